@@ -180,7 +180,7 @@ class _Record:
                 workers=len(spec.workers),
                 run=self._planned.run,
                 level=self._planned.level,
-                stages=spec.stages,
+                stages=spec.clocking.stages,
                 outcome=outcome,
                 metrics=insert_metrics(_of_inserts(outcome, spec), stored) if inserts else None,
                 progress=None if reported else progress,

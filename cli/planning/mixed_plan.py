@@ -30,7 +30,7 @@ from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.protocol.spec import Ask, Clocking, Insert, Kind, QueryLoad, RunSpec
 from simulator.protocol.verdict import VerifyMode
 
 MOST_INSTANCES = 1000
@@ -213,9 +213,6 @@ def _spec(  # noqa: PLR0913
         raise ConfigError(problems)
     load = QueryLoad(
         queries=dict.fromkeys(chosen, ""),
-        duration_s=options.duration_s,
-        warmup_s=options.warmup_s,
-        rate_per_s=options.queries_per_s,
         until_ms=until_ms,
         aligned=options.aligned,
     )
@@ -238,9 +235,12 @@ def _spec(  # noqa: PLR0913
         complete=complete,
         workers=(*tasks, *asks),
         batch_rows=options.batch,
-        rate_rows_per_s=options.rows_per_s,
-        duration_s=options.duration_s,
-        warmup_s=options.warmup_s,
+        clocking=Clocking(
+            duration_s=options.duration_s,
+            warmup_s=options.warmup_s,
+            rows_per_s=options.rows_per_s,
+            queries_per_s=options.queries_per_s,
+        ),
         retry_s=options.retry_for_s,
         clean=False,
         verify=options.verify,

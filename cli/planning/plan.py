@@ -16,7 +16,7 @@ from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
 from simulator.modules.base import BATCH, Database
-from simulator.protocol.spec import Insert, Kind, RunSpec
+from simulator.protocol.spec import Clocking, Insert, Kind, RunSpec
 from simulator.protocol.verdict import VerifyMode
 
 _IMPORTED_ROWS = 10_000
@@ -120,11 +120,8 @@ def insert_runs(  # noqa: PLR0913
                 workers=worker_plans(reader, before, load),
                 batch_rows=options.batch,
                 imports=options.imports,
-                rate_rows_per_s=options.rate,
-                duration_s=options.timed_s,
-                warmup_s=options.warmup_s,
+                clocking=clocking_of(options),
                 retry_s=options.retry_for_s,
-                stages=options.stages,
                 clean=not keeps,
                 replace_tables=options.replace_tables,
                 verify=level,
@@ -229,6 +226,16 @@ def _expect_apart(dataset: Dataset, database: Database) -> None:
             f" {', '.join(table.name for table in alike)} have the same time, and in"
             f" {database.name} {what}; use another workload or target"
         )
+
+
+def clocking_of(options: InsertOptions) -> Clocking:
+    """Return how long each run of an insert is measured, and how fast it goes."""
+    return Clocking(
+        duration_s=options.timed_s,
+        warmup_s=options.warmup_s,
+        rows_per_s=options.rate,
+        stages=options.stages,
+    )
 
 
 def spec_of(

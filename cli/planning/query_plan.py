@@ -16,7 +16,7 @@ from simulator.data.own_query import OwnQuery, TextQuery, own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.protocol.spec import MOST_WARMUP, Ask, Kind, LoadStage, QueryLoad, Ramp
+from simulator.protocol.spec import MOST_WARMUP, Ask, Clocking, Kind, LoadStage, QueryLoad, Ramp
 
 DEFAULT_RUNS = 3
 MOST_QUERIES = 10_000_000
@@ -164,13 +164,16 @@ def query_runs(  # noqa: PLR0913
     load = QueryLoad(
         queries={name: target.tuned.get(name, "") for name in (*chosen, *options.own)},
         own=dict(options.own),
-        duration_s=duration_of(options.stages) or options.duration_s,
-        warmup_s=options.warmup_s,
         aligned=options.aligned,
         shown_answers=options.shown_answers,
         ramp=options.load_ramp,
         print_interval=options.print_interval,
         digests=options.digests,
+    )
+    clocking = Clocking(
+        duration_s=duration_of(options.stages) or options.duration_s,
+        warmup_s=options.warmup_s,
+        stages=options.stages,
     )
     every: dict[str, QueryType[Query | TextQuery]]
     every = {**types, **own_types(options.own, dataset)}
@@ -187,7 +190,7 @@ def query_runs(  # noqa: PLR0913
                 workers=_tasks(workers, options),
                 clean=False,
                 timeout_s=options.timeout_s,
-                stages=options.stages,
+                clocking=clocking,
                 load=load,
             ),
             1,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from cli.planning.insert_options import InsertOptions
-from cli.planning.plan import PlannedRun, spec_of
+from cli.planning.plan import PlannedRun, clocking_of, spec_of
 from cli.records.prepare import Records
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset
@@ -37,11 +37,8 @@ def record_runs(  # noqa: PLR0913
                 workers=_shares(records, workers),
                 records=records.file,
                 batch_rows=options.batch,
-                rate_rows_per_s=options.rate,
-                duration_s=options.timed_s,
-                warmup_s=options.warmup_s,
+                clocking=clocking_of(options),
                 retry_s=options.retry_for_s,
-                stages=options.stages,
                 clean=clean or number > 0,
                 replace_tables=options.replace_tables,
                 verify=level,

@@ -91,15 +91,15 @@ class Course:
 
     def _asking_s(self, now: Moment, sample: SampleEvent) -> float | None:
         """Return the seconds until all queries of the run were asked; None if nobody knows."""
-        load = now.planned.spec.load
+        load, duration_s = now.planned.spec.load, now.planned.spec.clocking.duration_s
         names = list(load.queries)
         if load.ramp or sample.query not in names:
             return None
         began_s = self._began_s.setdefault(sample.query, self._clock())
         place = names.index(sample.query)
-        if load.duration_s:
-            left_s = max(load.duration_s - (self._clock() - began_s), 0.0)
-            return left_s + load.duration_s * (len(names) - place - 1)
+        if duration_s:
+            left_s = max(duration_s - (self._clock() - began_s), 0.0)
+            return left_s + duration_s * (len(names) - place - 1)
         planned = sum(task.runs for task in now.planned.spec.asks)
         share = (place + min(sample.runs / planned, 1.0)) / len(names) if planned else 0.0
         spent_s = self._clock() - min(self._began_s.values())

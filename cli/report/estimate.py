@@ -47,8 +47,8 @@ class Estimate:
         if not self._finished:
             if run_left_s is None or not rows_per_s:
                 return None
-            specs = [other.spec for other in others if other.spec.duration_s]
-            timed_s = sum(spec.warmup_s + spec.duration_s for spec in specs)
+            clockings = [other.spec.clocking for other in others]
+            timed_s = sum(each.warmup_s + each.duration_s for each in clockings if each.duration_s)
             return run_left_s + timed_s + sum(map(_rows, others)) / rows_per_s
         elapsed_s = self._clock() - self._began_s
         left_s = max(self._duration_s(current) - elapsed_s, run_left_s or 0.0)
@@ -70,7 +70,7 @@ def _workers(planned: PlannedRun) -> int:
 
 def _rows(planned: PlannedRun) -> int:
     """Return how many rows a run writes; 0 if it ends by time."""
-    if planned.spec.duration_s:
+    if planned.spec.clocking.duration_s:
         return 0
     return sum(len(rows) for task in planned.spec.inserts for rows in (*task.prefill, *task.timed))
 

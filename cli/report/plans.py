@@ -54,8 +54,8 @@ def _runs(planned: Sequence[PlannedRun]) -> Table:
         before = "dropped, created" if spec.clean else "kept" if spec.dataset.rows else "created"
         counts = (spec.dataset.rows, _rows(spec, "prefill"), _rows(spec, "timed"))
         shown = [f"{count:,}" for count in counts]
-        if spec.duration_s:
-            shown[-1] = f"for {shown_time(spec.duration_s)}"
+        if spec.clocking.duration_s:
+            shown[-1] = f"for {shown_time(spec.clocking.duration_s)}"
         if spec.warmup_s:
             shown[-1] += f", warm-up {shown_time(spec.warmup_s)}"
         table.add_row(str(number), str(len(spec.workers)), str(each.run), before, *shown)
@@ -69,14 +69,15 @@ def _rows(spec: RunSpec, part: str) -> int:
 def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> list[str]:
     names = ", ".join(table.name for table in DatasetReader(first.dataset).tables)
     lines = [f"tables: {names}{_parts(first.dataset)}"]
-    if first.stages:
+    clocking = first.clocking
+    if clocking.stages:
         stages = (
             f"{counted(stage.workers, 'worker')} for {shown_time(stage.duration_s)}"
-            for stage in first.stages
+            for stage in clocking.stages
         )
         lines.append(f"stages: {', '.join(stages)}")
     if first.kind is Kind.INSERT:
-        rate = f"{first.rate_rows_per_s:,.0f} rows/s" if first.rate_rows_per_s else "no limit"
+        rate = f"{clocking.rows_per_s:,.0f} rows/s" if clocking.rows_per_s else "no limit"
         batch = f"{first.batch_rows:,} rows" if first.batch_rows else "single rows"
         lines.append(f"batch: {batch}; rate: {rate}; primary key: {first.dataset.primary_key}")
         lines.append(f"verification after each run: {first.verify}")
@@ -104,12 +105,12 @@ def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -
 
 def _mixed(spec: RunSpec, runs: int) -> Iterator[str]:
     """Yield what the workers of mixed runs do, each with the rows that the one before leaves."""
-    load, reader = spec.load, DatasetReader(spec.dataset)
+    load, clocking, reader = spec.load, spec.clocking, DatasetReader(spec.dataset)
     assert load.until_ms is not None
-    rate = f"{spec.rate_rows_per_s:,.0f} rows/s" if spec.rate_rows_per_s else "no limit"
+    rate = f"{clocking.rows_per_s:,.0f} rows/s" if clocking.rows_per_s else "no limit"
     batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
     yield f"inserts: {counted(len(spec.inserts), 'worker')}; batch: {batch}; rate: {rate}"
-    rate = f"{load.rate_per_s:g} queries/s" if load.rate_per_s else "no limit"
+    rate = f"{clocking.queries_per_s:g} queries/s" if clocking.queries_per_s else "no limit"
     yield f"queries: {counted(len(spec.asks), 'worker')}; rate: {rate}; {', '.join(load.queries)}"
     yield f"queries are about the time before {instant(load.until_ms)}, where new rows begin"
     if reader.sizes is not None:
@@ -117,7 +118,7 @@ def _mixed(spec: RunSpec, runs: int) -> Iterator[str]:
         yield f"left to insert: {left} of {sum(reader.sizes):,}, for all runs together"
     warmup = f" after a warm-up of {shown_time(spec.warmup_s)}" if spec.warmup_s else ""
     yield (
-        f"{counted(runs, 'run')}; duration of each: {shown_time(spec.duration_s)}{warmup};"
+        f"{counted(runs, 'run')}; duration of each: {shown_time(clocking.duration_s)}{warmup};"
         f" verification: {spec.verify}, and each answer"
     )
 
@@ -125,7 +126,7 @@ def _mixed(spec: RunSpec, runs: int) -> Iterator[str]:
 def _asked(spec: RunSpec) -> str:
     """Return how often the workers of a run ask each query."""
     workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
-    often = counted(runs, "run") if runs else f"for {shown_time(spec.load.duration_s)}"
+    often = counted(runs, "run") if runs else f"for {shown_time(spec.clocking.duration_s)}"
     return f"{workers}: each query {often}"
 
 
@@ -151,9 +152,10 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
     phases = nearest.outcome.phases_s
     fixed = sum(phases.get(name, 0.0) for name in _FIXED_PHASES)
     with_rows = sum(phases.values()) - fixed
-    if spec.duration_s:
+    clocking = spec.clocking
+    if clocking.duration_s:
         inserted_s = phases.get(WARMUP, 0.0) + phases.get("insert", 0.0)
-        return fixed + with_rows - inserted_s + spec.warmup_s + spec.duration_s
+        return fixed + with_rows - inserted_s + clocking.warmup_s + clocking.duration_s
     written = sum(each.prefill_rows + each.rows for each in nearest.outcome.workers)
     return fixed + with_rows * rows_of(spec) / written
 

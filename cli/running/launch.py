@@ -189,11 +189,11 @@ def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     if first.kind is Kind.MIXED:
         names = (INSERTS, *query_names(tuple(first.load.queries)))
         return Scope({"load"}, workers=(), queries=names)
-    active = {stage.workers for stage in first.stages}
+    active = {stage.workers for stage in first.clocking.stages}
     queries: tuple[str, ...] = ()
     if first.kind is Kind.QUERY:
         names = query_names(tuple(first.load.queries))
-        stages = range(1, len(first.stages) + 1)
+        stages = range(1, len(first.clocking.stages) + 1)
         staged = (Place(query=n, stage=i).name for n in first.load.queries for i in stages)
         queries = (*names, *staged)
     return Scope(

@@ -128,7 +128,7 @@ class Follower:
         query = self._asking if phase == Kind.QUERY else ""
         began_s = self._run.released_s.get(query or self._recent.worker_phase(phase))
         sample = self._recent.sample(time.time(), phase, query, began_s)
-        if self._spec.stages and began_s:
+        if self._spec.clocking.stages and began_s:
             elapsed_s = sample.at_s - began_s - self._spec.warmup_s
             sample = sample.model_copy(update={"active": self._spec.active_at(elapsed_s)})
         self._writer.write(sample)
@@ -140,8 +140,8 @@ class Follower:
         spent_s = max(time.time() - self.phases.began_at_s, 1e-9)
         rows_per_s = (rows - (0 if prefills or warms else self._warmup_rows)) / spent_s
         left_s = (planned - rows) / rows_per_s if rows_per_s else None
-        if self._spec.duration_s and left_s is not None and not prefills:
-            timed_s = self._spec.duration_s + (self._spec.warmup_s if warms else 0.0)
+        if self._spec.clocking.duration_s and left_s is not None and not prefills:
+            timed_s = self._spec.clocking.duration_s + (self._spec.warmup_s if warms else 0.0)
             left_s = min(left_s, max(timed_s - spent_s, 0.0))
             planned = rows + round(rows_per_s * left_s)
         return ProgressEvent(

@@ -187,7 +187,7 @@ class WorkerProgress:
         assert isinstance(task, Ask) or not names
         for times in report.queries:
             assert isinstance(task, Ask)
-            least = 0 if self._script.in_turn or self._script.stages else 1
+            least = 0 if self._script.in_turn or self._script.clocking.stages else 1
             if sum(stage.count for stage in times.stages) > times.runs:
                 raise self._reject("reports more runs by stage than runs", opened)
             self._check_stages(times.stages, opened)
@@ -207,9 +207,8 @@ class WorkerProgress:
 
     def _check_stages(self, stages: Sequence[StageTimes], opened: int) -> None:
         """Reject measurements of stages in which it was not active, or out of order."""
-        active = [
-            number for number, each in enumerate(self._script.stages) if self.index < each.workers
-        ]
+        run = self._script.clocking.stages
+        active = [number for number, each in enumerate(run) if self.index < each.workers]
         found = [each.stage for each in stages]
         if found != [number for number in active if number in found]:
             raise self._reject(f"reports the stages {found}", opened)
@@ -222,7 +221,7 @@ class WorkerProgress:
             raise self._reject("reports before it is done, and no error", opened)
         rows = report.rows + report.prefill_rows + uncertain
         prefill, timed = self._planned
-        if self._script.duration_s and report.written is not None:
+        if self._script.clocking.duration_s and report.written is not None:
             timed = rows_of(report.written)
         planned = timed + prefill
         if rows != planned:

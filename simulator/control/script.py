@@ -9,7 +9,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Output, Query, outputs
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
-from simulator.protocol.spec import Ask, Insert, Kind, LoadStage, RunSpec, Task
+from simulator.protocol.spec import Ask, Clocking, Insert, Kind, RunSpec, Task
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.portions import PORTION_ROWS
 
@@ -30,8 +30,9 @@ class Script:
     outputs: Mapping[str, tuple[Output, ...]] = field(default_factory=dict)
     """Query type -> columns of its answers."""
     stored_rows: int = 0
-    duration_s: float = 0.0
-    """After which a worker may leave rows out; 0: it may not."""
+    clocking: Clocking = field(default_factory=Clocking)
+    """With a duration, a worker may leave rows out. With stages, a worker is only active in some of
+    them, and has warmed up each query before."""
     helps: bool = False
     """Whether workers that have reported help the collector to compute the truth."""
     ramps: bool = False
@@ -40,19 +41,12 @@ class Script:
     """At which workers that write wait for all."""
     in_turn: bool = False
     """Whether queries are asked in turn behind that barrier, in place of one after the other."""
-    stages: tuple[LoadStage, ...] = ()
-    """Not empty: a worker is only active in some of them, and has warmed up each query before."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
         if not spec.asks:
-            return cls(
-                spec.workers,
-                duration_s=spec.duration_s,
-                helps=_needs_help(spec),
-                stages=spec.stages,
-            )
+            return cls(spec.workers, clocking=spec.clocking, helps=_needs_help(spec))
         types = spec.query_types()
         asked = database.answered(types, spec.load.queries)
         return cls(
@@ -60,12 +54,11 @@ class Script:
             {name: types[name].varies for name in asked},
             {name: _outputs(types[name].instance(0)) for name in asked},
             spec.dataset.rows,
-            spec.duration_s,
+            spec.clocking,
             _needs_help(spec),
             spec.load.ramp is not None,
             spec.barrier,
             spec.kind is Kind.MIXED,
-            spec.stages,
         )
 
     def barriers(self, task: Task) -> tuple[str, ...]:
@@ -85,7 +78,7 @@ class Script:
     @property
     def warms(self) -> bool:
         """Whether a worker asks a query before it comes to its barrier."""
-        return bool(self.stages)
+        return bool(self.clocking.stages)
 
     @cached_property
     def arrivals(self) -> Counter[str]:
@@ -115,7 +108,7 @@ class Script:
     def report_bytes(self, elapsed_s: float) -> int:
         """Return the most that a report may take in JSON, so long after the run began."""
         seconds = 16 * int(elapsed_s)  # a number of rows for each
-        histograms = len(self.queries) + len(self.stages) * max(len(self.queries), 1)
+        histograms = len(self.queries) + len(self.clocking.stages) * max(len(self.queries), 1)
         return _MIB + seconds + histograms * _QUERY_BYTES
 
 

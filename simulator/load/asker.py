@@ -13,10 +13,10 @@ from simulator.errors import RunError
 from simulator.load.client import AnswerName, Rows
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations, StageMeter
-from simulator.load.pace import Pace, wait_until
+from simulator.load.pace import NEVER_NS, Timetable, paces_of, wait_until
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import MOST_ANSWERS, QueryTimes, digest_of
-from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, LoadStage
+from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
 """Values of answers that are kept until the clock stops; more of them are sent before."""
@@ -88,24 +88,26 @@ class Asker:
         self,
         stop: threading.Event,
         report: Report,
-        stages: Sequence[LoadStage],
-        paces: Sequence[Pace],
+        clocking: Clocking,
+        place: int,
         instant_s: Callable[[int], float],
     ) -> QueryTimes:
-        """Run the type in the stages whose `paces` these are, after `warm`; report its answers.
+        """Run the type in the stages in which worker `place` is active, after `warm`.
 
-        The stages begin now; `instant_s` returns the collector's time of an instant.
+        The stages begin now; `instant_s` returns the collector's time of an instant. The answers
+        are reported afterwards.
         """
         start_ns = ended_ns = time.perf_counter_ns()
-        meter = StageMeter(stages, start_ns)
-        for pace in paces:
-            wait_until(pace.begin_ns(start_ns, start_ns), stop)
-            while (began_ns := time.perf_counter_ns()) < pace.end_ns(start_ns):
-                waited_ns = self.once(stop, report)
-                ended_ns = time.perf_counter_ns()
-                meter.record(began_ns, waited_ns, ended_ns)
-        length_s = sum(stage.duration_s for stage in stages)
-        wait_until(start_ns + int(length_s * 1e9), stop)  # what follows would disturb the others
+        meter = StageMeter(clocking.stages, start_ns)
+        timetable = Timetable(paces_of(clocking, place, place + 1), start_ns, start_ns)
+        while (due_ns := timetable.due_ns(time.perf_counter_ns())) != NEVER_NS:
+            wait_until(due_ns, stop)
+            began_ns = time.perf_counter_ns()
+            waited_ns = self.once(stop, report)
+            ended_ns = time.perf_counter_ns()
+            meter.record(began_ns, waited_ns, ended_ns)
+        # What follows would disturb the others.
+        wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
         times = self.times((ended_ns - start_ns) / 1e9, report)
         return times.model_copy(update={"stages": meter.times(instant_s)})
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from simulator.errors import BenchError
+from simulator.errors import BenchError, RunError
 from simulator.modules.base import Database, Session
 
 _FIRST_PAUSE_S = 0.05
@@ -31,3 +31,35 @@ def connected(
         if stop.wait(pause_s):
             raise Stopped
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
+class Connection:
+    """The session of a worker that writes; a new one takes its place when it is lost."""
+
+    def __init__(
+        self,
+        database: Database,
+        stop: threading.Event,
+        clock: Callable[[], float],
+        retry_s: float = 0.0,
+    ) -> None:
+        """Connect, trying for `retry_s`."""
+        self.database = database
+        self._stop, self._clock = stop, clock
+        self._use(connected(database, stop, clock, retry_s))
+
+    def _use(self, session: Session) -> None:
+        self.session = session
+        self.in_flight = session.in_flight
+        """Kept here, where each send finds it."""
+
+    def restore(self, cause: str, within_s: float) -> None:
+        """Open a new session; RunError if that takes longer, and than its `reconnect_s`."""
+        self.session.close()
+        try:
+            self._use(connected(self.database, self._stop, self._clock, within_s))
+        except BenchError as error:
+            raise RunError(
+                f"the connection was lost ({cause}) and not restored within"
+                f" {max(within_s, self.database.reconnect_s):.0f} s: {error}"
+            ) from error

@@ -15,7 +15,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from simulator.protocol.messages import StageTimes
+from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
 from simulator.protocol.sketch import Counts, counts_of
 from simulator.protocol.spec import LoadStage
 
@@ -293,3 +293,15 @@ class Meter:
         """Return the acknowledged rows of each second since the start."""
         self._fold()
         return tuple(self._by_second.tolist())
+
+    def acknowledged(self, instant_s: Callable[[int], float]) -> Acknowledged:
+        """Return the record of the report; `instant_s` is that of `StageMeter.times`."""
+        return Acknowledged(
+            rows=self.rows,
+            warmup_rows=self.warmup_rows,
+            sends=self.sends,
+            payload_bytes=self.payload_bytes,
+            latency=self.latency() if self.sends else "",
+            rows_by_second=self.rows_by_second()[:REPORTED_SECONDS],
+            stages=self.stages(instant_s),
+        )

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.spec import Clocking
 
 _TIMER_SLACK_NS = 200_000
 NEVER_NS = 1 << 63
@@ -43,30 +43,32 @@ class Pace:
 FASTEST = Pace()
 
 
-def paces_of(stages: Sequence[LoadStage], index: int, rate_per_s: float = 0.0) -> list[Pace]:
-    """Return the paces of a worker, one for each stage in which it is active.
+def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
+    """Return the paces of a worker among several: one, or one for each stage in which it is active.
 
     `rate_per_s` is that of all active workers.
     """
+    if not clocking.stages:
+        return [Pace(rate_per_s / of, place / of, clocking.duration_s)]
     paces, from_s = [], 0.0
-    for stage in stages:
-        if index < stage.workers:
-            rate, turn = rate_per_s / stage.workers, index / stage.workers
+    for stage in clocking.stages:
+        if place < stage.workers:
+            rate, turn = rate_per_s / stage.workers, place / stage.workers
             paces.append(Pace(rate, turn, stage.duration_s, from_s))
         from_s += stage.duration_s
     return paces
 
 
 class Timetable:
-    """When the batches of a worker are due, by one pace after the other."""
+    """When the batches or queries of a worker are due, by one pace after the other."""
 
     def __init__(
-        self, paces: Sequence[Pace], start_ns: int, measured_ns: int, batch_rows: int
+        self, paces: Sequence[Pace], start_ns: int, measured_ns: int, batch_rows: int = 1
     ) -> None:
         self._start_ns, self._measured_ns, self._batch_rows = start_ns, measured_ns, batch_rows
         self._paces = deque(paces)
         self.free_until_ns = 0
-        """Until then batches may begin at once."""
+        """Until then they may begin at once."""
         self.begin_ns = start_ns
         """When the present pace begins."""
         self._scheduled = 0.0
@@ -78,8 +80,8 @@ class Timetable:
             self.begin_ns = pace.begin_ns(self._start_ns, self._measured_ns)
             self._scheduled = pace.turn * self._batch_rows
 
-    def due_ns(self, now_ns: int, rows: int) -> int:
-        """Return when a batch of so many rows is due, which is the next one; NEVER_NS: not at all.
+    def due_ns(self, now_ns: int, rows: int = 1) -> int:
+        """Return when the next batch, of so many rows, or query is due; NEVER_NS: not at all.
 
         Without a rate it is due now, or when the pace begins.
         """

@@ -3,12 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import cycle, islice
 
 from simulator.load.asker import Asker, Report
-from simulator.load.connection import Stopped
 from simulator.load.meter import Durations
-from simulator.load.pace import Pace, wait_until
+from simulator.load.pace import NEVER_NS, Pace, Timetable, wait_until
 from simulator.protocol.messages import QueryTimes
 
 
@@ -38,28 +37,23 @@ class Turns:
         """Ask until the time is over; with a rate, each query is due at a time."""
         start_ns, pace = time.perf_counter_ns(), self._pace
         measured_ns = start_ns + int(self._warmup_s * 1e9)
-        end_ns = pace.end_ns(measured_ns)
+        timetable = Timetable([pace], start_ns, measured_ns)
         if not self._warmup_s:
             self._measure()
-        for number in count():
-            due_ns = pace.due_ns(start_ns, number + pace.turn) if pace.rate_per_s else None
-            if due_ns is not None:
-                wait_until(min(due_ns, end_ns), stop)
-            now_ns = time.perf_counter_ns()
-            if max(now_ns, due_ns or 0) >= end_ns:
-                break
-            if stop.is_set():
-                raise Stopped
-            asker = self._askers[(self._first + number) % len(self._askers)]
-            if (now_ns if due_ns is None else due_ns) < measured_ns:
-                self.waits.record(asker.warm_once(stop, report, due_ns))
+        asked = islice(cycle(self._askers), self._first % len(self._askers), None)
+        while (due_ns := timetable.due_ns(time.perf_counter_ns())) != NEVER_NS:
+            wait_until(due_ns, stop)
+            asker, scheduled_ns = next(asked), due_ns if pace.rate_per_s else None
+            if due_ns < measured_ns:
+                self.waits.record(asker.warm_once(stop, report, scheduled_ns))
                 continue
             if not self._measured_ns:
                 self._measure()
-            self.waits.record(asker.once(stop, report, due_ns))
+            self.waits.record(asker.once(stop, report, scheduled_ns))
             self._ended_ns = time.perf_counter_ns()
         if not self._measured_ns:
             self._measure()
+        wait_until(pace.end_ns(measured_ns), stop)  # what follows would disturb the others
 
     def _measure(self) -> None:
         """End the warm-up."""

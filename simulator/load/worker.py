@@ -4,39 +4,42 @@ import gc
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from simulator import __version__
 from simulator.clock import OwnClock
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
-from simulator.host import memory_peak_bytes, throttled_s
+from simulator.host import memory_peak_bytes
 from simulator.load.asker import Asker
 from simulator.load.batch import Batch
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
+from simulator.load.failures import Failures
 from simulator.load.meter import Durations, Meter
-from simulator.load.pace import Pace, paces_of
+from simulator.load.pace import paces_of
 from simulator.load.portions import fold_portions
 from simulator.load.records import RecordReader
 from simulator.load.sender import Sender
+from simulator.load.timings import RunClock
 from simulator.load.turns import Turns
 from simulator.modules.base import Database, Session
 from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (
     HEARTBEAT_S,
-    REPORTED_SECONDS,
     TIMEOUT_GRACE_S,
     Arrival,
     Heartbeat,
     Message,
     QueryTimes,
     Registration,
+    Timings,
+    Troubles,
     WorkerReport,
 )
 from simulator.protocol.sketch import pairs_of
@@ -89,9 +92,9 @@ class Worker:
         """Its part is done: from now on it helps, and ends without an error."""
         self._broken = ""
         """Why this worker cannot continue, if the collector did not stop the run."""
-        self._started: float | None = None
-        self._ended: float | None = None
-        self._cpu_s = self._throttled_s = self._paused_s = 0.0
+        self._run_clock = RunClock(clock, lambda: client.clock_offset_s)
+        self._timed = False
+        """Its rows are those of the timed part."""
         self._queries: list[QueryTimes] = []
 
     def run(self) -> bool:
@@ -177,8 +180,9 @@ class Worker:
             os._exit(1)
 
     def _heartbeat(self) -> Heartbeat:
-        timed = self._started is not None  # read first: the timed meter is created before it is set
+        timed = self._timed  # read first: the timed meter is created before it is set
         sender, written = self._sender, self._sender.meter.rows if self._sender else 0
+        failures = sender.failures if sender else Failures()
         waits = self._waits
         measured = waits or (sender.meter if sender and timed else None)
         return Heartbeat(
@@ -186,9 +190,9 @@ class Worker:
             phase=self._phase,
             rows=written if timed else 0,
             prefill_rows=self._prefilled if timed else max(self._prefilled, written),
-            uncertain_rows=sender.uncertain_rows if sender else 0,
-            retried=sender.retried if sender else 0,
-            errors=sender.errors if sender else 0,
+            uncertain_rows=failures.uncertain_rows,
+            retried=failures.retried,
+            errors=failures.errors,
             runs=waits.count if waits else 0,
             waited_s=waits.sum_ns / 1e9 if waits else 0.0,
             latency=pairs_of(measured.sketch()) if measured else (),
@@ -254,15 +258,13 @@ class Worker:
         """Wait for all, and write the timed rows: those of files or records, if there are any."""
         spec = self._spec
         self._wait_for_all(spec.barrier)
-        sender.start(spec.warmup_s, self._start_clock, spec.stages)
-        self._start_clock()
+        clocking, writers = spec.clocking, len(spec.inserts)
+        sender.start(clocking.warmup_s, self._run_clock.start, clocking.stages)
+        self._timed = True
         mode = self._database.insert_mode(spec.batch_rows)
-        writers = len(spec.inserts)
+        # Those that write come first.
+        paces = paces_of(clocking, self._index, writers, clocking.rows_per_s)
         try:
-            turn = self._index / writers  # those that write come first
-            paces = [Pace(spec.rate_rows_per_s / writers, turn, spec.duration_s)]
-            if spec.stages:
-                paces = paces_of(spec.stages, self._index, spec.rate_rows_per_s)
             if files:
                 sender.insert_files(files)
             elif records:
@@ -270,8 +272,8 @@ class Worker:
             else:
                 sender.insert(task.timed, mode, max(spec.batch_rows, 1), *paces)
         finally:
-            if sender.measured_ns:
-                self._stop_clock(max(sender.meter.last_ns - sender.measured_ns, 0) / 1e9)
+            length_s = max(sender.meter.last_ns - sender.measured_ns, 0) / 1e9
+            self._run_clock.stop(length_s, sender.spent.inactive_ns / 1e9)
 
     def _ask(self, task: Ask) -> None:
         with connected(self._database, self._stop, self._clock) as session:
@@ -283,40 +285,36 @@ class Worker:
                 self._ask_one_by_one(task, session)
 
     def _ask_one_by_one(self, task: Ask, session: Session) -> None:
-        load, stages = self._spec.load, self._spec.stages
+        clocking, report = self._spec.clocking, self._client.answers
         for name, asker in self._askers(task, session):
             self._waits = asker.waits
-            if stages:
-                asker.warm(self._stop, self._client.answers)
+            if clocking.stages:
+                asker.warm(self._stop, report)
             if not self._wait_for_all(name):
                 continue
-            if self._started is None:
-                self._start_clock()
-            if stages:
-                paces = paces_of(stages, self._index)
-                report = self._client.answers
-                self._queries.append(
-                    asker.ask_in_stages(self._stop, report, stages, paces, self._instant_s)
-                )
-                continue
-            over = partial(self._is_over, name) if load.ramp else None
-            times = asker.ask(self._stop, load.duration_s, self._client.answers, over)
+            if not self._run_clock.is_started:
+                self._run_clock.start()
+            if clocking.stages:
+                instant_s = self._run_clock.instant_s
+                times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
+            else:
+                over = partial(self._is_over, name) if self._spec.load.ramp else None
+                times = asker.ask(self._stop, clocking.duration_s, report, over)
             self._queries.append(times)
-        if self._started:
-            self._stop_clock(time.perf_counter() - self._began_s)
+        self._run_clock.stop()
 
     def _ask_in_turn(self, task: Ask, session: Session) -> None:
         """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
-        load, report = self._spec.load, self._client.answers
+        clocking, report = self._spec.clocking, self._client.answers
         askers = [asker for _, asker in self._askers(task, session)]
         for asker in askers:
             asker.ask_first(self._stop, report)
-        pace = Pace(load.rate_per_s / task.every, task.place / task.every, load.duration_s)
-        turns = Turns(askers, pace, task.place, load.warmup_s, self._start_clock)
+        (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
+        turns = Turns(askers, pace, task.place, clocking.warmup_s, self._run_clock.start)
         self._waits = turns.waits
         self._wait_for_all(self._spec.barrier)
         turns.ask(self._stop, report)
-        self._stop_clock(time.perf_counter() - self._began_s)
+        self._run_clock.stop()
         self._queries += turns.times(report)
 
     def _askers(self, task: Ask, session: Session) -> Iterator[tuple[str, Asker]]:
@@ -325,74 +323,36 @@ class Worker:
         for name in self._database.answered(types, load.queries):
             asker = Asker(
                 self._database, session, name, types[name], task,
-                text=load.queries[name], warmup_s=load.warmup_s,
+                text=load.queries[name], warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip
             yield name, asker
 
-    def _start_clock(self) -> None:
-        self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
-        self._began_s, self._cpu_began_s = time.perf_counter(), time.process_time()
-        self._started = time.time()
-
-    def _stop_clock(self, duration_s: float) -> None:
-        assert self._started
-        self._ended = self._started + duration_s
-        self._cpu_s = time.process_time() - self._cpu_began_s
-        self._throttled_s = throttled_s() - self._throttled_began_s
-        self._paused_s = self._clock.paused_s() - self._paused_began_s
-
-    def _instant_s(self, instant_ns: int) -> float:
-        """Return the collector's time of an instant of time.perf_counter_ns()."""
-        ago_s = (time.perf_counter_ns() - instant_ns) / 1e9
-        return time.time() - ago_s + self._client.clock_offset_s
-
     def _written(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
-        if not isinstance(self._task, Insert) or not self._sender or not self._started:
+        if not isinstance(self._task, Insert) or not self._sender or not self._timed:
             return None
         timed = self._task.timed
-        found = merged(self._sender.written(timed))
+        found = merged(self._sender.preparer.written(timed))
         return None if found == merged(timed) else found
 
     def _report(self, error: str | None) -> WorkerReport:
-        offset = self._client.clock_offset_s
         sender = self._sender
-        timed = sender is not None and self._started is not None
-        meter = sender.meter if sender and timed else Meter(0)
-        measured = sender is None or sender.measured_ns
-        started = self._started + offset if self._started and measured else None
-        ended = self._ended + offset if self._ended else None
-        inactive_s = sender.inactive_ns / 1e9 if sender else 0.0
+        meter = sender.meter if sender and self._timed else Meter(0)
+        troubles = sender.failures.troubles() if sender else Troubles()
+        cause = self._database.options.redact(troubles.uncertain_cause)
+        records: dict[str, Any] = {
+            **dict(self._run_clock.clocked()),
+            **dict(sender.spent.timings() if sender else Timings()),
+            **dict(meter.acknowledged(self._run_clock.instant_s)),
+            **dict(troubles.model_copy(update={"uncertain_cause": cause})),
+        }
         return WorkerReport(
             index=self._index,
             error=error,
-            started_s=started,
-            ended_s=ended,
-            duration_s=max(ended - started - inactive_s, 0.0) if started and ended else 0.0,
-            rows=meter.rows,
-            warmup_rows=meter.warmup_rows,
             prefill_rows=self._prefilled,
-            sends=meter.sends,
-            payload_bytes=meter.payload_bytes,
-            retried=sender.retried if sender else 0,
-            backoff_s=sender.backoff_ns / 1e9 if sender else 0.0,
-            disconnected_s=sender.disconnected_ns / 1e9 if sender else 0.0,
             written=self._written(),
-            uncertain=tuple(sender.uncertain) if sender else (),
-            uncertain_cause=self._database.options.redact(sender.uncertain_cause) if sender else "",
-            generate_s=sender.generate_ns / 1e9 if sender else 0.0,
-            encode_s=sender.encode_ns / 1e9 if sender else 0.0,
-            send_s=sender.send_ns / 1e9 if sender else 0.0,
-            idle_s=sender.idle_ns / 1e9 if sender else 0.0,
-            cpu_s=self._cpu_s,
             memory_peak_bytes=memory_peak_bytes(),
-            latency=meter.latency() if meter.sends else "",
-            rows_by_second=meter.rows_by_second()[:REPORTED_SECONDS],
-            stages=meter.stages(self._instant_s),
             queries=tuple(self._queries),
             node=os.environ.get("NODE_NAME", ""),
-            throttled_s=self._throttled_s,
-            paused_s=self._paused_s,
-            failures=sender.failures.listed() if sender and timed else (),
-            more_failures=sender.failures.unlisted if sender and timed else 0,
+            **records,
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
-from simulator.data.query import Query, Statement, outputs
+from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.modules.base import Server
 from simulator.modules.existing import Contents, Existing
@@ -25,9 +25,9 @@ from simulator.modules.influxdb.database import (
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
+from simulator.modules.shared.chunks import Chunk
 from simulator.modules.shared.http import Http, HttpOptions, basic
 from simulator.modules.shared.influxql import QueryFailed, identifier, literal
-from simulator.modules.shared.subqueries import Chunk, Plan
 from simulator.modules.texts import TextLanguage
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ class Influxdb1(Influxdb):
 
     def translate(self, query: Query) -> Statement:
         """Return the query in InfluxQL."""
-        plan = Plan(query, influxql.subqueries(query, self.bucket(query.table)))
-        return Statement(plan.text, outputs(query), (plan,))
+        return influxql.planned(query, self.bucket(query.table))
 
     def texts(self, table: Table) -> TextLanguage:
         """Return InfluxQL."""

@@ -35,10 +35,10 @@ from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import sql
+from simulator.modules.shared.chunks import SECOND_NS
 from simulator.modules.shared.http import Http, HttpOptions, lines
 from simulator.modules.shared.influxql import QueryFailed
 from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.shared.subqueries import SECOND_NS
 from simulator.modules.texts import TextLanguage
 
 _TIME = "time"

@@ -236,43 +236,46 @@ class BatchFailures(Message):
     count: Count
 
 
-class WorkerReport(Message):
-    """All measurements of one worker. Instants are in the collector's clock."""
+class Clocked(Message):
+    """When a worker was measured, and what of its machine it had meanwhile."""
 
-    index: Index
-    error: Text | None = None
     started_s: float | None = None
     """When the measured part began; None if it did not."""
     ended_s: float | None = None
     """When the last send was acknowledged."""
     duration_s: float = 0.0
     """Between them, without the time between the stages in which it was active."""
-    rows: Count = 0
-    """Acknowledged after the barrier."""
-    warmup_rows: Count = 0
-    """Of these, those of the warm-up; durations, batches and bytes are of what follows it."""
-    prefill_rows: Count = 0
-    sends: Count = 0
-    payload_bytes: Count | None = None
-    """Size of what was acknowledged; None where the driver makes the bytes."""
-    retried: Count = 0
-    backoff_s: Duration = 0.0
-    """Pauses before these sends, which `send_s` includes."""
-    disconnected_s: Duration = 0.0
-    """Without a connection, after one was lost; `send_s` includes it."""
-    written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
-    """The timed rows that were sent, if not all of its plan; some may be uncertain."""
-    uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()
-    uncertain_cause: Text = ""
-    """The last error that left the outcome of a batch unknown."""
+    cpu_s: Duration = 0.0
+    throttled_s: Duration = 0.0
+    """For how long a CPU limit throttled the worker while the clock ran."""
+    paused_s: Duration = 0.0
+    """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
+
+
+class Timings(Message):
+    """What a worker that writes has spent its time on."""
+
     generate_s: Duration = 0.0
     encode_s: Duration = 0.0
     send_s: Duration = 0.0
     """From each send to its acknowledgement or failure, including pauses before retries."""
     idle_s: Duration = 0.0
     """Waiting for the scheduled time of a batch (--rate)."""
-    cpu_s: Duration = 0.0
-    memory_peak_bytes: Count = 0
+    backoff_s: Duration = 0.0
+    """Pauses before repeated sends, which `send_s` includes."""
+    disconnected_s: Duration = 0.0
+    """Without a connection, after one was lost; `send_s` includes it."""
+
+
+class Acknowledged(Message):
+    """The batches of a worker that the database has acknowledged after the barrier."""
+
+    rows: Count = 0
+    warmup_rows: Count = 0
+    """Of these, those of the warm-up; durations, batches and bytes are of what follows it."""
+    sends: Count = 0
+    payload_bytes: Count | None = None
+    """Size of what was acknowledged; None where the driver makes the bytes."""
     latency: Histogram = ""
     """Of the latency of each send."""
     rows_by_second: Annotated[
@@ -281,17 +284,33 @@ class WorkerReport(Message):
     """Acknowledged rows of each second, for the first week."""
     stages: ByStage = ()
     """The batches after the warm-up by the stage in which they began (--stages)."""
-    queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
-    node: Text = ""
-    """The cluster node of the worker."""
-    throttled_s: Duration = 0.0
-    """For how long a CPU limit throttled the worker while the clock ran."""
-    paused_s: Duration = 0.0
-    """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
+
+
+class Troubles(Message):
+    """What went wrong with the batches of a worker."""
+
+    retried: Count = 0
+    uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()
+    uncertain_cause: Text = ""
+    """The last error that left the outcome of a batch unknown."""
     failures: Annotated[tuple[BatchFailures, ...], Field(max_length=MOST_FAILURES)] = ()
     """What went wrong in the timed part, by second; the first ones."""
     more_failures: Count = 0
     """Those after the listed ones."""
+
+
+class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
+    """All measurements of one worker. Instants are in the collector's clock."""
+
+    index: Index
+    error: Text | None = None
+    prefill_rows: Count = 0
+    written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
+    """The timed rows that were sent, if not all of its plan; some may be uncertain."""
+    memory_peak_bytes: Count = 0
+    queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
+    node: Text = ""
+    """The cluster node of the worker."""
 
 
 class Folded(Message):

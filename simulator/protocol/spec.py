@@ -129,8 +129,27 @@ class LoadStage(BaseModel):
     duration_s: float = Field(gt=0)
 
 
+class Clocking(BaseModel):
+    """When the measured part of a run begins and ends, and how fast its workers go."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    duration_s: float = 0.0
+    """The measured part ends after this time even if rows or runs are left, where queries are asked
+    one after the other that of each; 0: no limit. With stages, the sum of theirs."""
+    warmup_s: float = 0.0
+    """What is due in this time before the measured part is not measured."""
+    rows_per_s: float = 0.0
+    """Over all workers that write; 0: as fast as possible."""
+    queries_per_s: float = 0.0
+    """Over all workers that ask; 0: as fast as possible."""
+    stages: tuple[LoadStage, ...] = ()
+    """One after the other, after the warm-up; for each query again. Empty: all workers are always
+    active."""
+
+
 class QueryLoad(BaseModel):
-    """Which queries the workers of a run ask, and for how long."""
+    """Which queries the workers of a run ask, and what is kept of the answers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -138,14 +157,6 @@ class QueryLoad(BaseModel):
     """Query type -> the target's own text for it, or empty; own queries too, without a text."""
     own: dict[str, OwnQuery] = {}
     """The user's own queries among them."""
-    duration_s: float = 0.0
-    """For how long each type is asked, in a mixed run all of them together; 0: until each worker
-    has done its runs."""
-    warmup_s: float = 0.0
-    """For how long each worker asks each type at least before the timed runs, in a mixed run all of
-    them together, after the barrier."""
-    rate_per_s: float = 0.0
-    """Queries of all workers of a mixed run; 0: as fast as possible."""
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
     aligned: bool = False
@@ -190,18 +201,10 @@ class RunSpec(BaseModel):
     """Whether each worker writes its timed rows to files, which the database then imports."""
     scratch: str = ""
     """The folder of these files; empty: that of temporary files."""
-    rate_rows_per_s: float = 0.0
-    """Over all workers that write; 0: as fast as possible."""
-    duration_s: float = 0.0
-    """The measured part ends after this time even if rows are left; 0: no limit."""
-    warmup_s: float = 0.0
-    """What is due in this time after the barrier is not measured."""
+    clocking: Clocking = Clocking()
     retry_s: float = 0.0
     """For how long a worker sends a batch again that was refused, and tries to replace a lost
     connection, at least; 0: a few times."""
-    stages: tuple[LoadStage, ...] = ()
-    """One after the other, after the warm-up; for each query again. Empty: all workers are always
-    active. Otherwise `duration_s`, here or of the load, is the sum of theirs."""
     clean: bool = True
     replace_tables: tuple[str, ...] = ()
     """Names in the database of what this program did not make and the user wants replaced."""
@@ -222,13 +225,22 @@ class RunSpec(BaseModel):
         """
         return (self.kind if self.kind is Kind.MIXED else Kind.INSERT).value
 
+    @property
+    def warmup_s(self) -> float:
+        """For how long after the barrier nothing is measured.
+
+        Workers that ask one query after the other warm up each before its barrier.
+        """
+        return 0.0 if self.kind is Kind.QUERY else self.clocking.warmup_s
+
     def active_at(self, elapsed_s: float) -> int:
         """Return how many workers are active so long after the start of the stages."""
-        for stage in self.stages:
+        stages = self.clocking.stages
+        for stage in stages:
             elapsed_s -= stage.duration_s
             if elapsed_s < 0:
                 return stage.workers
-        return self.stages[-1].workers if self.stages else len(self.workers)
+        return stages[-1].workers if stages else len(self.workers)
 
     @property
     def inserts(self) -> tuple[Insert, ...]:

@@ -61,7 +61,7 @@ def test_a_quorum_continues_without_one_of_three_nodes(server, open_cassandra, m
     database = open_cassandra(max_sync_calls=max_sync_calls)
     sender, error = killed_in_mid_run(server, database)
     assert error is None
-    assert sender.meter.rows + sender.uncertain_rows == ROWS
+    assert sender.meter.rows + sender.failures.uncertain_rows == ROWS
     assert sender.meter.rows >= ROWS - 100 * (max_sync_calls + 20)
 
     dataset = DATASET.with_ranges([lane_range(0, 0, ROWS)])
@@ -69,7 +69,7 @@ def test_a_quorum_continues_without_one_of_three_nodes(server, open_cassandra, m
         if back:
             server.start()
             database.visible(DatasetReader(DATASET).tables)
-        verdict = verify(database, dataset, sender.uncertain, VerifyMode.FULL)
+        verdict = verify(database, dataset, sender.failures.uncertain, VerifyMode.FULL)
         assert verdict.status is Status.VERIFIED, verdict.reason
 
 

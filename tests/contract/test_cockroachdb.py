@@ -182,8 +182,8 @@ def test_an_aborted_transaction_is_sent_again_and_stored_once(cockroachdb, abort
     sender.insert([rows], mode, 1 if mode == SINGLE else 10)
     sender.close()
 
-    assert sender.retried == 2
-    assert sender.uncertain_rows == 0
+    assert sender.failures.retried == 2
+    assert sender.failures.uncertain_rows == 0
     with cockroachdb.connect() as session:
         assert count(cockroachdb, session, reader.tables[0]) == 50
 

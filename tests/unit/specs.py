@@ -6,7 +6,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.mark import Mark, State
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import Clocking, Kind, RunSpec
 
 MARKED_MS = 1_800_000_000_000
 
@@ -41,7 +41,7 @@ def mark(**changes: Any) -> Mark:
 
 
 def run_spec(**changes: Any) -> RunSpec:
-    """Return the specification of an insert run on `null`."""
+    """Return the specification of an insert run on `null`; `changes` of its clocking too."""
     given = {
         "run_id": "r",
         "kind": Kind.INSERT,
@@ -50,4 +50,5 @@ def run_spec(**changes: Any) -> RunSpec:
         "options": {},
         "dataset": dataset(),
     }
-    return RunSpec(**(given | changes))
+    clocking = {name: changes.pop(name) for name in Clocking.model_fields if name in changes}
+    return RunSpec(**(given | {"clocking": Clocking(**clocking)} | changes))

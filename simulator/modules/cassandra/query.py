@@ -25,7 +25,6 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Selection,
-    Statement,
     outputs,
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, TimeUnit, Type
@@ -44,6 +43,7 @@ from simulator.modules.shared.partials import (
     needs_time,
     partials_of,
 )
+from simulator.modules.shared.planned import PlannedQuery, Step
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
@@ -206,15 +206,13 @@ _RANGES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Scan(Statement):
-    """A statement for each physical table, and what combines their rows."""
+class Scan(PlannedQuery):
+    """A statement for each physical table, perhaps for one range of tokens at a time."""
 
-    selects: tuple[str, ...] = ()
     by_ranges: bool = False
     """Whether the last two parameters are the ends of a range of tokens."""
     many_rows: bool = False
     """Whether the rows are those of the table, too many to hold in memory."""
-    combiner: Callable[[], Combiner] = Collected
 
 
 def token_ranges() -> list[tuple[int, int]]:
@@ -267,19 +265,12 @@ class Renderer:
             conditions += [f"{token} >= ?", f"{token} <= ?"]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         last = behind + (" ALLOW FILTERING" if filtering else "")
-        selects = tuple(
-            f"SELECT {selected} FROM {full_name(self.keyspace, name)}{where}{last}"
+        steps = [
+            Step(f"SELECT {selected} FROM {full_name(self.keyspace, name)}{where}{last}")
             for name in query.table.names
-        )
-        return Scan(
-            text="; ".join(selects),
-            outputs=outputs(query),
-            parameters=tuple(parameters),
-            selects=selects,
-            by_ranges=by_ranges,
-            many_rows=many_rows,
-            combiner=combiner,
-        )
+        ]
+        more = {"by_ranges": by_ranges, "many_rows": many_rows, "parameters": tuple(parameters)}
+        return Scan.of(query, steps, combiner, **more)
 
     def _conditions(self, table: Table, selection: Selection) -> tuple[list[str], list[object]]:
         """Return conditions and their parameters."""

@@ -34,12 +34,12 @@ from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
 from simulator.errors import SetupError
-from simulator.modules.base import SINGLE, Encoder, Failure, Payload, Session
+from simulator.modules.base import SINGLE, Encoder, Failure, Payload
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
-from simulator.modules.shared.partials import Collected
+from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
 
 QUERIES = "queries"
 """The driver's execution profile for queries; writes use the default one."""
@@ -116,7 +116,7 @@ class _Target:
         """Whether a row that is sent again replaces itself."""
 
 
-class CassandraSession(Session):
+class CassandraSession(PlannedSession):
     """The driver's session, with a connection to every node of the local datacenter."""
 
     def __init__(
@@ -245,43 +245,38 @@ class CassandraSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement, range by range if it is a scan, and fetch every row."""
+        if isinstance(statement, Scan):
+            return super().run(statement)
+        text: Any = statement.text
         if isinstance(statement, PreparedText):
-            bound = self.prepare(statement.prepared).bind(statement.parameters)
-            return list(self.session.execute(bound, execution_profile=QUERIES))
-        if not isinstance(statement, Scan):
-            return list(self.session.execute(statement.text, execution_profile=QUERIES))
-        with self.in_client():
-            return self._combined(statement)
+            text = self.prepare(statement.prepared).bind(statement.parameters)
+        return list(self.session.execute(text, execution_profile=QUERIES))
 
-    def _combined(self, scan: Scan) -> Sequence[Sequence[Any]]:
-        combiner = scan.combiner()
-        requests = self._requests(scan)
-        if not scan.many_rows:
-            for answer in self.awaited(self._answers(requests)):
-                combiner.add(answer)
-            return combiner.rows()
-        for place, (select, parameters) in enumerate(requests, 1):
-            for page in self.awaited(self._pages(select, parameters, _PAGE_ROWS)):
-                combiner.add(page)
-            if place % len(scan.selects) == 0:
-                combiner.end_range()
-        return combiner.rows()
+    def plan(self, statement: Statement) -> Scan:
+        """Return a scan."""
+        assert isinstance(statement, Scan)
+        return statement
 
-    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows page by page."""
-        if not isinstance(statement, Scan) or statement.combiner is not Collected:
-            yield from super().stream(statement, rows)
-            return
-        for select, parameters in self._requests(statement):
-            yield from self._pages(select, parameters, rows)
-
-    def _requests(self, scan: Scan) -> list[_Bound]:
-        """Return the statements of a scan and their parameters, range by range."""
-        selects = [self.prepare(select) for select in scan.selects]
+    def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
+        """Run the statements of a scan, range by range; several at once if they have few rows."""
+        scan = self.plan(plan)
+        selects = [(step, self.prepare(step.text)) for step in scan.steps]
         ranges: Sequence[tuple[int, ...]] = token_ranges() if scan.by_ranges else [()]
-        return [(select, (*scan.parameters, *ends)) for ends in ranges for select in selects]
+        if not scan.many_rows:
+            bound = [
+                (select, (*scan.parameters, *ends)) for ends in ranges for _, select in selects
+            ]
+            every = (step for _ in ranges for step, _ in selects)
+            yield from zip(every, self.awaited(self._at_once(bound)), strict=True)
+            return
+        for ends in ranges:
+            for step, select in selects:
+                parameters = (*scan.parameters, *ends)
+                for page in self.awaited(self._pages(select, parameters, rows or _PAGE_ROWS)):
+                    yield step, page
+            yield None
 
-    def _answers(self, requests: Sequence[_Bound]) -> Iterator[Sequence[Sequence[Any]]]:
+    def _at_once(self, requests: Sequence[_Bound]) -> Iterator[Sequence[Sequence[Any]]]:
         """Yield the answers to some requests, of which several run at once."""
         for _, found in execute_concurrent(
             self.session,

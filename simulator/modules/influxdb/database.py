@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from pydantic import Field, SecretStr
 
 from simulator.data.features import Feature
-from simulator.data.query import Query, Statement, outputs
+from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
@@ -23,10 +23,10 @@ from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
+from simulator.modules.shared.chunks import Language
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
 from simulator.modules.shared.influxql import InfluxqlTexts
 from simulator.modules.shared.prometheus import Metrics, Sample
-from simulator.modules.shared.subqueries import Language, Plan
 from simulator.modules.shared.tls import tls_context
 from simulator.modules.texts import TextLanguage
 
@@ -221,9 +221,9 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     def translate(self, query: Query) -> Statement:
         """Return the query in Flux or InfluxQL."""
-        language = flux if self.options.language is Language.FLUX else influxql
-        plan = Plan(query, language.subqueries(query, self.bucket(query.table)))
-        return Statement(plan.text, outputs(query), (plan,))
+        in_flux = self.options.language is Language.FLUX
+        planned = flux.planned if in_flux else influxql.planned
+        return planned(query, self.bucket(query.table))
 
     def texts(self, table: Table) -> TextLanguage:
         """Return the language of the option `language`."""

@@ -22,21 +22,23 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
-from simulator.modules.shared import influxql
-from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
-from simulator.modules.shared.partials import Partial
-from simulator.modules.shared.subqueries import (
+from simulator.modules.shared import chunks, influxql
+from simulator.modules.shared.chunks import (
     NEWEST,
     ROWS,
     SECOND_NS,
     TIME,
     Chunk,
     Language,
-    Shape,
+    NewestPoints,
+    Read,
     Subquery,
     label,
     unit_ns,
 )
+from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
+from simulator.modules.shared.partials import Partial
+from simulator.modules.shared.planned import PlannedQuery
 from simulator.modules.texts import StatementLanguage
 
 _FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
@@ -72,18 +74,19 @@ class FluxTexts(StatementLanguage):
                 return format(Decimal(repr(value)), "f")
 
 
-def subqueries(query: Query, bucket: str) -> tuple[Subquery, ...]:
+def planned(query: Query, bucket: str) -> PlannedQuery:
     """Return the query as Flux, and as InfluxQL what Flux cannot do; Unsupported if neither can."""
     match query:
         case AggregateQuery() if not query.selection.compared:
-            return tuple(_aggregates(query, bucket))
+            return chunks.planned_aggregates(query, [*_aggregates(query, bucket)])
         case NewestQuery(table=table) if not query.selection.compared:
             columns = [table.column(name) for name in query.columns]
             if any(c.type is Type.TEXT and c.role is not Role.TAG for c in columns):
-                return influxql.subqueries(query, bucket)
-            return (_newest(query, columns, bucket),)
+                return influxql.planned(query, bucket)
+            newest, step = influxql.newest(query), _newest(query, columns, bucket)
+            return PlannedQuery.of(query, [step], lambda: NewestPoints(query, newest()))
         case _:
-            return influxql.subqueries(query, bucket)
+            return influxql.planned(query, bucket)
 
 
 def literal(text: str) -> str:
@@ -126,11 +129,9 @@ def _field(name: str) -> str:
     return f"r._field == {literal(name)}"
 
 
-def _subquery(
-    shape: Shape, steps: Sequence[str], name: str, partials: Iterable[Partial] = ()
-) -> Subquery:
+def _subquery(read: Read, steps: Sequence[str], name: str) -> Subquery:
     text = " |> ".join((*steps, f"yield(name: {literal(name)})"))
-    return Subquery(Language.FLUX, shape, text, tuple(partials), name)
+    return Subquery(text, read, Language.FLUX, name)
 
 
 # --- aggregates ----------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
     for partial in influxql.partials_of_fields(query, mean=True):
         function = "mean" if partial.function is Function.AVG else partial.function
         steps = [read(_field(partial.column or every)), *_total(query, function)]
-        yield _subquery(Shape.PARTIALS, steps, label(partial), [partial])
+        yield _subquery(chunks.partials_read(query, [partial]), steps, label(partial))
     yield from _ends(query, bucket)
     columns = influxql.aggregated(query)
     for column in columns:
@@ -155,16 +156,14 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
         elif column.type is Type.BOOL and column.role is not Role.TAG:
             true = Partial(Function.SUM, column.name)
             steps = [read(_field(column.name), "r._value == true"), *_total(query, "count")]
-            yield _subquery(Shape.PARTIALS, steps, label(true), [true])
+            yield _subquery(chunks.partials_read(query, [true]), steps, label(true))
         elif influxql.needs_texts(query, column):
             yield influxql.values(query, column, source)
-    tags = [column.name for column in columns if column.role is Role.TAG]
+    tags = [column for column in columns if column.role is Role.TAG]
     if tags:
-        by = [*dict.fromkeys((*query.by, *tags))]
-        of_tags = [Partial(Function.COUNT, tag) for tag in tags]
-        yield _subquery(
-            Shape.SERIES, [read(_field(every)), *_total(query, "count", by)], ROWS, of_tags
-        )
+        by = [*dict.fromkeys((*query.by, *(tag.name for tag in tags)))]
+        steps = [read(_field(every)), *_total(query, "count", by)]
+        yield _subquery(chunks.series_read(query, tags), steps, ROWS)
 
 
 def _total(query: AggregateQuery, function: str, tags: Sequence[str] | None = None) -> list[str]:
@@ -194,7 +193,7 @@ def _ends(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
             continue
         name = marker(table) if column.role is Role.TIME else column.name
         steps = [_read(query, bucket, [_field(name)]), *_windows(query), f"{end.function}()"]
-        yield _subquery(Shape.ENDS, steps, label(end), [end])
+        yield _subquery(chunks.ends_read(query, end), steps, label(end))
 
 
 def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Subquery]:
@@ -205,9 +204,8 @@ def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Ite
     for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
         if Aggregate(function, column.name) in query.aggregates:
             extreme = Partial(function, column.name)
-            yield _subquery(
-                Shape.VALUES, [read, *_windows(query), f"{called}()"], label(extreme), [extreme]
-            )
+            values = chunks.values_read(query, column, [function])
+            yield _subquery(values, [read, *_windows(query), f"{called}()"], label(extreme))
 
 
 def _windows(query: AggregateQuery) -> list[str]:
@@ -224,13 +222,13 @@ def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subqu
     if all(column.nullable for column in fields):
         names.append(marker(query.table))
     read = _read(query, bucket, [_any([*map(_field, names)])])
-    return _subquery(Shape.POINTS, [read, "last()"], NEWEST)
+    return _subquery(chunks.points_read(query.table), [read, "last()"], NEWEST)
 
 
 # --- answers -------------------------------------------------------------------------------------
 
 
-def chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
+def answered(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
     """Yield what an answer in CSV with data types says, each time with the name of the yield."""
     kinds: list[str] = []
     names: list[str] = []

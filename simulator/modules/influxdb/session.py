@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from simulator.data.block import Block, Rows
-from simulator.data.query import RowsQuery, Statement
+from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.influxdb import query as flux
 from simulator.modules.shared import influxql
+from simulator.modules.shared.chunks import Chunk, Language, Subquery, named_columns
 from simulator.modules.shared.http import (
     Http,
     HttpError,
@@ -25,14 +26,7 @@ from simulator.modules.shared.http import (
     gzipped,
     lines,
 )
-from simulator.modules.shared.subqueries import (
-    Chunk,
-    Language,
-    Plan,
-    Subquery,
-    plain_rows,
-    rows_of,
-)
+from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client
@@ -58,7 +52,7 @@ class Write(NamedTuple):
     """The start of a database's name; the rest is the table's."""
 
 
-class InfluxSession(HttpSession):
+class InfluxSession(PlannedSession, HttpSession):
     """One connection for sends, and the vendor's client for everything else."""
 
     def __init__(
@@ -164,55 +158,34 @@ class InfluxSession(HttpSession):
 
     # --- queries
 
-    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement's subqueries and combine their answers."""
-        with self.in_client():
-            if not statement.parameters:
-                return self._tuned(statement)
-            (plan,) = statement.parameters
-            return rows_of(plan, self._answers(plan))
+    def plan(self, statement: Statement) -> PlannedQuery:
+        """Return the plan; the columns of an own text's answer have the names of the query's."""
+        if isinstance(statement, PlannedQuery):
+            return statement
+        read = named_columns(statement.outputs)
+        step = Subquery(statement.text, read, self._language)
+        return PlannedQuery(statement.text, statement.outputs, steps=(step,))
 
-    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions; whole rows arrive in chunks."""
-        plan = statement.parameters[0] if statement.parameters else None
-        query = plan.query if isinstance(plan, Plan) else None
-        if plan is None or not isinstance(query, RowsQuery) or query.newest is not None:
-            yield from super().stream(statement, rows)
-            return
-        for _, chunk in self.influxql(plan.text, rows):
-            yield list(plain_rows(query, chunk))
-
-    def _tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a text from config.yaml; the columns of its answer have the names of the query's."""
-        is_flux = self._language is Language.FLUX
-        answers = self._flux(statement.text) if is_flux else self.influxql(statement.text)
-        names = [output.name for output in statement.outputs]
-        rows: list[Sequence[Any]] = []
-        for _, chunk in answers:
-            known = {*chunk.columns, *chunk.shared}
-            if missing := [name for name in names if name not in known]:
-                raise ValueError(f"expected columns {', '.join(names)}; {missing[0]} is missing")
-            rows += zip(*(chunk[name] for name in names), strict=True)
-        return rows
-
-    def _answers(self, plan: Plan) -> Iterator[tuple[Subquery, Chunk]]:
-        """Run all subqueries of a language in one request."""
-        in_flux = {each.name: each for each in plan.subqueries if each.language is Language.FLUX}
-        in_influxql = [each for each in plan.subqueries if each.language is Language.INFLUXQL]
+    def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
+        """Run all statements of a language in one request."""
+        steps = [step for step in plan.steps if isinstance(step, Subquery)]
+        in_flux = {step.name: step for step in steps if step.language is Language.FLUX}
+        in_influxql = [step for step in steps if step.language is Language.INFLUXQL]
         if in_flux:
             for name, chunk in self._flux("\n".join(each.text for each in in_flux.values())):
-                yield in_flux[name], chunk
+                yield in_flux.get(name, steps[0]), chunk  # an own text names its answers itself
         if in_influxql:
-            for number, chunk in self.influxql("; ".join(each.text for each in in_influxql)):
-                yield in_influxql[number], chunk
+            text = "; ".join(each.text for each in in_influxql)
+            for number, chunk in self.influxql(text, rows or influxql.CHUNK_ROWS):
+                yield in_influxql[min(number, len(in_influxql) - 1)], chunk
 
     def influxql(
         self, text: str, chunk_rows: int = influxql.CHUNK_ROWS
     ) -> Iterator[tuple[int, Chunk]]:
         """Run statements of InfluxQL and yield the answer of each, with its number."""
         with closing(self.client.influxql(text, chunk_rows)) as pieces:
-            yield from influxql.chunks(lines(self.awaited(pieces)))
+            yield from influxql.answered(lines(self.awaited(pieces)))
 
     def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
         with closing(self.client.flux(text)) as pieces:
-            yield from flux.chunks(lines(self.awaited(pieces)))
+            yield from flux.answered(lines(self.awaited(pieces)))

@@ -7,7 +7,7 @@ separately; the client combines pieces and tables.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,14 +24,12 @@ from simulator.data.query import (
     NewestQuery,
     Query,
     RowsQuery,
-    Statement,
     outputs,
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.shared.partials import (
     Collected,
-    Combiner,
     Distinct,
     Groups,
     Latest,
@@ -40,6 +38,7 @@ from simulator.modules.shared.partials import (
     Row,
     partials_of,
 )
+from simulator.modules.shared.planned import PlannedQuery, Step
 from simulator.modules.shared.sql import Dialect
 from simulator.modules.shared.sql_texts import SqlTexts
 
@@ -168,13 +167,6 @@ _PIECES = {Type.INT32: 2, Type.INT64: 4, Type.TIMESTAMP: 4}
 _DIALECT = Dialect()
 
 
-@dataclass(frozen=True, slots=True)
-class LogicalStatement(Statement):
-    """A query; its text is for a server whose precision is the table's unit."""
-
-    query: Query | TextQuery | None = None
-
-
 class IotDbTexts(SqlTexts):
     """A user's queries in SQL over one table, for a server's precision."""
 
@@ -198,35 +190,26 @@ class IotDbTexts(SqlTexts):
         """Return a text with its values, without the semicolon at its end."""
         return super().written(text.rstrip().rstrip(";"), query)
 
-    def statement(self, query: TextQuery) -> LogicalStatement:
+    def statement(self, query: TextQuery) -> PlannedQuery:
         """Return the text; the session adapts its instants to the server's precision."""
         text = self.written(self.text_of(query), query)
-        return LogicalStatement(text, query.outputs, own=True, query=query)
+        return PlannedQuery(text, query.outputs, (query,), own=True, steps=(Step(text),))
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The SQL for each physical table, and how the client combines the answers."""
+def render(query: Query) -> PlannedQuery:
+    """Return the query as SQL for a server whose precision is the table's unit.
 
-    selects: tuple[str, ...]
-    read: Callable[[Row], Row]
-    """Converts a row of the server into one for the combiner."""
-    combiner: Callable[[], Combiner]
-
-
-def render(query: Query) -> LogicalStatement:
-    """Return the query as SQL; the session adapts it to the server's precision."""
+    Its parameter is the query itself: the session adapts it to the server's precision.
+    """
     unit = query.table.time_unit
-    selects = planned(query, Clock(unit, unit)).selects
-    return LogicalStatement("; ".join(selects), outputs(query), query=query)
+    return replace(planned(query, Clock(unit, unit)), parameters=(query,))
 
 
-def planned(query: Query | TextQuery, clock: Clock) -> Plan:
-    """Return the SQL for a server's precision."""
+def planned(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
+    """Return the SQL for a server's precision: a statement for each physical table."""
     match query:
         case TextQuery():
-            texts = IotDbTexts(query.table, clock)
-            return Plan((texts.written(texts.text_of(query), query),), tuple, Collected)
+            return IotDbTexts(query.table, clock).statement(query)
         case RowsQuery():
             return _stored_rows(query, clock)
         case NewestQuery():
@@ -237,38 +220,33 @@ def planned(query: Query | TextQuery, clock: Clock) -> Plan:
             return _aggregates(query, clock)
 
 
-def _stored_rows(query: RowsQuery, clock: Clock) -> Plan:
+def _stored_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
     table, where = query.table, _where(query, clock)
     if query.newest is None:
-        return _rows(table, query.read, clock, Collected, where)
+        return PlannedQuery.of(query, _rows(table, query.read, clock, where), Collected)
     latest = f"{where} ORDER BY 1 DESC LIMIT {query.newest}"
-    return _rows(table, (table.time, *query.read), clock, partial(Latest, query.newest), latest)
+    steps = _rows(table, (table.time, *query.read), clock, latest)
+    return PlannedQuery.of(query, steps, partial(Latest, query.newest))
 
 
-def _rows(
-    table: Table,
-    columns: Sequence[Column],
-    clock: Clock,
-    combiner: Callable[[], Combiner],
-    behind: str = "",
-) -> Plan:
+def _rows(table: Table, columns: Sequence[Column], clock: Clock, behind: str = "") -> list[Step]:
     names = ", ".join(quoted(stored_name(table, column)) for column in columns)
-    selects = _from(table, f"SELECT {names}", behind)
-    return Plan(selects, _reader(table, columns, clock), combiner)
+    return _from(table, f"SELECT {names}", behind, _reader(table, columns, clock))
 
 
-def _newest(query: NewestQuery, clock: Clock) -> Plan:
+def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
     table, time = query.table, quoted(_TIME)
     tags = [quoted(tag) for tag in query.tags]
     names = [table.time.name, *query.columns]
     columns = [table.column(name) for name in (*query.tags, *names)]
     last = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns[len(tags) :]]
     behind = _where(query, clock) + (f" GROUP BY {', '.join(tags)}" if tags else "")
-    selects = _from(table, f"SELECT {', '.join([*tags, *last])}", behind)
-    return Plan(selects, _reader(table, columns, clock), partial(Newest, len(tags)))
+    read = _reader(table, columns, clock)
+    steps = _from(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
+    return PlannedQuery.of(query, steps, partial(Newest, len(tags)))
 
 
-def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
+def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
     """Count the rows if the columns contain the key of the only table; else compare rows.
 
     The client compares them: DISTINCT of 2.0.1-beta repeats some rows and runs out of memory.
@@ -276,15 +254,24 @@ def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
     table = query.table
     key = {table.time.name, *(column.name for column in table.tags)}
     if table.parts == 1 and key <= set(query.columns):
-        return _aggregates(AggregateQuery(table, (Aggregate(Function.COUNT),)), clock)
+        counted = AggregateQuery(table, (Aggregate(Function.COUNT),))
+        return replace(_aggregates(counted, clock), outputs=outputs(query))
     typed = {output.name: output for output in outputs(RowsQuery(table))}
     wanted = tuple(typed[name] for name in query.columns)
     columns = [table.column(name) for name in query.columns]
-    return _rows(table, columns, clock, partial(Distinct, wanted))
+    return PlannedQuery.of(query, _rows(table, columns, clock), partial(Distinct, wanted))
 
 
-def _from(table: Table, before: str, behind: str) -> tuple[str, ...]:
-    return tuple(f"{before} FROM {quoted(stored_table(name))}{behind}" for name in table.names)
+def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Step]:
+    """Return the statement for each physical table; `read` converts a row for the combiner."""
+    return [
+        Step(f"{before} FROM {quoted(stored_table(name))}{behind}", partial(_converted, read))
+        for name in table.names
+    ]
+
+
+def _converted(read: Callable[[Row], Row], rows: Sequence[Row]) -> list[Row]:
+    return [read(row) for row in rows]
 
 
 def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:
@@ -321,7 +308,7 @@ class _Measure(NamedTuple):
     value: Callable[..., Any]
 
 
-def _aggregates(query: AggregateQuery, clock: Clock) -> Plan:
+def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
     table, partials = query.table, partials_of(query)
     by = [table.column(name) for name in query.by]
     keys = [quoted(column.name) for column in by]
@@ -344,8 +331,8 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> Plan:
             at += len(measure.selected)
         return cells
 
-    selects = _from(table, f"SELECT {', '.join(selected)}", behind)
-    return Plan(selects, read, partial(Groups, query, partials))
+    steps = _from(table, f"SELECT {', '.join(selected)}", behind, read)
+    return PlannedQuery.of(query, steps, partial(Groups, query, partials))
 
 
 def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str:

@@ -1,17 +1,15 @@
 """A session with IoTDB: it sends tablets, runs queries, and classifies errors."""
 
-from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Any
 
 from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
-from simulator.modules.base import Encoder, Failure, Payload, Session
+from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.iotdb import query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
-from simulator.modules.shared.partials import Collected
+from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession, Step
 
 _TAG, _FIELD = 0, 1
 _FATAL = frozenset(
@@ -22,7 +20,7 @@ _FATAL = frozenset(
 )
 
 
-class IotDbSession(Session):
+class IotDbSession(PlannedSession):
     """A connection and its session; the server acknowledges each tablet."""
 
     def __init__(self, link: Link) -> None:
@@ -67,38 +65,20 @@ class IotDbSession(Session):
             return Failure.FATAL
         return Failure.UNKNOWN
 
-    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement on every physical table and fetch every row."""
-        with self.in_client():
-            plan = self._plan(statement)
-            combiner = plan.combiner()
-            for select in plan.selects:
-                for block in self.awaited(self.link.blocks(select)):
-                    combiner.add([plan.read(row) for row in block.rows()])
-            return combiner.rows()
-
-    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions as they arrive."""
-        plan = self._plan(statement)
-        if plan.combiner is not Collected:
-            yield from super().stream(statement, rows)
-            return
-        waiting: list[Sequence[Any]] = []
-        for select in plan.selects:
-            with closing(self.link.portions(select)) as portions:
-                for portion in portions:
-                    waiting += [plan.read(row) for row in portion]
-                    while len(waiting) >= rows:
-                        yield waiting[:rows]
-                        waiting = waiting[rows:]
-        if waiting:
-            yield waiting
-
-    def _plan(self, statement: Statement) -> query.Plan:
-        if isinstance(statement, query.LogicalStatement) and statement.query is not None:
-            asked = statement.query
+    def plan(self, statement: Statement) -> PlannedQuery:
+        """Return the statements for each physical table, in the server's precision."""
+        if statement.parameters:
+            (asked,) = statement.parameters
             return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
-        return query.Plan((statement.text,), tuple, Collected)
+        return PlannedQuery(statement.text, statement.outputs, steps=(Step(statement.text),))
+
+    def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
+        """Run one statement after the other, and yield their answers block by block."""
+        del rows
+        for step in plan.steps:
+            with closing(self.link.blocks(step.text)) as blocks:
+                for block in self.awaited(blocks):
+                    yield step, block.rows()
 
 
 class _Target:

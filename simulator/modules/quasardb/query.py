@@ -5,11 +5,13 @@ the session merges; a mean is a sum and a count, which are exact.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from simulator.data.block import Array
 from simulator.data.query import (
     AggregateQuery,
     DistinctQuery,
@@ -17,14 +19,13 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Selection,
-    Statement,
-    outputs,
 )
 from simulator.data.schema import Role, Table, TimeUnit
-from simulator.errors import RunError
 from simulator.modules.base import Unsupported
 from simulator.modules.shared import sql
-from simulator.modules.shared.metrics.rollups import Rollup, combined, newest_rollups, rollups
+from simulator.modules.shared.metrics.rollups import Rollup, newest_rollups, partial_of, rollups
+from simulator.modules.shared.partials import Collected, Combiner, Key, Merged, Partial, Row
+from simulator.modules.shared.planned import PlannedQuery, Step
 
 TIME = "$timestamp"
 """The column of every table: nanoseconds in 64 bits."""
@@ -32,22 +33,25 @@ _UNDOCUMENTED = re.compile(r"^[0-9]|[^A-Za-z0-9_]")
 _FIRST_NS, _LAST_NS = -(2**63) + 1, 2**63 - 1
 
 
-def render(query: Query) -> Statement:
-    """Return a query as one statement per line; the parameter is the query itself."""
+def render(query: Query) -> PlannedQuery:
+    """Return a query as one statement for each physical table; its parameter is the query."""
+    combiner: Callable[[], Combiner] = Collected
     match query:
         case AggregateQuery():
-            partial, wanted = query, aggregate_parts(query)
+            wanted, combiner = aggregate_parts(query), partial(Merged, query)
+            read = partial(_partials, query, wanted)
+            steps = [Step(line, read) for line in _aggregates(query, wanted)]
         case NewestQuery(table=table):
             wanted = newest_rollups(query)
             if not wanted:
                 raise Unsupported("the newest row is read column by column, of one table and tag")
-            partial = AggregateQuery(table, (), by=query.tags, selection=query.selection)
+            groups = AggregateQuery(table, (), by=query.tags, selection=query.selection)
+            steps = [Step(line) for line in _aggregates(groups, wanted)]
         case RowsQuery():
-            return Statement("\n".join(_rows(query)), outputs(query), (query,))
+            steps = [Step(line, partial(_in_unit, query)) for line in _rows(query)]
         case DistinctQuery():
             raise Unsupported("distinct_count is of one column")
-    lines = [_aggregates(partial, wanted, each) for each in query.table.names]
-    return Statement("\n".join(lines), outputs(query), (query,))
+    return PlannedQuery.of(query, steps, combiner, parameters=(query,))
 
 
 def _rows(query: RowsQuery) -> Iterator[str]:
@@ -73,11 +77,12 @@ def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
     return rollups(query)
 
 
-def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup], table: str) -> str:
+def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup]) -> Iterator[str]:
     by = [name(tag) for tag in query.by]
     columns = ", ".join([*by, *(f"{each.function}({name(each.column)})" for each in wanted)])
-    text = f"SELECT {columns} FROM {name(table)}{_selected(query.table, query.selection)}"
-    return f"{text} GROUP BY {', '.join(by)}" if by else text
+    behind = _selected(query.table, query.selection) + (f" GROUP BY {', '.join(by)}" if by else "")
+    for table in query.table.names:
+        yield f"SELECT {columns} FROM {name(table)}{behind}"
 
 
 def _selected(table: Table, selection: Selection) -> str:
@@ -132,26 +137,25 @@ def _text(value: str) -> str:
 # --- answers -------------------------------------------------------------------------------------
 
 
-def answered(
-    query: AggregateQuery, wanted: Sequence[Rollup], rows: Iterable[Sequence[Any]]
-) -> Sequence[Sequence[Any]]:
-    """Return the answer from the rows of all statements; RunError if a sum may have overflowed."""
+def _partials(
+    query: AggregateQuery, wanted: Sequence[Rollup], rows: Sequence[Row]
+) -> list[tuple[Key, Partial, Any]]:
+    """Return the partial aggregates in the rows of one statement."""
     keys = len(query.by)
-    groups = combined(
-        query,
-        (
-            (rollup, tuple(row[:keys]), value)
-            for row in rows
-            for rollup, value in zip(wanted, row[keys:], strict=True)
-            if value is not None
-        ),
-    )
-    for column in groups.exceeding(2**63):
-        raise RunError(f"quasardb: sum({column}) may overflow 64 bits; query fewer rows")
-    return groups.rows()
+    return [
+        (tuple(row[:keys]), *partial_of(query.table, rollup, value))
+        for row in rows
+        for rollup, value in zip(wanted, row[keys:], strict=True)
+        if value is not None
+    ]
 
 
-def instants(table: Table, values: Iterable[int]) -> list[int]:
-    """Return nanoseconds in the table's unit."""
-    factor = 10**9 // table.time_unit.per_second
-    return [value // factor for value in values]
+def _in_unit(query: RowsQuery, columns: Sequence[Array]) -> list[Row]:
+    """Return the rows of columns, with their times in the table's unit."""
+    factor = 10**9 // query.table.time_unit.per_second
+    values = [column.tolist() for column in columns]
+    for place, column in enumerate(query.read):
+        if column == query.table.time:
+            times = columns[place].astype("datetime64[ns]").astype(np.int64).tolist()
+            values[place] = [time // factor for time in times]
+    return list(zip(*values, strict=True))

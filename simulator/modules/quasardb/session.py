@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData
-from simulator.data.query import AggregateQuery, NewestQuery, RowsQuery, Statement
+from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload, Session
-from simulator.modules.quasardb.query import aggregate_parts, answered, instants
+from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload
+from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession, Step
 
 FAST, ASYNC = "fast", "async"
 """Insert modes beside single and batch."""
@@ -22,7 +22,7 @@ _NULL_INTEGER = np.iinfo(np.int64).min
 """The client library writes it in place of a NULL, so no value can be it."""
 
 
-class QuasarSession(Session):
+class QuasarSession(PlannedSession):
     """A connection to the cluster, and a writer."""
 
     def __init__(self, driver: Any, cluster: Any, *, write_through: bool) -> None:
@@ -95,45 +95,24 @@ class QuasarSession(Session):
 
     # --- queries
 
-    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run the lines of a statement and merge the answers."""
-        with self.in_client():
-            return self._answered(statement)
+    def plan(self, statement: Statement) -> PlannedQuery:
+        """Return the plan; an own text has a statement on each line."""
+        if isinstance(statement, PlannedQuery):
+            return statement
+        steps = tuple(map(Step, statement.text.splitlines()))
+        return PlannedQuery(statement.text, statement.outputs, steps=steps)
 
-    def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        lines = statement.text.splitlines()
-        query = statement.parameters[0] if statement.parameters else None
-        match query:
-            case AggregateQuery():
-                wanted = aggregate_parts(query)
-                rows = (row for line in lines for row in self._fetched(line))
-                return answered(query, wanted, rows)
-            case RowsQuery():
-                return [row for portion in self.stream(statement, 0) for row in portion]
-            case NewestQuery() | None:
-                return [row for line in lines for row in self._fetched(line)]
-            case _:
-                raise TypeError(query)
-
-    def _fetched(self, text: str) -> list[tuple[Any, ...]]:
-        with self.waiting():
-            found = self.cluster.query_numpy(text)
-        return list(zip(*(column.tolist() for _, column in found), strict=True))
-
-    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield every row in portions of at most `rows`."""
-        query: RowsQuery
-        (query,) = statement.parameters
-        table = query.table
-        times = [place for place, column in enumerate(query.read) if column == table.time]
-        for line in statement.text.splitlines():
-            for portion in self.awaited(self._portions(line, rows)):
-                columns = list(portion.values())
-                values = [column.tolist() for column in columns]
-                for place in times:
-                    found = columns[place].astype("datetime64[ns]").astype(np.int64)
-                    values[place] = instants(table, found.tolist())
-                yield list(zip(*values, strict=True))
+    def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
+        """Run one statement after the other; rows of tables arrive in portions."""
+        if plan.parameters and isinstance(plan.parameters[0], RowsQuery):
+            for step in plan.steps:
+                for portion in self.awaited(self._portions(step.text, rows or 0)):
+                    yield step, list(portion.values())
+            return
+        for step in plan.steps:
+            with self.waiting():
+                found = self.cluster.query_numpy(step.text)
+            yield step, list(zip(*(column.tolist() for _, column in found), strict=True))
 
     def _portions(self, text: str, rows: int) -> Iterator[Mapping[str, Any]]:
         with self.cluster.stream_query(text, batch_size=rows) as reader:

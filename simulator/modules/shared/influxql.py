@@ -6,8 +6,9 @@ by InfluxDB 2, where a bucket is a database. A measurement is FROM "database".."
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from simulator.data.own_query import Instant, Value
@@ -26,18 +27,27 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.base import Unsupported
-from simulator.modules.shared.http import HttpError
-from simulator.modules.shared.partials import ROWS as COUNT_ROWS
-from simulator.modules.shared.partials import Partial
-from simulator.modules.shared.subqueries import (
+from simulator.modules.shared import chunks
+from simulator.modules.shared.chunks import (
     ROWS,
     Chunk,
     Language,
-    Shape,
+    Read,
     Subquery,
     label,
     unit_ns,
 )
+from simulator.modules.shared.http import HttpError
+from simulator.modules.shared.partials import ROWS as COUNT_ROWS
+from simulator.modules.shared.partials import (
+    Collected,
+    Distinct,
+    Groups,
+    Latest,
+    Newest,
+    Partial,
+)
+from simulator.modules.shared.planned import PlannedQuery
 from simulator.modules.texts import StatementLanguage
 
 CHUNK_ROWS = 10_000
@@ -75,18 +85,23 @@ class InfluxqlTexts(StatementLanguage):
                 return format(Decimal(repr(value)), "f")
 
 
-def subqueries(query: Query, database: str) -> tuple[Subquery, ...]:
+def planned(query: Query, database: str) -> PlannedQuery:
     """Return the query as InfluxQL; Unsupported if it has none."""
     source = source_of(query.table, database)
     match query:
         case AggregateQuery():
-            return tuple(aggregates(query, source))
+            return chunks.planned_aggregates(query, [*aggregates(query, source)])
         case NewestQuery():
-            return (_newest(query, source),)
+            return PlannedQuery.of(query, [_newest(query, source)], newest(query))
         case DistinctQuery():
-            return (_distinct(query, source),)
+            return _distinct(query, source)
         case RowsQuery():
-            return (_rows(query, source),)
+            return _rows(query, source)
+
+
+def newest(query: NewestQuery) -> Callable[[], Newest]:
+    """Return what makes the combiner of the newest rows."""
+    return lambda: Newest(len(query.tags))
 
 
 def identifier(name: str) -> str:
@@ -105,10 +120,9 @@ def source_of(table: Table, database: str) -> str:
 
 
 def _subquery(  # noqa: PLR0913
-    shape: Shape,
+    read: Read,
     selected: Iterable[str],
     source: str,
-    partials: Iterable[Partial] = (),
     *,
     where: Sequence[str] = (),
     by: Sequence[str] = (),
@@ -123,7 +137,7 @@ def _subquery(  # noqa: PLR0913
             text += " fill(none)"
     if newest is not None:
         text += f" ORDER BY time DESC LIMIT {newest}"
-    return Subquery(Language.INFLUXQL, shape, text, tuple(partials))
+    return Subquery(text, read)
 
 
 # --- aggregates ----------------------------------------------------------------------------------
@@ -131,13 +145,14 @@ def _subquery(  # noqa: PLR0913
 
 def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
     """Yield the subqueries that answer an aggregate query."""
-    where, by, newest = conditions(query), [identifier(tag) for tag in query.by], query.newest
+    where, by, latest = conditions(query), [identifier(tag) for tag in query.by], query.newest
     if query.bucket is not None:
         by.append(f"time({query.bucket * unit_ns(query.table)}ns)")
     wanted = partials_of_fields(query)
     if wanted:
-        selected = [_selected(query.table, partial) for partial in wanted]
-        yield _subquery(Shape.PARTIALS, selected, source, wanted, where=where, by=by, newest=newest)
+        selected = [_selected(query.table, each) for each in wanted]
+        read = chunks.partials_read(query, wanted)
+        yield _subquery(read, selected, source, where=where, by=by, newest=latest)
     for end in ends_of(query):
         yield first_or_last(query, end, source)
     for column in aggregated(query):
@@ -147,19 +162,16 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
             true, name = Partial(Function.SUM, column.name), identifier(column.name)
             counted = f"count({name}) AS {identifier(label(true))}"
             is_true = [*where, f"{name} = true"]
-            yield _subquery(
-                Shape.PARTIALS, [counted], source, [true], where=is_true, by=by, newest=newest
-            )
+            read = chunks.partials_read(query, [true])
+            yield _subquery(read, [counted], source, where=is_true, by=by, newest=latest)
         elif needs_texts(query, column):
             yield values(query, column, source)
-    names = [column.name for column in aggregated(query) if column.role is Role.TAG]
-    if names:
-        every = dict.fromkeys([*by, *map(identifier, names)])
+    tags = [column for column in aggregated(query) if column.role is Role.TAG]
+    if tags:
+        every = dict.fromkeys([*by, *(identifier(column.name) for column in tags)])
         counted = f"count({identifier(marker(query.table))}) AS {ROWS}"
-        of_tags = [Partial(Function.COUNT, name) for name in names]
-        yield _subquery(
-            Shape.SERIES, [counted], source, of_tags, where=where, by=[*every], newest=newest
-        )
+        read = chunks.series_read(query, tags)
+        yield _subquery(read, [counted], source, where=where, by=[*every], newest=latest)
 
 
 def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Partial]:
@@ -211,7 +223,7 @@ def first_or_last(query: AggregateQuery, end: Partial, source: str) -> Subquery:
     elif query.bucket is not None:
         by.append(f"time({query.bucket * unit_ns(table)}ns)")
     shown = [f"{selected} AS {identifier(label(end))}", *others]
-    return _subquery(Shape.ENDS, shown, source, [end], where=where, by=by)
+    return _subquery(chunks.ends_read(query, end), shown, source, where=where, by=by)
 
 
 def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Function, ...]:
@@ -245,8 +257,8 @@ def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
     wanted = [f for f in extremes if Aggregate(f, column.name) in query.aggregates]
     if is_summed(query, column):
         wanted.append(Function.SUM)
-    partials = [Partial(function, column.name) for function in wanted]
-    return _subquery(Shape.VALUES, [name], source, partials, where=where, by=by)
+    read = chunks.values_read(query, column, wanted)
+    return _subquery(read, [name], source, where=where, by=by)
 
 
 def is_summed(query: AggregateQuery, column: Column) -> bool:
@@ -263,10 +275,10 @@ def aggregated(query: AggregateQuery) -> list[Column]:
     return [query.table.column(name) for name in names]
 
 
-def _selected(table: Table, partial: Partial) -> str:
-    function = "mean" if partial.function is Function.AVG else partial.function
-    name = identifier(partial.column or marker(table))
-    return f"{function}({name}) AS {identifier(label(partial))}"
+def _selected(table: Table, wanted: Partial) -> str:
+    function = "mean" if wanted.function is Function.AVG else wanted.function
+    name = identifier(wanted.column or marker(table))
+    return f"{function}({name}) AS {identifier(label(wanted))}"
 
 
 def _instants(
@@ -278,8 +290,8 @@ def _instants(
     for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
         if Aggregate(function, column.name) in query.aggregates:
             selected = f"{called}({identifier(marker(query.table))})"
-            extreme = Partial(function, column.name)
-            yield _subquery(Shape.VALUES, [selected], source, [extreme], where=where, by=by)
+            read = chunks.values_read(query, column, [function])
+            yield _subquery(read, [selected], source, where=where, by=by)
 
 
 def conditions(query: AggregateQuery | NewestQuery | RowsQuery) -> list[str]:
@@ -336,41 +348,59 @@ def _newest(query: NewestQuery, source: str) -> Subquery:
     others = [c.name for c in columns if c.role is not Role.TIME and c.name != name]
     selected = [f"last({identifier(name)}) AS {identifier(name)}", *map(identifier, others)]
     by = [*map(identifier, query.tags)]
-    return _subquery(Shape.NEWEST, selected, source, where=conditions(query), by=by)
+    return _subquery(chunks.newest_rows(query), selected, source, where=conditions(query), by=by)
 
 
-def _rows(query: RowsQuery, source: str) -> Subquery:
-    """Return what selects rows; a row is found by its fields, of which one must not be NULL."""
+def _rows(query: RowsQuery, source: str) -> PlannedQuery:
+    """Return the plan of rows; a row is found by its fields, of which one must not be NULL."""
     table, columns = query.table, query.read
     names = [c.name for c in columns if c.role is not Role.TIME]
     sure = any(not c.nullable and c.role not in (Role.TIME, Role.TAG) for c in columns)
     extra = [] if sure or marker(table) in names else [marker(table)]
     selected, where = [*map(identifier, [*names, *extra])], conditions(query)
-    return _subquery(Shape.ROWS, selected, source, where=where, newest=query.newest)
+    if query.newest is None:
+        read = chunks.columns_of(table, columns)
+        return PlannedQuery.of(query, [_subquery(read, selected, source, where=where)], Collected)
+    read = chunks.latest_rows(query)
+    step = _subquery(read, selected, source, where=where, newest=query.newest)
+    return PlannedQuery.of(query, [step], partial(Latest, query.newest))
 
 
-def _distinct(query: DistinctQuery, source: str) -> Subquery:
-    """Return the statements that count distinct rows; tags and time identify a row in InfluxDB."""
+def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
+    """Return the plan that counts distinct rows; tags and time identify a row in InfluxDB."""
     table, columns = query.table, {*query.columns}
     by = [column.name for column in table.tags if column.name in columns]
     name = identifier(marker(table))
     if table.time.name in columns and len(by) == len(table.tags):
-        return _subquery(Shape.COUNT, [f"count({name}) AS {ROWS}"], source)
+        return _counted(query, f"count({name})", source)
     if columns == {*by}:
-        counted = [f"count({name}) AS {ROWS}"]
-        return _subquery(Shape.SERIES, counted, source, by=[*map(identifier, by)])
+        return _compared(query, f"count({name}) AS {ROWS}", source, by)
     if columns == {*by, table.time.name}:
-        return _subquery(Shape.TIMES, [name], source, by=[*map(identifier, by)])
+        return _compared(query, name, source, by)
     (first, *others) = query.columns
     if others or by or table.parts > 1:
         raise Unsupported("InfluxDB does not count combinations of fields")
-    return _subquery(Shape.COUNT, [f"count(distinct({identifier(first)})) AS {ROWS}"], source)
+    return _counted(query, f"count(distinct({identifier(first)}))", source)
+
+
+def _counted(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
+    """Return the plan that adds up numbers of rows."""
+    rows = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
+    step = _subquery(chunks.counted_rows, [f"{count} AS {ROWS}"], source)
+    return PlannedQuery.of(query, [step], partial(Groups, rows, (COUNT_ROWS,)))
+
+
+def _compared(query: DistinctQuery, selected: str, source: str, by: Sequence[str]) -> PlannedQuery:
+    """Return the plan that compares rows of tags and times."""
+    read, columns = chunks.distinct_rows(query)
+    step = _subquery(read, [selected], source, by=[*map(identifier, by)])
+    return PlannedQuery.of(query, [step], partial(Distinct, columns))
 
 
 # --- answers -------------------------------------------------------------------------------------
 
 
-def chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
+def answered(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
     """Yield what a chunked answer says, each time with the number of the statement."""
     for line in lines:
         if not line.strip():

@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 
 from simulator.data.hashes import stored_hashes
 from simulator.data.query import ENDS, Aggregate, AggregateQuery, Function, Output
-from simulator.data.schema import FLOATS, Type
+from simulator.data.schema import FLOATS, Role, Type
+from simulator.errors import RunError
 
 Row: TypeAlias = Sequence[Any]
 Key: TypeAlias = tuple[Any, ...]
@@ -234,7 +235,7 @@ class Groups(Combiner):
 
     def merge_values(self, key: Key, partial: Partial, values: Sequence[Any]) -> None:
         """Add a partial aggregate that is computed here from values, of which some may be None."""
-        self.merge(key, partial, _aggregate(partial.function, values))
+        self.merge(key, partial, aggregate_of(partial.function, values))
 
     def forget(self, column: str) -> None:
         """Drop the partial aggregates of a column, but not the groups."""
@@ -316,6 +317,27 @@ class Groups(Combiner):
         return int(true == count) if partial.function is Function.MIN else int(true > 0)
 
 
+class Merged(Groups):
+    """Groups that are merged one partial aggregate at a time: the rows are (key, partial, value).
+
+    The server's sums of integers have 64 bits, and nothing shows whether one was too large.
+    """
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add partial aggregates."""
+        for key, partial, value in rows:
+            self.merge(key, partial, value)
+
+    def rows(self) -> Sequence[Row]:
+        """Return a row for each group; RunError if a sum of the server may exceed 64 bits."""
+        for name in self.exceeding(2**63):
+            if self.query.table.column(name).role not in (Role.TAG, Role.TIME):  # added up here
+                raise RunError(
+                    f"integer overflow: the sum of {name} may exceed 64 bits; query fewer rows"
+                )
+        return super().rows()
+
+
 class GroupedRows(Groups):
     """The groups of an aggregate query whose values are all aggregated here.
 
@@ -367,7 +389,7 @@ def needs_time(query: AggregateQuery) -> bool:
     return query.bucket is not None or any(a.function in ENDS for a in query.aggregates)
 
 
-def _aggregate(function: Function, values: Sequence[Any]) -> Any:
+def aggregate_of(function: Function, values: Sequence[Any]) -> Any:
     """Return an aggregate of values without the None among them; None if there are no others.
 
     For a first or last value, these are pairs of a time and a value.

@@ -68,7 +68,7 @@ def mixed_spec() -> RunSpec:
         dataset=stored,
         duration_s=1.0,
         clean=False,
-        load=QueryLoad(queries=dict.fromkeys(QUERIES, ""), duration_s=1.0, until_ms=10**9),
+        load=QueryLoad(queries=dict.fromkeys(QUERIES, ""), until_ms=10**9),
     )
 
 

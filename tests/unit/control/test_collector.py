@@ -11,7 +11,7 @@ from simulator.control.collector import Collector
 from simulator.data.ranges import lane_range
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.events import PhaseEvent
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import Clocking, Insert
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import run_spec
 
@@ -117,7 +117,8 @@ def test_phases_noticed_late_are_as_long_as_they_were(collector, reported):
 
 
 def test_the_insert_begins_at_the_end_of_the_warm_up(collector, reported):
-    collector._follower._spec = collector._spec.model_copy(update={"warmup_s": 5.0})
+    warms = {"clocking": Clocking(warmup_s=5.0)}
+    collector._follower._spec = collector._spec.model_copy(update=warms)
     began = time.time() - 2
     collector._phases.enter("barrier", at_s=began - 1)
     collector._run.released_s["insert"] = began

@@ -18,7 +18,7 @@ from simulator.protocol.messages import (
     StageTimes,
     WorkerReport,
 )
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.spec import Clocking, LoadStage
 from tests.unit.control.run import (
     ANSWERS,
     PREFILL,
@@ -629,7 +629,7 @@ def stage(number, rows=0, count=1):
 @pytest.fixture
 def staged():
     """An insert run in stages whose two workers have passed the barrier."""
-    spec = insert_spec(2).model_copy(update={"stages": STAGES, "duration_s": 2.0})
+    spec = insert_spec(2).model_copy(update={"clocking": Clocking(stages=STAGES, duration_s=2.0)})
     gate = gate_of(spec)
     for index in range(2):
         register(gate, index)
@@ -669,7 +669,7 @@ def asking_in_stages():
     """A run of two queries in stages, of which one worker has come nowhere yet."""
     spec = query_spec(1)
     tasks = tuple(task.model_copy(update={"runs": 0}) for task in spec.asks)
-    gate = gate_of(spec.model_copy(update={"workers": tasks, "stages": STAGES}))
+    gate = gate_of(spec.model_copy(update={"workers": tasks, "clocking": Clocking(stages=STAGES)}))
     register(gate)
     return gate
 

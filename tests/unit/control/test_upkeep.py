@@ -7,7 +7,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import Clocking, Insert
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests.unit.specs import run_spec
 
@@ -61,7 +61,7 @@ def test_an_insert_is_complete_only_if_no_row_is_in_doubt(uncertain, status, abs
 
 
 def test_a_run_that_ended_within_its_warm_up_has_measured_nothing(upkeep):
-    upkeep._spec = upkeep._spec.model_copy(update={"warmup_s": 2.5})
+    upkeep._spec = upkeep._spec.model_copy(update={"clocking": Clocking(warmup_s=2.5)})
 
     with pytest.raises(RunError, match=r"--warmup: all rows .* within its 2.5 s.*use a shorter"):
         upkeep.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=20)])

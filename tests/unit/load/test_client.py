@@ -335,7 +335,7 @@ def test_large_answers_are_sent_one_by_one(client_of, monkeypatch):
 # --- a worker and its collector -----------------------------------------------------------------
 
 
-def spec_of(workers, rate_rows_per_s=0.0):
+def spec_of(workers, rows_per_s=0.0):
     plans = tuple(
         Insert(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
         for i in range(workers)
@@ -344,7 +344,7 @@ def spec_of(workers, rate_rows_per_s=0.0):
         dataset=dataset(parts=workers),
         workers=plans,
         batch_rows=100,
-        rate_rows_per_s=rate_rows_per_s,
+        rows_per_s=rows_per_s,
     )
 
 
@@ -409,7 +409,7 @@ def is_inserting(run):
 
 def test_a_worker_that_is_stopped_while_it_inserts_reports_why_and_how_far(served, client_of):
     collector, answers = served(1), []
-    made = a_worker(client_of, collector.port, spec_of(1, rate_rows_per_s=10_000))
+    made = a_worker(client_of, collector.port, spec_of(1, rows_per_s=10_000))
     thread = running(made, answers)
     collector.waited_for(is_inserting)
 
@@ -458,7 +458,7 @@ def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, 
         except RunError as error:
             messages.append(str(error))
 
-    made = a_worker(client_of, collector.port, spec_of(1, rate_rows_per_s=10_000))
+    made = a_worker(client_of, collector.port, spec_of(1, rows_per_s=10_000))
     thread = threading.Thread(target=run)
     thread.start()
     collector.waited_for(is_inserting)
@@ -475,7 +475,7 @@ def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, 
 
 def test_a_second_worker_of_an_index_is_refused_and_the_first_ones_report_counts(served, client_of):
     collector, answers = served(1), []
-    spec = spec_of(1, rate_rows_per_s=10_000)
+    spec = spec_of(1, rows_per_s=10_000)
     first = a_worker(client_of, collector.port, spec)
     thread = running(first, answers)
     collector.waited_for(is_inserting)
@@ -519,7 +519,7 @@ def process_of(tmp_path):
 
 def test_sigterm_ends_a_workers_process_with_its_report(served, process_of):
     collector = served(1)
-    process = process_of(collector.port, spec_of(1, rate_rows_per_s=10_000))
+    process = process_of(collector.port, spec_of(1, rows_per_s=10_000))
     collector.waited_for(is_inserting)
 
     process.send_signal(signal.SIGTERM)

@@ -87,8 +87,9 @@ def test_what_was_written_follows_from_the_files(tmp_path):
     sender.insert_files(files[:1])
 
     (held,) = files[0].held()
-    assert sender.written(RANGES) == tuple(each for each in RANGES if each.table == held.table)
-    assert (sender.generate_ns, sender.encode_ns) == (0, 0)
+    sent = sender.preparer.written(RANGES)
+    assert sent == tuple(each for each in RANGES if each.table == held.table)
+    assert (sender.spent.generate_ns, sender.spent.encode_ns) == (0, 0)
 
 
 def test_files_that_cannot_be_written_end_the_run_with_a_remedy(tmp_path):

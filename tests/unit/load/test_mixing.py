@@ -165,7 +165,7 @@ def test_workers_together_send_every_row_once():
     for worker in range(3):
         database = Database()
         sender, ranges = insert(database, workers=3, worker=worker)
-        assert merged(sender.written(ranges)) == merged(ranges)
+        assert merged(sender.preparer.written(ranges)) == merged(ranges)
         sent += database.sent
 
     assert any(len(data) == 9 for data in sent)
@@ -179,10 +179,11 @@ def test_the_uncertain_rows_of_a_mixed_batch_are_those_of_all_its_tables(workers
     database = Database(lost=(3, 4, 20))
     sender, ranges = insert(database, workers=workers, worker=workers - 1)
 
-    uncertain = sorted((r.table, n) for r in sender.uncertain for n in r.numbers().tolist())
+    failures = sender.failures
+    uncertain = sorted((r.table, n) for r in failures.uncertain for n in r.numbers().tolist())
     assert uncertain == rows_of([database.sent[place] for place in (3, 4, 20)], PLACES)
-    assert sender.uncertain_rows == len(uncertain) == 150
-    assert all(any(item in own for own in ranges) for item in sender.uncertain)
+    assert failures.uncertain_rows == len(uncertain) == 150
+    assert all(any(item in own for own in ranges) for item in failures.uncertain)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -191,7 +192,8 @@ def test_the_rows_that_were_sent_until_a_stop_are_known(workers):
     database = Database(stop=stop, stop_after=17)
     sender, ranges = insert(database, workers=workers, stop=stop)
 
-    found = sorted((r.table, n) for r in sender.written(ranges) for n in r.numbers().tolist())
+    written = sender.preparer.written(ranges)
+    found = sorted((r.table, n) for r in written for n in r.numbers().tolist())
     assert found == rows_of(database.sent, PLACES)
     assert len(found) == 17 * 50
 

@@ -12,11 +12,12 @@ from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
-from simulator.load import sender as sending
+from simulator.load import delivery, preparing
 from simulator.load.connection import Stopped
+from simulator.load.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.meter import merged_histogram
 from simulator.load.pace import Pace
-from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender
+from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("_no_waiting")
 
 @pytest.fixture
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(sending, "_BACKOFF_S", 0)
+    monkeypatch.setattr(delivery, "_BACKOFF_S", 0)
     monkeypatch.setattr(Database, "reconnect_s", 0)
 
 
@@ -114,6 +115,12 @@ def insert(database, rows=30, batch=10, *, parts=1, rate=0.0, stop=None, retry_s
     return sender
 
 
+def counts(sender):
+    """Return the rows that were acknowledged, the batches sent again, and the uncertain rows."""
+    failures = sender.failures
+    return sender.meter.rows, failures.retried, failures.uncertain_rows
+
+
 def numbers(*sequences):
     return [LANE_ROWS + sequence for sequence in sequences]
 
@@ -132,7 +139,7 @@ def test_every_row_is_sent_once_in_order():
         (BATCH, numbers(*range(10, 20))),
         (BATCH, numbers(*range(20, 25))),
     ]
-    assert (sender.meter.rows, sender.meter.sends, sender.retried) == (25, 3, 0)
+    assert (sender.meter.rows, sender.meter.sends, sender.failures.retried) == (25, 3, 0)
     assert sender.meter.payload_bytes == 8 * 25
 
 
@@ -140,7 +147,7 @@ def test_bytes_are_those_of_acknowledged_rows():
     """One batch is sent twice, the outcome of another is unknown."""
     sender = insert(Database([NOT_APPLIED, None, UNKNOWN]), rows=30)
 
-    assert (sender.meter.rows, sender.retried, sender.uncertain_rows) == (20, 1, 10)
+    assert counts(sender) == (20, 1, 10)
     assert sender.meter.payload_bytes == 8 * 20
 
 
@@ -173,26 +180,25 @@ def test_rows_that_were_not_applied_are_sent_again():
     database = Database([None, NOT_APPLIED])
     sender = insert(database)
 
-    assert (sender.retried, sender.uncertain, sender.meter.rows) == (1, [], 30)
+    assert (sender.failures.retried, sender.failures.uncertain, sender.meter.rows) == (1, [], 30)
     assert [row for _, data in database.stored for row in data] == numbers(*range(30))
 
 
 def test_the_pause_before_a_repeated_send_is_not_the_clients_time(monkeypatch):
-    monkeypatch.setattr(sending, "_BACKOFF_S", 0.02)
+    monkeypatch.setattr(delivery, "_BACKOFF_S", 0.02)
 
     sender = insert(Database([NOT_APPLIED]))
 
-    assert sender.send_ns >= sender.backoff_ns >= 20_000_000
+    assert sender.spent.send_ns >= sender.spent.backoff_ns >= 20_000_000
 
 
 def test_the_pauses_before_repeated_sends_are_added(monkeypatch):
-    monkeypatch.setattr(sending, "_BACKOFF_S", 0.01)
+    monkeypatch.setattr(delivery, "_BACKOFF_S", 0.01)
     pauses_s = 0.01 + 0.02 + 0.01
 
-    assert (
-        insert(Database([NOT_APPLIED, NOT_APPLIED, None, NOT_APPLIED])).backoff_ns >= 1e9 * pauses_s
-    )
-    assert insert(Database([None, UNKNOWN])).backoff_ns == 0
+    sender = insert(Database([NOT_APPLIED, NOT_APPLIED, None, NOT_APPLIED]))
+    assert sender.spent.backoff_ns >= 1e9 * pauses_s
+    assert insert(Database([None, UNKNOWN])).spent.backoff_ns == 0
 
 
 def test_a_retried_send_is_one_send_from_its_first_attempt():
@@ -213,7 +219,7 @@ def test_with_a_time_to_retry_attempts_are_bounded_by_it_alone():
     database = Database([NOT_APPLIED] * 100)
     sender = insert(database, retry_s=60.0)
 
-    assert (sender.retried, sender.errors, sender.meter.rows) == (100, 100, 30)
+    assert (sender.failures.retried, sender.failures.errors, sender.meter.rows) == (100, 100, 30)
     assert [row for _, data in database.stored for row in data] == numbers(*range(30))
 
 
@@ -232,7 +238,7 @@ def test_the_time_to_retry_is_that_of_each_batch_and_ends():
 
 
 def test_pauses_before_repeated_sends_grow_up_to_a_limit(monkeypatch):
-    monkeypatch.setattr(sending, "_BACKOFF_S", 0.05)
+    monkeypatch.setattr(delivery, "_BACKOFF_S", 0.05)
     stop = Scheduled()
     insert(Database([NOT_APPLIED] * 50), rows=10, stop=stop, retry_s=3600.0)
 
@@ -245,9 +251,9 @@ def test_rows_of_unknown_fate_are_not_sent_again_however_long_retries_last():
     refused = SetupError("connection refused")
     sender = insert(Database([None, lost], connects=[refused] * 3 + [None]), retry_s=60.0)
 
-    assert (sender.uncertain_rows, sender.retried, sender.meter.rows) == (10, 0, 20)
-    assert sender.send_ns >= sender.disconnected_ns >= 3 * 50_000_000
-    assert sender.backoff_ns == 0
+    assert counts(sender) == (20, 0, 10)
+    assert sender.spent.send_ns >= sender.spent.disconnected_ns >= 3 * 50_000_000
+    assert sender.spent.backoff_ns == 0
 
 
 def test_a_lost_connection_is_tried_for_the_time_to_retry():
@@ -281,15 +287,15 @@ def test_attempts_are_counted_separately_for_each_batch():
     database = Database([*failures, None, *failures, None])
     sender = insert(database, rows=20)
 
-    assert (sender.retried, sender.meter.rows) == (2 * (MAX_ATTEMPTS - 1), 20)
+    assert (sender.failures.retried, sender.meter.rows) == (2 * (MAX_ATTEMPTS - 1), 20)
 
 
 def test_rows_of_unknown_fate_are_not_sent_again():
     database = Database([None, UNKNOWN])
     sender = insert(database)
 
-    assert sender.uncertain == [RowRange(start=LANE_ROWS + 10, stop=LANE_ROWS + 20)]
-    assert (sender.uncertain_rows, sender.meter.rows, sender.retried) == (10, 20, 0)
+    assert sender.failures.uncertain == [RowRange(start=LANE_ROWS + 10, stop=LANE_ROWS + 20)]
+    assert counts(sender) == (20, 0, 10)
     assert [data for _, data in database.stored] == [
         numbers(*range(10)),
         numbers(*range(20, 30)),
@@ -307,10 +313,10 @@ def test_rows_of_unknown_fate_are_not_sent_again():
 )
 def test_uncertain_rows_of_one_of_four_tables_are_every_fourth(rows, batch, expected):
     sender = insert(Database([None, UNKNOWN]), rows=rows, batch=batch, parts=4)
-    (uncertain,) = sender.uncertain
+    (uncertain,) = sender.failures.uncertain
 
     assert list(uncertain.numbers()) == numbers(*expected)
-    assert sender.uncertain_rows == len(expected)
+    assert sender.failures.uncertain_rows == len(expected)
 
 
 def test_uncertain_sends_are_bounded():
@@ -335,7 +341,7 @@ def test_a_lost_connection_is_opened_again_and_the_rows_sent_again():
 
     assert [session.closed for session in database.sessions] == [True, False]
     assert [row for _, data in database.stored for row in data] == numbers(*range(30))
-    assert sender.retried == 1
+    assert sender.failures.retried == 1
 
 
 def test_rows_on_the_way_when_the_connection_was_lost_are_uncertain():
@@ -343,7 +349,7 @@ def test_rows_on_the_way_when_the_connection_was_lost_are_uncertain():
     sender = insert(database)
 
     assert len(database.sessions) == 2
-    assert sender.uncertain == [RowRange(start=LANE_ROWS, stop=LANE_ROWS + 10)]
+    assert sender.failures.uncertain == [RowRange(start=LANE_ROWS, stop=LANE_ROWS + 10)]
     assert sender.meter.rows == 20
 
 
@@ -367,7 +373,7 @@ def test_a_connection_that_is_not_regained_ends_the_run(failure):
         sender.insert([lane_range(1, 0, 30)], BATCH, 10)
 
     uncertain = 10 if failure is Failure.UNKNOWN else 0
-    assert sender.uncertain_rows == uncertain
+    assert sender.failures.uncertain_rows == uncertain
 
 
 def test_nothing_is_sent_after_the_end():
@@ -407,7 +413,7 @@ def test_prefill_is_in_batches_and_not_part_of_the_measurement():
 
     assert prefilled == 15
     assert [mode for mode, _ in database.stored] == [BATCH, BATCH, SINGLE, SINGLE]
-    assert (sender.meter.rows, sender.meter.sends, sender.retried) == (2, 2, 0)
+    assert (sender.meter.rows, sender.meter.sends, sender.failures.retried) == (2, 2, 0)
 
 
 def test_uncertain_rows_of_the_prefill_stay_uncertain():
@@ -415,7 +421,7 @@ def test_uncertain_rows_of_the_prefill_stay_uncertain():
     sender.prefill([lane_range(1, 0, 10)], 10)
     sender.start()
 
-    assert sender.uncertain == [RowRange(start=LANE_ROWS, stop=LANE_ROWS + 10)]
+    assert sender.failures.uncertain == [RowRange(start=LANE_ROWS, stop=LANE_ROWS + 10)]
 
 
 class Scheduled(threading.Event):
@@ -448,10 +454,10 @@ def test_latency_is_measured_from_when_a_send_was_due():
 
 def test_the_second_of_two_workers_sends_half_an_interval_later():
     def first_due(turn):
-        sender = sending.Sender(Database(), reader(), threading.Event())
+        sender = Sender(Database(), reader(), threading.Event())
         sender.start()
         dues = []
-        sender._deliver = lambda *sent: dues.append(sent[-1])
+        sender.delivery.deliver = lambda *sent: dues.append(sent[-1])
         sender.insert([lane_range(1, 0, 20)], BATCH, 10, Pace(1e6, turn))
         return dues[0] - sender.meter.start_ns
 
@@ -466,7 +472,7 @@ def test_batches_behind_schedule_are_not_sent_after_the_end():
             session.send = lambda payload: (time.sleep(0.02), send(payload))
             return session
 
-    sender = sending.Sender(Slow(), reader(), threading.Event())
+    sender = Sender(Slow(), reader(), threading.Event())
     sender.start()
     sender.insert([lane_range(1, 0, 1000)], BATCH, 10, Pace(10_000.0, 0.0, 0.2))
 
@@ -488,16 +494,17 @@ def test_batches_behind_schedule_are_not_sent_after_the_end():
 def test_long_batches_share_the_cost_of_a_block_and_others_do_not_wait_for_it(
     monkeypatch, batch_rows, rate, in_flight, rows
 ):
-    sender = sending.Sender(Database(), reader(), threading.Event())
-    encode, encoded, before_first = sender._session.encode, [], []
+    sender = Sender(Database(), reader(), threading.Event())
+    connection, encoded, before_first = sender._connection, [], []
+    encode = connection.session.encode
 
     def counted(block, mode, batch_rows):
         encoded.append(len(block))
         return encode(block, mode, batch_rows)
 
-    monkeypatch.setattr(sender._session, "encode", counted)
-    monkeypatch.setattr(sender._session, "in_flight", in_flight)
-    monkeypatch.setattr(sender, "_deliver", lambda *_: before_first.append(sum(encoded)))
+    monkeypatch.setattr(connection.session, "encode", counted)
+    monkeypatch.setattr(connection, "in_flight", in_flight)
+    monkeypatch.setattr(sender.delivery, "deliver", lambda *_: before_first.append(sum(encoded)))
     sender.start()
     sender.insert([lane_range(0, 0, 400_000)], BATCH, batch_rows, Pace(rate))
 
@@ -508,23 +515,23 @@ def test_long_batches_share_the_cost_of_a_block_and_others_do_not_wait_for_it(
 def test_wide_rows_are_not_made_far_ahead():
     wide = Values(np.zeros(8000, "S10000"))
     block = [Block(EVENTS, 0, np.arange(8000), {"note": wide})]
-    sender = sending.Sender(Null(NullOptions()), reader(), threading.Event())
+    sender = Sender(Null(NullOptions()), reader(), threading.Event())
     blocks = iter([block, block])
 
-    assert len(sender._made(blocks, BATCH, 1000, sending._AHEAD_BYTES)) == 8
+    assert len(sender.preparer.made(blocks, BATCH, 1000, preparing.AHEAD_BYTES)) == 8
     assert next(blocks) is block
 
 
 def test_python_objects_are_not_made_far_ahead():
-    sender = sending.Sender(Null(NullOptions(encode="objects")), reader(), threading.Event())
-    assert sender._ahead_bytes(1000) < sending._AHEAD_BYTES
+    sender = Sender(Null(NullOptions(encode="objects")), reader(), threading.Event())
+    assert sender.preparer.ahead_bytes(1000) < preparing.AHEAD_BYTES
 
 
 def warmed_up(warmup_s, **pace):
     """Send a row every 50 ms; return the sender, and what it had spent when the warm-up ended."""
     spent = []
     sender = Sender(Database(), reader(), threading.Event())
-    sender.start(warmup_s, lambda: spent.append((sender.idle_ns, sender.meter.rows)))
+    sender.start(warmup_s, lambda: spent.append((sender.spent.idle_ns, sender.meter.rows)))
     try:
         sender.insert([lane_range(0, 0, 20)], SINGLE, 1, Pace(rate_per_s=20.0, **pace))
     finally:
@@ -537,7 +544,7 @@ def test_a_warm_up_is_sent_and_left_out_of_every_measurement():
 
     assert (sender.meter.rows, sender.meter.warmup_rows, sender.meter.sends) == (20, 10, 10)
     assert spent == [(0, 10)]
-    assert 0 < sender.idle_ns < 0.95e9
+    assert 0 < sender.spent.idle_ns < 0.95e9
     assert sender.measured_ns >= sender.meter.start_ns + 0.5e9
 
 
@@ -553,4 +560,4 @@ def test_a_sender_that_is_done_within_the_warm_up_has_measured_nothing():
 
     assert (sender.measured_ns, spent) == (0, [])
     assert (sender.meter.rows, sender.meter.warmup_rows, sender.meter.sends) == (20, 20, 0)
-    assert sender.idle_ns == sender.send_ns == sender.generate_ns == 0
+    assert sender.spent.idle_ns == sender.spent.send_ns == sender.spent.generate_ns == 0

@@ -6,12 +6,13 @@ import pytest
 
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
-from simulator.load import sender as sending
+from simulator.load import delivery
 from simulator.load.connection import Stopped
-from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
+from simulator.load.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
+from simulator.load.sender import Sender
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions
-from tests.unit.load.test_sender import Failed, _Session, insert, numbers, reader
+from tests.unit.load.test_sender import Failed, _Session, counts, insert, numbers, reader
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -20,7 +21,7 @@ LIMIT = 4
 
 @pytest.fixture
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(sending, "_BACKOFF_S", 0)
+    monkeypatch.setattr(delivery, "_BACKOFF_S", 0)
     monkeypatch.setattr(Null, "reconnect_s", 0)
 
 
@@ -85,7 +86,7 @@ def test_as_many_are_on_their_way_as_the_session_says_and_none_is_lost():
 
     assert database.most == LIMIT
     assert sorted(database.stored) == numbers(*range(130))
-    assert (sender.meter.rows, sender.meter.sends, sender.retried) == (130, 13, 0)
+    assert (sender.meter.rows, sender.meter.sends, sender.failures.retried) == (130, 13, 0)
 
 
 def test_the_last_acknowledgement_is_the_latest_whatever_the_order():
@@ -101,8 +102,8 @@ def test_what_was_not_applied_is_sent_again_beside_the_others():
     sender = insert(database, rows=80)
 
     assert sorted(database.stored) == numbers(*range(80))
-    assert (sender.retried, sender.uncertain, sender.meter.rows) == (2, [], 80)
-    assert sender.backoff_ns > 0
+    assert (sender.failures.retried, sender.failures.uncertain, sender.meter.rows) == (2, [], 80)
+    assert sender.spent.backoff_ns > 0
 
 
 def test_attempts_are_bounded_for_each_send():
@@ -119,7 +120,7 @@ def test_what_is_in_flight_is_sent_again_for_the_time_to_retry():
     sender = insert(database, rows=20 * LIMIT, retry_s=60.0)
 
     assert sorted(database.stored) == numbers(*range(20 * LIMIT))
-    assert sender.retried == 3 * LIMIT
+    assert sender.failures.retried == 3 * LIMIT
 
 
 def test_rows_of_unknown_fate_are_counted_and_not_sent_again():
@@ -127,15 +128,15 @@ def test_rows_of_unknown_fate_are_counted_and_not_sent_again():
     sender = insert(database, rows=50)
 
     first = numbers(10)[0]
-    assert sender.uncertain == [RowRange(start=first, stop=first + 10)]
-    assert (sender.uncertain_rows, sender.meter.rows, sender.retried) == (10, 40, 0)
+    assert sender.failures.uncertain == [RowRange(start=first, stop=first + 10)]
+    assert counts(sender) == (40, 0, 10)
     assert sorted(database.stored) == numbers(*range(10), *range(20, 50))
 
 
 def test_sends_that_are_lost_together_count_as_one_failure():
     most = MAX_UNCERTAIN_SENDS + LIMIT - 1
     sender = insert(Database([Failed(Failure.UNKNOWN)] * most, sends=most), rows=10 * most)
-    assert len(sender.uncertain) == most
+    assert len(sender.failures.uncertain) == most
 
     with pytest.raises(RunError, match=f"more than {most} batches"):
         insert(Database([Failed(Failure.UNKNOWN)] * (most + 1), sends=most), rows=10 * most + 10)
@@ -144,19 +145,19 @@ def test_sends_that_are_lost_together_count_as_one_failure():
 def test_after_a_fatal_error_what_was_on_its_way_is_still_counted():
     script = [None, Failed(Failure.UNKNOWN), Failed(Failure.FATAL), None]
     database = Database(script, sends=4)
-    sender = sending.Sender(database, reader(), threading.Event())
+    sender = Sender(database, reader(), threading.Event())
     sender.start()
     with pytest.raises(RunError, match="insert failed"):
         sender.insert([lane_range(1, 0, 40)], "batch", 10)
 
-    assert sender.meter.rows + sender.uncertain_rows == 30
+    assert sender.meter.rows + sender.failures.uncertain_rows == 30
     assert len(database.stored) == sender.meter.rows == 20
 
 
 def test_what_is_on_its_way_when_the_run_is_stopped_is_counted():
     stop = threading.Event()
     database = Database(sends=3)
-    sender = sending.Sender(database, reader(), stop)
+    sender = Sender(database, reader(), stop)
     sender.start()
     begin = InFlight.begin
 
@@ -181,7 +182,7 @@ def test_a_lost_session_ends_all_its_sends_and_the_next_one_goes_on():
     database = Database([lost, lost, None, None], sends=8)
     sender = insert(database, rows=80)
 
-    uncertain = [row for item in sender.uncertain for row in item.numbers()]
+    uncertain = [row for item in sender.failures.uncertain for row in item.numbers()]
     assert [session.closed for session in database.sessions] == [True, False]
     assert set(numbers(*range(20))) <= set(uncertain)
     assert sorted(uncertain + database.stored) == numbers(*range(80))

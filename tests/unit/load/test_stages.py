@@ -13,12 +13,12 @@ from simulator.load import meter as metering
 from simulator.load.asker import Asker
 from simulator.load.connection import Stopped
 from simulator.load.meter import Meter, StageMeter, merged_histogram
-from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
+from simulator.load.pace import NEVER_NS, Timetable, paces_of
 from simulator.load.sender import Sender
 from simulator.modules import waits
 from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.spec import Ask, LoadStage
+from simulator.protocol.spec import Ask, Clocking, LoadStage
 from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1
 from tests.unit.load.test_sender import Database, reader
 from tests.unit.load.test_sender_in_flight import Database as InFlight
@@ -31,6 +31,14 @@ def stages_of(*pairs):
     return tuple(LoadStage(workers=workers, duration_s=length) for workers, length in pairs)
 
 
+def clocking_of(stages):
+    return Clocking(stages=stages, duration_s=sum(stage.duration_s for stage in stages))
+
+
+def paces(stages, place, rate=0.0):
+    return paces_of(clocking_of(stages), place, 4, rate)
+
+
 UP_AND_DOWN = stages_of((1, 1.0), (4, 2.0), (2, 3.0))
 
 
@@ -39,27 +47,27 @@ UP_AND_DOWN = stages_of((1, 1.0), (4, 2.0), (2, 3.0))
     [(0, [(0, 1), (1, 3), (3, 6)]), (1, [(1, 3), (3, 6)]), (2, [(1, 3)]), (4, [])],
 )
 def test_a_worker_is_active_where_a_stage_has_more_workers_than_its_index(index, windows):
-    paces = paces_of(UP_AND_DOWN, index)
+    found = paces(UP_AND_DOWN, index)
 
-    assert [(each.begin_ns(0, 0) / S, each.end_ns(0) / S) for each in paces] == windows
+    assert [(each.begin_ns(0, 0) / S, each.end_ns(0) / S) for each in found] == windows
 
 
 def test_active_workers_share_the_rate_and_take_turns():
-    first, second, third = paces_of(UP_AND_DOWN, 0, 120.0)
+    first, second, third = paces(UP_AND_DOWN, 0, 120.0)
     assert [each.rate_per_s for each in (first, second, third)] == [120.0, 30.0, 60.0]
-    assert [each.turn for each in paces_of(UP_AND_DOWN, 1, 120.0)] == [0.25, 0.5]
+    assert [each.turn for each in paces(UP_AND_DOWN, 1, 120.0)] == [0.25, 0.5]
 
 
 def test_the_workers_of_the_first_stage_also_warm_up():
-    (pace, *_) = paces_of(UP_AND_DOWN, 0)
+    (pace, *_) = paces(UP_AND_DOWN, 0)
     assert (pace.begin_ns(10, 15 * S), pace.end_ns(15 * S)) == (10, 16 * S)
-    (late, *_) = paces_of(UP_AND_DOWN, 1)
+    (late, *_) = paces(UP_AND_DOWN, 1)
     assert late.begin_ns(10, 15 * S) == 16 * S
 
 
 def test_without_a_rate_a_batch_is_due_at_once_or_when_the_next_stage_begins():
     stages = stages_of((2, 1.0), (1, 1.0), (2, 1.0))
-    table = Timetable(paces_of(stages, 1), 0, 0, 10)
+    table = Timetable(paces(stages, 1), 0, 0, 10)
 
     assert table.due_ns(5, 10) == 5
     assert table.free_until_ns == S
@@ -69,7 +77,7 @@ def test_without_a_rate_a_batch_is_due_at_once_or_when_the_next_stage_begins():
 
 
 def test_with_a_rate_each_stage_has_a_schedule_of_its_own():
-    table = Timetable(paces_of(stages_of((1, 1.0), (2, 1.0)), 0, 20.0), 0, 0, 10)
+    table = Timetable(paces(stages_of((1, 1.0), (2, 1.0)), 0, 20.0), 0, 0, 10)
 
     dues = [table.due_ns(now, 10) for now in (0, 0, 0, 0)]
     assert dues == [0, S // 2, S, NEVER_NS]  # 20 rows/s alone, then 10 rows/s of two
@@ -77,7 +85,7 @@ def test_with_a_rate_each_stage_has_a_schedule_of_its_own():
 
 
 def test_a_stage_ends_what_is_behind_its_schedule():
-    table = Timetable(paces_of(stages_of((1, 1.0), (1, 1.0)), 0, 100.0), 0, 0, 10)
+    table = Timetable(paces(stages_of((1, 1.0), (1, 1.0)), 0, 100.0), 0, 0, 10)
 
     assert table.due_ns(S - 1, 10) == 0
     assert table.due_ns(S + 5, 10) == S
@@ -116,7 +124,7 @@ def test_a_stage_without_a_batch_is_left_out():
 def send_in(stages, index, database, batch=10, rate=0.0):
     sender = Sender(database, reader(), threading.Event())
     sender.start(stages=stages)
-    sender.insert([lane_range(1, 0, 10**6)], BATCH, batch, *paces_of(stages, index, rate))
+    sender.insert([lane_range(1, 0, 10**6)], BATCH, batch, *paces(stages, index, rate))
     return sender, sender.meter.stages(lambda ns: (ns - sender.meter.start_ns) / S)
 
 
@@ -143,7 +151,7 @@ def test_a_sender_pauses_between_its_stages(rate):
     first, last = measured
     assert 0 <= first.started_s < 1
     assert 2 <= last.started_s < 3
-    assert 0 < sender.inactive_ns / S < 2
+    assert 0 < sender.spent.inactive_ns / S < 2
     assert merged_histogram([last.latency]).get_total_count() == last.count
 
 
@@ -153,9 +161,9 @@ def test_batches_in_flight_are_acknowledged_before_a_pause():
     sender = Sender(database, reader(), threading.Event())
     sender.start(stages=stages)
     seen = []
-    waited = sender._end_all
-    sender._end_all = lambda: (waited(), seen.append((len(sender._window), sender.meter.rows)))
-    sender.insert([lane_range(1, 0, 2000)], BATCH, 10, *paces_of(stages, 1))
+    delivery, waited = sender.delivery, sender.delivery.end_all
+    delivery.end_all = lambda: (waited(), seen.append((len(delivery._window), sender.meter.rows)))
+    sender.insert([lane_range(1, 0, 2000)], BATCH, 10, *paces(stages, 1))
 
     assert seen[0] == (0, 0)  # before its first stage
     assert all(left == 0 for left, _ in seen)
@@ -168,7 +176,7 @@ def test_a_sender_that_is_stopped_in_a_pause_ends():
     sender.start(stages=stages)
     threading.Timer(0.1, stop.set).start()
     with pytest.raises(Stopped):
-        sender.insert([lane_range(1, 0, 100)], BATCH, 10, *paces_of(stages, 1))
+        sender.insert([lane_range(1, 0, 100)], BATCH, 10, *paces(stages, 1))
 
     assert sender.meter.rows == 0
 
@@ -193,8 +201,8 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
     times = asker.ask_in_stages(
         threading.Event(),
         lambda *found: reported.append(found),
-        stages,
-        paces_of(stages, 1),
+        clocking_of(stages),
+        1,
         lambda ns: (ns - began_ns) / S,
     )
 
@@ -219,7 +227,7 @@ def test_a_stopped_query_run_ends():
         (1, 1000.0),
     )
     with pytest.raises(Stopped):
-        asker.ask_in_stages(stop, lambda *_: None, stages, [Pace(0.0, 0.0, 1000.0)], float)
+        asker.ask_in_stages(stop, lambda *_: None, clocking_of(stages), 0, float)
 
 
 def test_many_queries_fit_into_a_meter(monkeypatch):

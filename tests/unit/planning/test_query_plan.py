@@ -93,7 +93,7 @@ def test_runs_by_time_have_a_limited_number_of_instances():
     (run,) = asked(workers=(3,), duration_s=10.0)
     shares = [task.instances(1_000_000) for task in run.spec.asks]
 
-    assert run.spec.load.duration_s == 10.0
+    assert run.spec.clocking.duration_s == 10.0
     assert sorted(i for share in shares for i in share) == list(range(10_000))
 
 

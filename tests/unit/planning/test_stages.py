@@ -57,8 +57,8 @@ def test_stages_start_the_most_workers_once_and_say_how_long():
 
     assert problems_of(options) == []
     (run,) = runs_of(options)
-    assert (len(run.spec.workers), run.spec.duration_s) == (4, 90.0)
-    assert run.spec.stages == UP_AND_DOWN
+    assert (len(run.spec.workers), run.spec.clocking.duration_s) == (4, 90.0)
+    assert run.spec.clocking.stages == UP_AND_DOWN
     assert (options.subject, options.active) == ("stage", (1, 4, 1))
     assert len(runs_of(replace(options, runs=3))) == 3
 
@@ -91,7 +91,8 @@ def test_stages_have_limits():
 def test_queries_in_stages_end_by_time():
     (run,) = asked(stages=UP_AND_DOWN, workers=(4,))
 
-    assert (run.spec.stages, run.spec.load.duration_s) == (UP_AND_DOWN, 90.0)
+    clocking = run.spec.clocking
+    assert (clocking.stages, clocking.duration_s) == (UP_AND_DOWN, 90.0)
     assert [task.runs for task in run.spec.asks] == [0] * 4
     wrong = replace(OPTIONS, stages=UP_AND_DOWN, duration_s=5.0, count=9, runs=2, ramp=True)
     names = [each.split(":")[0] for each in load_problems(wrong) if "--stages say" in each]

@@ -36,9 +36,9 @@ def test_a_new_phase_and_a_new_run_know_nothing_of_the_one_before():
     assert (second.number, second.phase, second.sample) == (2, "compact", None)
 
 
-def asking(load):
+def asking(load, **timed):
     clock = Clock()
-    run = planned(1, kind=Kind.QUERY, load=load)
+    run = planned(1, kind=Kind.QUERY, load=load, **timed)
     course = Course([run], clock)
 
     def follow(query, count, after_s):
@@ -58,7 +58,7 @@ def test_queries_of_a_known_number_are_estimated_by_their_share():
 
 
 def test_queries_that_end_by_time_are_estimated_by_it():
-    follow = asking(QueryLoad(queries={"a": "", "b": ""}, duration_s=10.0))
+    follow = asking(QueryLoad(queries={"a": "", "b": ""}), duration_s=10.0)
 
     assert follow("a", 5, 1.0) == pytest.approx(20.0)
     assert follow("a", 5, 4.0) == pytest.approx(16.0)

@@ -9,7 +9,7 @@ from cli.report.plans import estimated_s, plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import Clocking, Insert
 from tests.unit.results.test_results import METRICS, result
 from tests.unit.results.test_results import run as record
 from tests.unit.specs import run_spec
@@ -51,7 +51,9 @@ def test_prefilled_rows_take_their_time_too():
 def test_a_run_that_ends_by_time_takes_that_time():
     last = result(runs=[done(1, 100, 10.0)])
     timed = planned(1, 10**9)
-    timed = replace(timed, spec=timed.spec.model_copy(update={"duration_s": 30.0}))
+    timed = replace(
+        timed, spec=timed.spec.model_copy(update={"clocking": Clocking(duration_s=30.0)})
+    )
 
     assert estimated_s([timed], last) == pytest.approx(31.0)
     assert "for 0:00:30" in plan_text([timed], "local", last, 100)

@@ -16,7 +16,7 @@ from simulator.protocol.events import (
     ProgressEvent,
     SampleEvent,
 )
-from simulator.protocol.spec import Kind, QueryLoad
+from simulator.protocol.spec import Clocking, Kind, QueryLoad
 from tests.unit.report.made import outcome, worker
 
 
@@ -32,8 +32,7 @@ def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0, lo
         run_id=f"r{number}",
         kind=kind,
         dataset=SimpleNamespace(rows=7),
-        warmup_s=0.0,
-        duration_s=duration_s,
+        clocking=Clocking(duration_s=duration_s),
         load=load or QueryLoad(),
         asks=(SimpleNamespace(runs=10),) * workers,
     )

@@ -253,15 +253,16 @@ def combined(query: AggregateQuery, found: RolledUp) -> Combined:
     for rollup, key, value in found:
         if rollup.function in ENDS:
             group = tuple(key[place] for place in places) + key[len(tags) :]
-            groups.merge_end(group, *_partial(query.table, rollup, value))
+            groups.merge_end(group, *partial_of(query.table, rollup, value))
         elif rollup.by == query.by:
-            groups.merge(key, *_partial(query.table, rollup, value))
+            groups.merge(key, *partial_of(query.table, rollup, value))
         else:
             _merge_tag(groups, rollup, key, int(value))
     return groups
 
 
-def _partial(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
+def partial_of(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
+    """Return what a number of the database is, as a partial aggregate with its value."""
     function, column = rollup.function, table.column(rollup.column)
     if function is Function.COUNT:
         return (ROWS if column == counted(table) else Partial(function, column.name)), int(value)

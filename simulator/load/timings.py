@@ -1,0 +1,97 @@
+"""Where the time of a worker goes, in the records that its report takes as they are."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from simulator.clock import OwnClock
+from simulator.host import throttled_s
+from simulator.protocol.messages import Clocked, Timings
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """What a worker that writes has spent its time on, in ns."""
+
+    generate_ns: int = 0
+    encode_ns: int = 0
+    send_ns: int = 0
+    idle_ns: int = 0
+    inactive_ns: int = 0
+    """Between the stages in which the worker is active, and before the first one."""
+    backoff_ns: int = 0
+    """Pauses before repeated sends."""
+    disconnected_ns: int = 0
+    """Without a connection, after one was lost."""
+
+    def start(self) -> None:
+        """Discard everything so far."""
+        self.end_warmup()
+        self.backoff_ns = self.disconnected_ns = 0
+
+    def end_warmup(self) -> None:
+        """Discard what was measured in the warm-up, but for the trouble in it."""
+        self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.inactive_ns = 0
+
+    def timings(self) -> Timings:
+        """Return the record of the report."""
+        return Timings(
+            generate_s=self.generate_ns / 1e9,
+            encode_s=self.encode_ns / 1e9,
+            send_s=self.send_ns / 1e9,
+            idle_s=self.idle_ns / 1e9,
+            backoff_s=self.backoff_ns / 1e9,
+            disconnected_s=self.disconnected_ns / 1e9,
+        )
+
+
+class RunClock:
+    """The measured part of a worker: when it was, and what of the machine it had meanwhile."""
+
+    def __init__(self, clock: OwnClock, offset_s: Callable[[], float]) -> None:
+        """Take what is added to this machine's time for that of the collector."""
+        self._clock, self._offset_s = clock, offset_s
+        self._started: float | None = None
+        self._ended: float | None = None
+        self._duration_s = self._cpu_s = self._throttled_s = self._paused_s = 0.0
+
+    def start(self) -> None:
+        """Note that the measured part begins now."""
+        self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
+        self._began_s, self._cpu_began_s = time.perf_counter(), time.process_time()
+        self._started = time.time()
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the measured part has begun."""
+        return self._started is not None
+
+    def stop(self, length_s: float | None = None, inactive_s: float = 0.0) -> None:
+        """Note its end, `length_s` after its start or now; for `inactive_s` of it nothing was due.
+
+        Without a start, nothing was measured.
+        """
+        if self._started is None:
+            return
+        length_s = time.perf_counter() - self._began_s if length_s is None else length_s
+        self._ended, self._duration_s = self._started + length_s, max(length_s - inactive_s, 0.0)
+        self._cpu_s = time.process_time() - self._cpu_began_s
+        self._throttled_s = throttled_s() - self._throttled_began_s
+        self._paused_s = self._clock.paused_s() - self._paused_began_s
+
+    def instant_s(self, instant_ns: int) -> float:
+        """Return the collector's time of an instant of time.perf_counter_ns()."""
+        ago_s = (time.perf_counter_ns() - instant_ns) / 1e9
+        return time.time() - ago_s + self._offset_s()
+
+    def clocked(self) -> Clocked:
+        """Return the record of the report."""
+        offset_s = self._offset_s()
+        return Clocked(
+            started_s=None if self._started is None else self._started + offset_s,
+            ended_s=None if self._ended is None else self._ended + offset_s,
+            duration_s=self._duration_s,
+            cpu_s=self._cpu_s,
+            throttled_s=self._throttled_s,
+            paused_s=self._paused_s,
+        )
