@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
-from cli.completion.skeleton import described
+from cli.completion.table import record_of
 from cli.completion.words import TABLE
 from cli.experiment.settings import InsertSetting
 from cli.main import commands
@@ -42,7 +42,8 @@ def completion_table() -> str:
     plain = (InsertSetting(workload=name).options(None, 0, 0.0) for name in GENERATORS)
     empty = (empty_dataset(options, generator_params(options)) for options in plain)
     types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
-    return json.dumps({"commands": described(commands), "queries": sorted(types)}, indent=1) + "\n"
+    table = {"commands": record_of(commands), "queries": sorted(types)}
+    return json.dumps(table).replace('{"param_decls"', '\n{"param_decls"') + "\n"
 
 
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"

@@ -1,7 +1,7 @@
-"""The three shells: the script that each loads, and the answer to a word that is completed.
+"""The answer to a word that is completed, and the script that a shell loads for it: click's own.
 
-click's own scripts call the program by its name, which works for a command in PATH only; these
-call it as it was typed: `./run.py`, `python run.py` or `iotbench`.
+click's scripts call the program by its name, which works for a command in PATH only; here it is
+called as it was typed: `./run.py`, `python run.py` or `iotbench`.
 """
 
 import os
@@ -11,97 +11,30 @@ from pathlib import Path
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
-from cli.completion.skeleton import skeleton
-from cli.completion.words import table
+from cli.completion.table import command_tree
 from cli.host.program import INSTALLED, program_name
 
-_BASH = """\
-%(complete_func)s() {
-    local IFS=$'\\n' response completion type value
-    local words=("${COMP_WORDS[@]}") cword=$COMP_CWORD program=("$1")
-    if [[ ${1##*/} == python* ]]; then
-        if [[ $cword -lt 2 || ${words[1]##*/} != %(prog_name)s ]]; then
-            compopt -o default
-            return
-        fi
-        program=("$1" "${words[1]}") words=("${words[@]:1}") cword=$((cword - 1))
+_BASH_PYTHON = """
+%(complete_func)s_python() {
+    if [[ $COMP_CWORD -lt 2 || ${COMP_WORDS[1]##*/} != %(prog_name)s ]]; then
+        compopt -o default
+        return
     fi
-    response=$(env COMP_WORDS="${words[*]}" COMP_CWORD=$cword \\
-        %(complete_var)s=bash_complete "${program[@]}")
-    for completion in $response; do
-        IFS=',' read -r type value <<< "$completion"
-        case $type in
-            dir) compopt -o dirnames ;;
-            file) compopt -o default ;;
-            plain) COMPREPLY+=("$value") ;;
-        esac
-    done
+    local program=$1$'\\n'${COMP_WORDS[1]}
+    COMP_WORDS=("${COMP_WORDS[@]:1}") COMP_CWORD=$((COMP_CWORD - 1))
+    %(complete_func)s "$program"
 }
-complete -o nosort -F %(complete_func)s %(prog_name)s
+complete -p python >/dev/null 2>&1 ||
+    complete -o nosort -F %(complete_func)s_python python python3
 """
-_BASH_PYTHON = """\
-complete -p python >/dev/null 2>&1 || complete -o nosort -F %(complete_func)s python python3
-"""
-_ZSH = """\
-#compdef %(prog_name)s
-%(complete_func)s() {
-    local -a completions completions_with_descriptions response
-    local program=$words[1]
-    [[ $program != */* && -x $program ]] && program=./$program
-    response=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \\
-        %(complete_var)s=zsh_complete ${~program})}")
-    for type key descr in ${response}; do
-        if [[ $type == plain ]]; then
-            if [[ $descr == _ ]]; then
-                completions+=("$key")
-            else
-                completions_with_descriptions+=("$key":"$descr")
-            fi
-        elif [[ $type == dir ]]; then
-            _path_files -/
-        elif [[ $type == file ]]; then
-            _path_files -f
-        fi
-    done
-    [[ -n $completions_with_descriptions ]] &&
-        _describe -V unsorted completions_with_descriptions -U
-    [[ -n $completions ]] && compadd -U -V unsorted -a completions
-}
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    %(complete_func)s "$@"
-else
-    compdef %(complete_func)s %(prog_name)s
-fi
-"""
-_FISH = """\
-function %(complete_func)s
-    set -l typed (commandline -opc)
-    set -l words (commandline -cp | string collect)
-    set -l word (commandline -t | string collect)
-    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=$words COMP_CWORD=$word \\
-        $typed[1])
-    for completion in $response
-        set -l parts (string split -m 1 "," $completion)
-        switch $parts[1]
-            case dir
-                __fish_complete_directories $parts[2]
-            case file
-                __fish_complete_path $parts[2]
-            case plain
-                echo $parts[2]
-        end
-    end
-end
-complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
-"""
+_ZSH_GUARD = "(( ! $+commands[%(prog_name)s] )) && return 1"
+_ZSH_PROGRAM = "local program=$words[1]; [[ $program != */* && -x $program ]] && program=./$program"
 
 
 class _Bash(BashComplete):
-    source_template = _BASH
-
     def source(self) -> str:
-        template = _BASH if self.prog_name == INSTALLED else _BASH + _BASH_PYTHON
-        return template % self.source_vars()
+        python = "" if self.prog_name == INSTALLED else _BASH_PYTHON
+        return super().source() + python % self.source_vars()
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the words before the cursor; bash makes `=` a word of its own."""
@@ -110,11 +43,15 @@ class _Bash(BashComplete):
 
 
 class _Zsh(ZshComplete):
-    source_template = _ZSH
+    source_template = ZshComplete.source_template.replace(_ZSH_GUARD, _ZSH_PROGRAM).replace(
+        "zsh_complete %(prog_name)s", "zsh_complete ${~program}"
+    )
 
 
 class _Fish(FishComplete):
-    source_template = _FISH
+    source_template = FishComplete.source_template.replace(
+        "(commandline -t) %(prog_name)s", "(commandline -t) (commandline -opc)[1]"
+    ).replace("string split", "string split -m 1")  # a value may be a list with commas
 
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
@@ -148,7 +85,7 @@ def answer() -> None:
 
 
 def _shell(name: str) -> ShellComplete:
-    return SHELLS[name](skeleton(table()["commands"]), {}, program_name(), _variable())
+    return SHELLS[name](command_tree(), {}, program_name(), _variable())
 
 
 def _variable() -> str:

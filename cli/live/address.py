@@ -1,10 +1,13 @@
 """Where the live page is served: `[HOST]:PORT`."""
 
+import os
 import re
 import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
+
+from simulator.errors import ConfigError
 
 _WRITTEN = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^:\[\]/@\s]*)):(?P<port>\d{1,5})")
 _HERE = "127.0.0.1"
@@ -27,12 +30,18 @@ class Address:
             return self.host == "localhost"
 
     def listener(self) -> socket.socket:
-        """Return a socket that listens here; OSError if that is not possible."""
-        found: list[Any] = socket.getaddrinfo(
-            self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        family, _, _, _, place = found[0]
-        return socket.create_server(place[:2], family=family)
+        """Return a socket that listens here; ConfigError if that is not possible."""
+        try:
+            found: list[Any] = socket.getaddrinfo(
+                self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )
+            family, _, _, _, place = found[0]
+            return socket.create_server(place[:2], family=family)
+        except OSError as error:
+            cause = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+            raise ConfigError(
+                f"--ui: cannot listen on {self}: {cause}; choose another port, or :0 for a free one"
+            ) from error
 
     def url(self, port: int) -> str:
         """Return the URL of the page once it is served at a port."""

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from cli.live import file, push
 from cli.live.address import Address
-from cli.live.server import LivePage, listener
 from cli.report.course import Moment
 from cli.results.result import Result
 from simulator.errors import ConfigError
@@ -44,7 +43,7 @@ class Outputs:
             problems += [f"--metrics-out: {problem}"] if problem else []
         if self.page:
             try:
-                listener(self.page).close()
+                self.page.listener().close()
             except ConfigError as error:
                 problems += error.problems
 
@@ -54,6 +53,8 @@ class Outputs:
         with ExitStack() as stack:
             found: list[Output] = []
             if self.page:
+                from cli.live.server import LivePage  # noqa: PLC0415 - slow to load
+
                 found.append(stack.enter_context(LivePage(self.page, result, runs)))
             if self.metrics is not None and self._is_url:
                 found.append(stack.enter_context(push.MetricsPush(self.metrics, result)))

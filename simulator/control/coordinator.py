@@ -122,11 +122,6 @@ class Coordinator:
         self.over = query
         self.let_in(query, self.workers)
 
-    def may_pass(self, barrier: str, index: int) -> bool:
-        """Whether a worker may pass a barrier."""
-        gate = self._gates.get(barrier, {}).get(index)
-        return gate is not None and gate.is_set()
-
     async def held(self, gate: asyncio.Event) -> bool:
         """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
         with suppress(TimeoutError):

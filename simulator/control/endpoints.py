@@ -1,7 +1,7 @@
 """The HTTP endpoints of the collector: read the workers' messages and pass them to the gate.
 
-A body is kept only up to the limit of its message. The rest of a refused body is read and dropped,
-for a limited time, so that the sender gets to see the reason.
+A body is kept only up to a limit, and none of a sender without the token. The rest of a refused
+body is read and dropped, for a limited time, so that the sender gets to see the reason.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator.control.gate import Gate
-from simulator.control.progress import Rejected
+from simulator.control.reports import Rejected
+from simulator.control.script import MOST_ANSWER_BYTES
 from simulator.host import boot_id
 from simulator.protocol.messages import (
     TOKEN_HEADER,
@@ -40,6 +41,7 @@ from simulator.protocol.messages import (
 )
 
 _SMALL_BYTES = 16 << 10
+_MOST_BYTES = MOST_ANSWER_BYTES
 _BODY_S = 60.0
 _DROP_S = 5.0
 """How long a sender without the token may take for its body, which is dropped."""
@@ -117,20 +119,12 @@ def application(gate: Gate, token: str) -> Starlette:
         "/portion": gate.portion,
     }
 
-    def most_bytes(path: str) -> int:
-        large = {
-            "/report": gate.report_bytes,
-            "/answers": gate.script.answer_bytes,
-            "/portion": gate.portions.request_bytes,
-        }
-        return large.get(path, _SMALL_BYTES)
-
     async def served(request: Request, path: str) -> Message:
         uid = await _sender(request, token)
         async with AsyncExitStack() as slot:
             content = await _body(
                 request,
-                most_bytes(path),
+                _MOST_BYTES,
                 _BODY_S,
                 when_large=lambda: slot.enter_async_context(large_bodies),
             )

@@ -8,13 +8,11 @@ import asyncio
 from base64 import b64decode
 
 from simulator.control.coordinator import Coordinator
-from simulator.control.progress import Rejected
+from simulator.control.reports import Rejected
 from simulator.control.script import Script
-from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, QueryName
+from simulator.protocol.messages import Folded, PortionReply, QueryName
 from simulator.verify.needed import Names
 from simulator.verify.portions import Portions
-
-_IDLE_BYTES = 16 << 10
 
 
 class SharedPortions:
@@ -32,11 +30,6 @@ class SharedPortions:
         """Worker -> the portion that it got last."""
         if not script.helps:
             self.dismiss()
-
-    @property
-    def request_bytes(self) -> int:
-        """The most that a worker may send in JSON: nothing large while there is nothing to fold."""
-        return 2 * FOLD_BYTES if self._portions else _IDLE_BYTES
 
     def offer(self, names: Names, portions: Portions) -> None:
         """Let workers take portions from now on."""

@@ -13,11 +13,8 @@ from simulator.protocol.spec import Ask, Clocking, Insert, Kind, RunSpec, Task
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.portions import PORTION_ROWS
 
-_MIB = 1 << 20
-_ANSWER_ROW_BYTES = 1024
-MOST_ANSWER_BYTES = 256 * _MIB
-_QUERY_BYTES = 1 << 16
-"""The measurements of one query type, in JSON."""
+MOST_ANSWER_BYTES = 256 << 20
+"""Of all different answers of a run, in JSON."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +26,8 @@ class Script:
     """The query types that are asked, in order -> whether their instances differ."""
     outputs: Mapping[str, tuple[Output, ...]] = field(default_factory=dict)
     """Query type -> columns of its answers."""
-    stored_rows: int = 0
     clocking: Clocking = field(default_factory=Clocking)
-    """With a duration, a worker may leave rows out. With stages, a worker is only active in some of
-    them, and has warmed up each query before."""
+    """With a duration, a worker may leave rows out."""
     helps: bool = False
     """Whether workers that have reported help the collector to compute the truth."""
     ramps: bool = False
@@ -53,7 +48,6 @@ class Script:
             spec.workers,
             {name: types[name].varies for name in asked},
             {name: _outputs(types[name].instance(0)) for name in asked},
-            spec.dataset.rows,
             spec.clocking,
             _needs_help(spec),
             spec.load.ramp is not None,
@@ -66,50 +60,15 @@ class Script:
         alike = self.in_turn or isinstance(task, Insert)
         return (self.barrier,) if alike else tuple(self.queries)
 
-    def reached(self, task: Task, passed: int) -> tuple[str, ...]:
-        """Return the queries that a worker asks before and behind so many of its barriers.
-
-        What it asks in turn or in stages, it has asked once before the clock starts.
-        """
-        if isinstance(task, Insert):
-            return ()
-        return tuple(self.queries) if self.in_turn else self.barriers(task)[: passed + self.warms]
-
-    @property
-    def warms(self) -> bool:
-        """Whether a worker asks a query before it comes to its barrier."""
-        return bool(self.clocking.stages)
-
     @cached_property
     def arrivals(self) -> Counter[str]:
         """Barrier -> how many workers come to it."""
         return Counter(barrier for task in self.tasks for barrier in self.barriers(task))
 
-    def phases(self, task: Task) -> dict[str, int]:
-        """Phase of a worker -> its place: start, prefill, then each barrier and what follows it."""
-        names = ["start", "prefill"]
-        for barrier in self.barriers(task):
-            names += [f"barrier {barrier}", barrier]
-        return {name: place for place, name in enumerate(names)}
-
     def instances(self, query: str, task: Ask, runs: int, warmup_runs: int) -> set[int]:
         """Return the instances of a query type that a worker asks in so many runs."""
         asked = {task.first, *task.warmup(warmup_runs), *task.instances(runs)}
         return asked if self.queries[query] else {0}
-
-    @cached_property
-    def answer_bytes(self) -> int:
-        """The most that a message of answers may take in JSON.
-
-        It has several small ones, or one, which has no more rows than are stored.
-        """
-        return min(_MIB + self.stored_rows * _ANSWER_ROW_BYTES, MOST_ANSWER_BYTES)
-
-    def report_bytes(self, elapsed_s: float) -> int:
-        """Return the most that a report may take in JSON, so long after the run began."""
-        seconds = 16 * int(elapsed_s)  # a number of rows for each
-        histograms = len(self.queries) + len(self.clocking.stages) * max(len(self.queries), 1)
-        return _MIB + seconds + histograms * _QUERY_BYTES
 
 
 def _outputs(query: Query | TextQuery) -> tuple[Output, ...]:

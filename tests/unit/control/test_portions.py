@@ -7,20 +7,17 @@ from base64 import b64encode
 import pytest
 
 from simulator.control import coordinator, script
-from simulator.control.progress import Rejected
+from simulator.control.reports import Rejected
 from simulator.data.ranges import lane_range
 from simulator.load.portions import Folder
-from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, PortionRequest
+from simulator.protocol.messages import Folded, PortionReply, PortionRequest
 from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify import portions
 from simulator.verify.folding import fold_here, truths
 from simulator.verify.portions import Portions
 from tests.unit.control.run import (
-    REGISTRATION,
-    Http,
     gate_of,
-    json_bytes,
     needed,
     uid_of,
     within_a_moment,
@@ -61,7 +58,6 @@ class Run:
         self.gate = gate_of(self.spec)
         for index in range(2):
             self.gate.run.uids[index] = uid_of(index)
-            self.gate._workers[index] = Reported()
         self.names = needed(self.spec)
         self.portions = Portions([*self.names], self.spec.after)
         self.shared = self.gate.portions
@@ -81,15 +77,6 @@ class Run:
     @property
     def true(self):
         return truths([*self.names], self.spec.after)
-
-
-class Reported:
-    """The progress of a worker that has reported."""
-
-    barriers = ()
-
-    def help(self, opened):
-        pass
 
 
 @pytest.fixture(params=SPECS)
@@ -220,30 +207,3 @@ def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
 
 def test_a_query_run_is_helped_whatever_an_insert_would_verify():
     assert not Run(Kind.QUERY, verify=VerifyMode.NONE).ask().over
-
-
-def test_a_worker_that_has_not_reported_gets_no_portion():
-    gate = gate_of(SPECS[Kind.INSERT](4000))
-    http = Http(gate)
-
-    async def scenario():
-        body = json_bytes({"index": 0, **REGISTRATION})
-        assert (await http.ask("/register", [body]))[0] == 200
-        return await http.ask("/portion", [b'{"index": 0}'])
-
-    status, text = within_a_moment(scenario())
-
-    assert (status, text) == (
-        409,
-        "worker 0: asks for rows to fold; expected barrier 'insert'",
-    )
-
-
-def test_a_large_body_is_taken_only_while_there_is_something_to_fold(run):
-    def post(size):
-        return within_a_moment(Http(run.gate).ask("/portion", [b" " * size]))[0]
-
-    assert (post(FOLD_BYTES), post(3 * FOLD_BYTES)) == (400, 413)
-    run.shared.dismiss()
-
-    assert post(20_000) == 413

@@ -1,0 +1,75 @@
+"""What a worker's report must account for: every row of its task, and every answer that it got."""
+
+from collections.abc import Collection, Mapping
+
+from simulator.control.script import Script, rows_of
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import Ask, Insert
+
+
+class Rejected(Exception):
+    """The message does not belong to this run now; the text gives the reason."""
+
+
+def check_report(
+    report: WorkerReport,
+    script: Script,
+    answers: Mapping[str, Collection[tuple[int, str]]],
+    *,
+    stopped: bool,
+) -> None:
+    """Raise Rejected if a report does not account for rows or answers.
+
+    `answers`: query -> instance and digest of the answers that the worker has sent. Something may
+    be left out if the report has an error or the run was stopped.
+    """
+    task = script.tasks[report.index]
+    whole = report.error is None and not stopped
+    if isinstance(task, Insert):
+        _check_rows(report, task, whole=whole, by_time=bool(script.clocking.duration_s))
+    else:
+        _check_answers(report, task, script, answers, whole=whole)
+
+
+def _rejected(report: WorkerReport, text: str) -> Rejected:
+    return Rejected(f"worker {report.index}: reports {text}")
+
+
+def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: bool) -> None:
+    own = task.timed + task.prefill
+    if not all(any(item in r for r in own) and len(item) for item in report.uncertain):
+        raise _rejected(report, "uncertain rows that are not its own")
+    if not all(any(item in r for r in task.timed) for item in report.written or ()):
+        raise _rejected(report, "written rows that are not its own")
+    by_end = report.written if by_time and report.written is not None else task.timed
+    planned = rows_of(by_end) + rows_of(task.prefill)
+    rows = report.rows + report.prefill_rows + rows_of(report.uncertain)
+    if whole and rows != planned:
+        raise _rejected(report, f"{rows} rows of {planned}, and no error")
+
+
+def _check_answers(
+    report: WorkerReport,
+    task: Ask,
+    script: Script,
+    answers: Mapping[str, Collection[tuple[int, str]]],
+    *,
+    whole: bool,
+) -> None:
+    names, queries = {times.name for times in report.queries}, {*script.queries}
+    may_lack_some = script.ramps or not whole
+    if not names <= queries or (names < queries and not may_lack_some):
+        raise _rejected(report, f"{len(names)} queries of {len(queries)}, and no error")
+    least = 0 if script.in_turn or script.clocking.stages else 1
+    for times in report.queries:
+        if times.runs != (task.runs or max(times.runs, least)):
+            ran = f"{times.runs} of {task.runs or f'at least {least}'} times"
+            raise _rejected(report, f"that query {times.name} ran {ran}")
+        sent = answers[times.name]
+        asked = script.instances(times.name, task, times.runs, times.warmup_runs)
+        if len(sent) != times.answers or {instance for instance, _ in sent} != asked:
+            raise _rejected(
+                report,
+                f"{times.answers} answers to {len(asked)} instances of query {times.name}, and has"
+                f" sent {len(sent)}",
+            )
