@@ -35,7 +35,7 @@ def plan_text(planned: Sequence[PlannedRun], runner: str, last: Result | None, w
         " nothing is started",
         soft_wrap=True,
     )
-    if first.kind is Kind.INSERT:
+    if first.kind.writes and not first.kind.asks:
         console.print(_runs(planned[:_SHOWN_RUNS]))
         if len(planned) > _SHOWN_RUNS:
             console.print(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
@@ -66,50 +66,52 @@ def _rows(spec: RunSpec, part: str) -> int:
     return sum(len(rows) for task in spec.inserts for rows in getattr(task, part))
 
 
-def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> list[str]:
+def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> Iterator[str]:
     names = ", ".join(table.name for table in DatasetReader(first.dataset).tables)
-    lines = [f"tables: {names}{_parts(first.dataset)}"]
-    clocking = first.clocking
-    if clocking.stages:
+    yield f"tables: {names}{_parts(first.dataset)}"
+    if first.clocking.stages:
         stages = (
             f"{counted(stage.workers, 'worker')} for {shown_time(stage.duration_s)}"
-            for stage in clocking.stages
+            for stage in first.clocking.stages
         )
-        lines.append(f"stages: {', '.join(stages)}")
-    if first.kind is Kind.INSERT:
-        rate = f"{clocking.rows_per_s:,.0f} rows/s" if clocking.rows_per_s else "no limit"
-        batch = f"{first.batch_rows:,} rows" if first.batch_rows else "single rows"
-        lines.append(f"batch: {batch}; rate: {rate}; primary key: {first.dataset.primary_key}")
-        lines.append(f"verification after each run: {first.verify}")
-        seconds = estimated_s(planned, last)
-        if last is None or seconds is None:
-            lines.append(
-                "duration: unknown, because there is no earlier insert with this batch size"
-            )
-        else:
-            lines.append(
-                f"duration: about {shown_time(seconds)}, at the speed of {last.created:%F}"
-            )
-        return lines
-    at_most = "" if first.complete else "up to "
-    lines.append(f"rows expected in the tables: {at_most}{first.dataset.rows:,}")
-    if first.kind is Kind.MIXED:
-        return [*lines, *_mixed(first, len(planned))]
-    if first.kind is Kind.QUERY:
-        lines.append(f"queries: {', '.join(first.load.queries)}")
-        lines += [f"{_asked(each.spec)}; each worker asks once before" for each in planned]
+        yield f"stages: {', '.join(stages)}"
+    if not first.kind.writes or first.kind.asks:
+        at_most = "" if first.complete else "up to "
+        yield f"rows expected in the tables: {at_most}{first.dataset.rows:,}"
+    match first.kind:
+        case Kind.INSERT:
+            yield from _inserts(planned, first, last)
+        case Kind.MIXED:
+            yield from _mixed(first, len(planned))
+        case Kind.QUERY:
+            yield f"queries: {', '.join(first.load.queries)}"
+            yield from (f"{_asked(each.spec)}; each worker asks once before" for each in planned)
+        case _:
+            yield f"verification: {first.verify}"
+
+
+def _inserts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> Iterator[str]:
+    yield f"{_batches(first)}; primary key: {first.dataset.primary_key}"
+    yield f"verification after each run: {first.verify}"
+    seconds = estimated_s(planned, last)
+    if last is None or seconds is None:
+        yield "duration: unknown, because there is no earlier insert with this batch size"
     else:
-        lines.append(f"verification: {first.verify}")
-    return lines
+        yield f"duration: about {shown_time(seconds)}, at the speed of {last.created:%F}"
+
+
+def _batches(spec: RunSpec) -> str:
+    limit = spec.clocking.rows_per_s
+    rate = f"{limit:,.0f} rows/s" if limit else "no limit"
+    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
+    return f"batch: {batch}; rate: {rate}"
 
 
 def _mixed(spec: RunSpec, runs: int) -> Iterator[str]:
     """Yield what the workers of mixed runs do, each with the rows that the one before leaves."""
     load, clocking, reader = spec.load, spec.clocking, DatasetReader(spec.dataset)
     assert load.until_ms is not None
-    rate = f"{clocking.rows_per_s:,.0f} rows/s" if clocking.rows_per_s else "no limit"
-    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
-    yield f"inserts: {counted(len(spec.inserts), 'worker')}; batch: {batch}; rate: {rate}"
+    yield f"inserts: {counted(len(spec.inserts), 'worker')}; {_batches(spec)}"
     rate = f"{clocking.queries_per_s:g} queries/s" if clocking.queries_per_s else "no limit"
     yield f"queries: {counted(len(spec.asks), 'worker')}; rate: {rate}; {', '.join(load.queries)}"
     yield f"queries are about the time before {instant(load.until_ms)}, where new rows begin"

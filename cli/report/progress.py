@@ -24,7 +24,6 @@ from simulator.protocol.events import (
     ProgressEvent,
     SampleEvent,
 )
-from simulator.protocol.spec import Kind
 
 _LINE_EVERY_S = 5.0
 _BAR_WIDTH = 12
@@ -212,12 +211,13 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     verdict = outcome.verdict.status if outcome.verdict else ""
-    if planned.spec.kind is Kind.VERIFY:
-        return f"{counted(planned.spec.dataset.rows, 'row')}, {verdict}"
-    if planned.spec.kind is Kind.QUERY:
-        return f"{counted(len(outcome.queries), 'query')}, {verdict}"
+    kind = planned.spec.kind
+    if not kind.writes:
+        queries = counted(len(outcome.queries), "query")
+        rows_checked = counted(planned.spec.dataset.rows, "row")
+        return f"{queries if kind.asks else rows_checked}, {verdict}"
     rows, window_s = measured_rows(inserting(outcome)), measured_s(outcome)
     rate = f"{rows / window_s:,.0f} rows/s" if window_s else counted(rows, "row")
     runs = sum(times.runs for report in outcome.workers for times in report.queries)
-    asked = f", {counted(runs, 'query')}" if planned.spec.kind is Kind.MIXED else ""
+    asked = f", {counted(runs, 'query')}" if kind.asks else ""
     return f"{rate}{asked}, {verdict}"
