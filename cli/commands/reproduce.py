@@ -17,9 +17,9 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command, option
-from cli.options.choice import several_targets
+from cli.options.choice import Run, several_targets
 from cli.options.gates import Gates, gate_options
-from cli.options.plans import plan_options
+from cli.options.plans import PlanOptions, plan_options
 from cli.reproduce import documents
 from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
 from cli.reproduce.evaluate import Experiment
@@ -59,18 +59,10 @@ def reproduce(  # noqa: PLR0913
     *,
     document: str,
     size: str,
-    targets: tuple[str, ...] | None,
-    table_prefix: str,
-    replace_tables: tuple[str, ...],
-    before_run: str | None,
-    dry_run: bool,
+    options: PlanOptions,
     config: Path | None,
     runner: str | None,
-    output: Path,
-    timeout: float,
-    form: str,
-    quiet: bool,
-    force: bool,
+    run: Run,
     cluster: ClusterOptions,
     gates: Gates,
 ) -> None:
@@ -86,40 +78,40 @@ def reproduce(  # noqa: PLR0913
     """
     if problems := cluster.problems():
         raise ConfigError(problems)
-    plan = plan_of(document, Size(size)).prefixed(table_prefix).with_before_run(before_run)
+    plan = options.applied(plan_of(document, Size(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = Gates((*plan.thresholds, *gates.texts), gates.junit).expected(plan.scope)
     read = measured_by(read_document(document), plan)
     loaded = configuration.load(config)
-    candidates = candidates_of(loaded, targets)
-    if dry_run:
+    candidates = candidates_of(loaded, options.targets)
+    if run.dry:
         roster = roster_of(
-            plan, candidates, loaded, runner, cluster, force=force, quiet=True, asks=False
+            plan, candidates, loaded, runner, cluster, force=run.force, quiet=True, asks=False
         )
-        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, output))
+        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
         print_out(shown_before_runs(plan))
         return
-    result_files.prepare_folder(output)  # before embedded databases make their files in it
-    roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
+    result_files.prepare_folder(run.output)  # before embedded databases make their files in it
+    roster = roster_of(plan, candidates, loaded, runner, cluster, force=run.force, quiet=run.quiet)
     with caught_interrupts() as interrupts:
         measuring = Measuring(
-            output,
+            run.output,
             interrupts,
             cluster,
-            timeout,
-            force,
-            quiet,
+            run.timeout_s,
+            run.force,
+            run.quiet,
             config,
             environment,
-            replace_tables,
+            options.replace_tables,
         )
         record, path = reproduced(document, size, read, plan, roster, measuring)
-    if form == "json":
+    if run.form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
     else:
         print_out(printed(record, str(path), width_of(sys.stdout)))
     name = f"reproduce.{record.document}"
-    failed = gates.concluded_items(name, record.status, record.items, output, thresholds)
+    failed = gates.concluded_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)
 
 

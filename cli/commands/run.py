@@ -21,9 +21,9 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command
-from cli.options.choice import several_targets
+from cli.options.choice import Run, several_targets
 from cli.options.gates import Gates, gate_options
-from cli.options.plans import plan_options
+from cli.options.plans import PlanOptions, plan_options
 from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
 from cli.running.installing import Installing
@@ -48,18 +48,10 @@ Examples:
 def run(  # noqa: PLR0913
     *,
     plan: Path,
-    targets: tuple[str, ...] | None,
-    table_prefix: str,
-    replace_tables: tuple[str, ...],
-    before_run: str | None,
-    dry_run: bool,
+    options: PlanOptions,
     config: Path | None,
     runner: str | None,
-    output: Path,
-    timeout: float,
-    form: str,
-    quiet: bool,
-    force: bool,
+    run: Run,
     cluster: ClusterOptions,
     gates: Gates,
 ) -> None:
@@ -76,49 +68,48 @@ def run(  # noqa: PLR0913
     """
     if problems := cluster.problems():
         raise ConfigError(problems)
-    read, loaded = read_plan(plan).prefixed(table_prefix), configuration.load(config)
+    read, loaded = options.applied(read_plan(plan)), configuration.load(config)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
-    read = read.with_before_run(before_run)
     installations = installations_of(read)
     thresholds = Gates((*read.thresholds, *gates.texts), gates.junit).expected(read.scope)
-    candidates = candidates_of(loaded, targets or read.target_names or None)
+    candidates = candidates_of(loaded, options.targets or read.target_names or None)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
-    if not dry_run:
-        result_files.prepare_folder(output)  # before embedded databases make their files in it
+    if not run.dry:
+        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     roster = roster_of(
         read, candidates, loaded, runner, cluster,
-        force=force, quiet=quiet or dry_run, asks=not dry_run, installed=installations,
+        force=run.force, quiet=run.quiet or run.dry, asks=not run.dry, installed=installations,
     )  # fmt: skip
-    if dry_run:
+    if run.dry:
         found = _redacted(installations, roster)
-        print_out(forecast_of(read.name, read, roster, output) + shown(found.values()))
+        print_out(forecast_of(read.name, read, roster, run.output) + shown(found.values()))
         print_out(shown_before_runs(read))
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     with caught_interrupts() as interrupts:
         measuring = Measuring(
-            output,
+            run.output,
             interrupts,
             cluster,
-            timeout,
-            force,
-            quiet,
+            run.timeout_s,
+            run.force,
+            run.quiet,
             config,
             environment,
-            replace_tables,
+            options.replace_tables,
         )
         installing = Installing(
-            installations, output, stem, interrupts, cluster, environment, quiet
+            installations, run.output, stem, interrupts, cluster, environment, run.quiet
         )
         record = _carried_out(read, roster, measuring, installing)
-    path = output / f"{stem}.json"
+    path = run.output / f"{stem}.json"
     result_files.write(path, record)
-    is_json = form == "json"
+    is_json = run.form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(record, str(path), width_of(sys.stdout)))
     name = f"plan.{read.name}"
-    failed = gates.concluded_items(name, record.status, record.items, output, thresholds)
+    failed = gates.concluded_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)
 
 
@@ -133,7 +124,7 @@ def _described(
     plan: Plan, installations: Mapping[str, Installation], roster: Roster
 ) -> dict[str, Any]:
     """Return the plan for its record: commands of its own are those that may be shown."""
-    record = plan.model_dump(mode="json")
+    record = plan.model_dump(mode="json", by_alias=True)
     for setting in record["settings"]:
         for each in filter(None, (setting["insert"], setting["query"])):
             for pair in roster.pairs if each["before_run"] else ():

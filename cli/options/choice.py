@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
-from click.core import ParameterSource
 
 from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
@@ -129,6 +128,20 @@ _DRY_RUN = _output(
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """How a command runs, and where its result goes."""
+
+    output: Path
+    timeout_s: float
+    """Of one run; 0: no limit."""
+    form: str
+    """In which the result is printed."""
+    quiet: bool
+    force: bool
+    dry: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The target that the user names, and where it runs."""
 
@@ -176,7 +189,7 @@ class Choice:
         return found
 
 
-def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Function:
+def _gathered(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
     """Add `options` and those of a Choice, which the command receives as one argument."""
 
     @functools.wraps(command)
@@ -192,7 +205,7 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
         )
         return command(choice=choice, **given)
 
-    return cast("_Function", _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)))
+    return _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS))
 
 
 def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
@@ -209,35 +222,51 @@ def _cluster_options(given: dict[str, Any]) -> ClusterOptions:
 
 def target_options(command: _Function) -> _Function:
     """Add the options that name a target and where it runs."""
-    return _gathered(command, ())
+    return cast("_Function", _gathered(command, ()))
 
 
 def several_targets(*forms: str) -> Callable[[_Function], _Function]:
-    """Add the options of a command that runs something on several targets."""
-    return functools.partial(_across, options=(*_RUN_OPTIONS, _format_option(*forms)))
+    """Add the options of a command that runs something on several targets, those of a Run."""
+    options = (*_RUN_OPTIONS, _format_option(*forms))
+
+    def added(command: _Function) -> _Function:
+        return cast("_Function", _across(_running(command), options))
+
+    return added
 
 
 def reach_options(command: _Function) -> _Function:
     """Add the options that say how several targets are reached."""
-    return _across(command, ())
+    return cast("_Function", _across(command, ()))
 
 
-def _across(command: _Function, options: Sequence[Callable[..., Any]]) -> _Function:
+def _across(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
         return command(cluster=_cluster_options(given), **given)
 
-    return cast("_Function", _with(gathered, (config_option, _RUNNER, *options, *_CLUSTER_OPTIONS)))
+    return _with(gathered, (config_option, _RUNNER, *options, *_CLUSTER_OPTIONS))
 
 
 def common_options(command: _Function) -> _Function:
-    """Add the options of every command that runs something on a target."""
-    run = (*_RUN_OPTIONS, _TAG, _format_option(*tables.FORMATS), _DRY_RUN)
-    return _gathered(command, run)
+    """Add the options of a Choice and a Run, of every command that runs something on a target."""
+    options = (*_RUN_OPTIONS, _TAG, _format_option(*tables.FORMATS), _DRY_RUN)
+    return cast("_Function", _gathered(_running(command), options))
 
 
-def given_options() -> dict[str, Any]:
-    """Return the options that were given on the command line, by parameter name."""
-    context = click.get_current_context()
-    source = context.get_parameter_source
-    return {n: v for n, v in context.params.items() if source(n) is ParameterSource.COMMANDLINE}
+def _running(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that receives its options about the run as one argument."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        run = Run(
+            output=given.pop("output"),
+            timeout_s=given.pop("timeout"),
+            form=given.pop("form"),
+            quiet=given.pop("quiet"),
+            force=given.pop("force"),
+            dry=given.pop("dry_run", False),
+        )
+        return command(run=run, **given)
+
+    return gathered
