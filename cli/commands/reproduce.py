@@ -80,7 +80,7 @@ def reproduce(  # noqa: PLR0913
         raise ConfigError(problems)
     plan = options.applied(plan_of(document, Size(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
-    thresholds = Gates((*plan.thresholds, *gates.texts), gates.junit).expected(plan.scope)
+    thresholds = gates.beside(plan.thresholds).expected(plan.scope)
     read = measured_by(read_document(document), plan)
     loaded = configuration.load(config)
     candidates = candidates_of(loaded, options.targets)

@@ -72,7 +72,7 @@ def run(  # noqa: PLR0913
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
-    thresholds = Gates((*read.thresholds, *gates.texts), gates.junit).expected(read.scope)
+    thresholds = gates.beside(read.thresholds).expected(read.scope)
     candidates = candidates_of(loaded, options.targets or read.target_names or None)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
     if not run.dry:

@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -13,6 +13,7 @@ from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
 from cli.input.validation import shown
 from cli.options.basic import DURATION_S, TAG, config_option, option
+from cli.options.declared import options_of
 from cli.report import tables
 from cli.targets import config as configuration
 from cli.targets.config import RUNNERS, Target
@@ -23,7 +24,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _target = functools.partial(option, group="Target")
 _output = functools.partial(option, group="Run and output")
-_cluster = functools.partial(option, group="Kubernetes")
 
 _RUNNER = _target(
     "--runner",
@@ -84,35 +84,7 @@ def _format_option(*forms: str) -> Callable[..., Any]:
     )
 
 
-_CLUSTER_OPTIONS = (
-    _cluster("--namespace", "-n", help="Namespace of the pods.  [default: the configuration's]"),
-    _cluster(
-        "--kubeconfig",
-        type=click.Path(path_type=Path),
-        help="Kubeconfig file.  [default: as kubectl finds it]",
-    ),
-    _cluster("--context", help="Context in the kubeconfig.  [default: the current context]"),
-    _cluster(
-        "--image",
-        metavar="NAME[:TAG][@DIGEST]",
-        help="Image of collector and workers.  [default: the chart's]",
-    ),
-    _cluster(
-        "--values",
-        type=click.Path(path_type=Path),
-        multiple=True,
-        metavar="FILE",
-        help="Values for the chart in deployment/, as for helm; may be given several times.",
-    ),
-    _cluster(
-        "--set",
-        "sets",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="One value for the chart, as for helm; may be given several times.",
-    ),
-    _cluster("--keep", is_flag=True, help="Leave the release in the cluster, for debugging."),
-)
+_reaching = options_of(ClusterOptions, "cluster")
 _TAG = _output(
     "--tag",
     "result_tags",
@@ -180,7 +152,7 @@ class Choice:
             return None
         for name in found.variables:  # no child process inherits a credential
             os.environ.pop(name, None)
-        given = self.cluster.given()
+        given = self.cluster.given
         if found.runner == "local" and given:
             problems.append(
                 f"{', '.join(given)}: only for the kubernetes runner, but"
@@ -195,7 +167,7 @@ def _gathered(command: Callable[..., Any], options: Sequence[Callable[..., Any]]
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
         choice = Choice(
-            cluster=_cluster_options(given),
+            cluster=given.pop("cluster"),
             target=given.pop("target"),
             config=given.pop("config"),
             runner=given.pop("runner"),
@@ -205,7 +177,7 @@ def _gathered(command: Callable[..., Any], options: Sequence[Callable[..., Any]]
         )
         return command(choice=choice, **given)
 
-    return _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS))
+    return _with(_reaching(gathered), (*_TARGET_OPTIONS, *options))
 
 
 def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
@@ -213,11 +185,6 @@ def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) ->
     for add in reversed(options):
         command = add(command)
     return command
-
-
-def _cluster_options(given: dict[str, Any]) -> ClusterOptions:
-    """Take the options for the cluster out of all that were given."""
-    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
 
 
 def target_options(command: _Function) -> _Function:
@@ -241,11 +208,7 @@ def reach_options(command: _Function) -> _Function:
 
 
 def _across(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        return command(cluster=_cluster_options(given), **given)
-
-    return _with(gathered, (config_option, _RUNNER, *options, *_CLUSTER_OPTIONS))
+    return _with(_reaching(command), (config_option, _RUNNER, *options))
 
 
 def common_options(command: _Function) -> _Function:

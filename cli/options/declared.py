@@ -99,7 +99,9 @@ def _type(each: Declared) -> click.ParamType[Any]:
         return Parsed(each.notation.name, each.notation.parse)
     if each.choices:
         return click.Choice(each.choices)
-    return click.Path(path_type=Path) if each.kind is Path else click.STRING
+    if Path in (each.kind, *get_args(each.kind)):
+        return click.Path(path_type=Path, dir_okay=each.opt.metavar != "FILE")
+    return click.STRING
 
 
 def _parameter(field: str) -> Callable[..., Any]:

@@ -135,7 +135,7 @@ class Measuring:
     def _given(self, target: Target) -> dict[str, Any]:
         """Return the options of the command that those of an item's sweep have, too."""
         config = {"config": str(self.config)} if self.config else {}
-        return {**config, **(self.cluster.words() if target.runner == "kubernetes" else {})}
+        return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
 
     def _carried_out(
         self,
