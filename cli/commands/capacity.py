@@ -20,7 +20,7 @@ from cli.host.terminal import width_of
 from cli.input.options import Opt, Options
 from cli.input.values import Count, Number, Seconds
 from cli.options.basic import Command
-from cli.options.choice import Choice, Run, common_options
+from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
 from cli.options.given import command_words
 from cli.planning import insert_options, plan
@@ -92,7 +92,7 @@ class _Options(Verification, Rows, Replacing, Naming, Sending, _Search):
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
 @options_of(_Options)
-def capacity(*, choice: Choice, run: Run, options: _Options) -> None:
+def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     """Find the highest rate of inserts that keeps an objective.
 
     First the target is filled as fast as it takes rows. Then rates below that are measured, each on
@@ -117,7 +117,7 @@ def capacity(*, choice: Choice, run: Run, options: _Options) -> None:
     if problems or not target or not params:
         raise ConfigError(problems)
     task = _Task(target, insert, params, wanted, run.output, choice, run.quiet)
-    if run.dry:
+    if run.dry_run:
         print_out(f"{task.about()}\n")
         return
     result_files.prepare_folder(run.output)

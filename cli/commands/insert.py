@@ -11,7 +11,7 @@ from cli.files.request import FileRows, Request, conflicts
 from cli.input.parameters import is_end, option_of
 from cli.live.outputs import Outputs
 from cli.options.basic import Command
-from cli.options.choice import Choice, Run, common_options
+from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
@@ -49,7 +49,7 @@ Examples:
 def insert(  # noqa: PLR0913
     *,
     choice: Choice,
-    run: Run,
+    run: TargetRun,
     gates: Gates,
     outputs: Outputs,
     options: InsertOptions,

@@ -5,7 +5,7 @@ import click
 from cli.compare.thresholds import Scope
 from cli.live.outputs import Outputs
 from cli.options.basic import Command
-from cli.options.choice import Choice, Run, common_options
+from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
@@ -31,7 +31,7 @@ Examples:
 @live_options
 @options_of(MixedOptions)
 def mixed(
-    *, choice: Choice, run: Run, gates: Gates, outputs: Outputs, options: MixedOptions
+    *, choice: Choice, run: TargetRun, gates: Gates, outputs: Outputs, options: MixedOptions
 ) -> None:
     """Insert rows and ask queries at the same time.
 

@@ -6,7 +6,7 @@ from cli.compare.thresholds import Scope
 from cli.files.prepare import reopened
 from cli.live.outputs import Outputs
 from cli.options.basic import Command
-from cli.options.choice import Choice, Run, common_options
+from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
@@ -34,7 +34,7 @@ Examples:
 @live_options
 @options_of(QueryOptions)
 def query(
-    *, choice: Choice, run: Run, gates: Gates, outputs: Outputs, options: QueryOptions
+    *, choice: Choice, run: TargetRun, gates: Gates, outputs: Outputs, options: QueryOptions
 ) -> None:
     """Time the workload's queries and verify every answer.
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from cli.cluster.options import ClusterOptions
 from cli.experiment.installing import Installation, installations_of, shown, shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
@@ -21,9 +20,8 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command
-from cli.options.choice import Run, several_targets
 from cli.options.gates import Gates, gate_options
-from cli.options.plans import PlanOptions, plan_options
+from cli.options.plans import PlanOptions, PlanRun, plan_options
 from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
 from cli.running.installing import Installing
@@ -43,16 +41,12 @@ Examples:
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("plan", type=click.Path(path_type=Path))
 @plan_options("Plan", "those of the plan, or of the configuration that answer")
-@several_targets("table", "json")
 @gate_options
-def run(  # noqa: PLR0913
+def run(
     *,
     plan: Path,
     options: PlanOptions,
-    config: Path | None,
-    runner: str | None,
-    run: Run,
-    cluster: ClusterOptions,
+    run: PlanRun,
     gates: Gates,
 ) -> None:
     """Carry out a PLAN: settings, on several targets, several times.
@@ -66,22 +60,23 @@ def run(  # noqa: PLR0913
     one, whatever happens. All its repeats are measured together, so that two such databases are
     never there at once.
     """
-    if problems := cluster.problems():
+    if problems := options.cluster.problems():
         raise ConfigError(problems)
-    read, loaded = options.applied(read_plan(plan)), configuration.load(config)
+    read, loaded = options.applied(read_plan(plan)), configuration.load(options.config)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
     thresholds = gates.beside(read.thresholds).expected(read.scope)
     candidates = candidates_of(loaded, options.targets or read.target_names or None)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
-    if not run.dry:
+    if not run.dry_run:
         result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     roster = roster_of(
-        read, candidates, loaded, runner, cluster,
-        force=run.force, quiet=run.quiet or run.dry, asks=not run.dry, installed=installations,
+        read, candidates, loaded, options.runner, options.cluster,
+        force=run.force, quiet=run.quiet or run.dry_run, asks=not run.dry_run,
+        installed=installations,
     )  # fmt: skip
-    if run.dry:
+    if run.dry_run:
         found = _redacted(installations, roster)
         print_out(forecast_of(read.name, read, roster, run.output) + shown(found.values()))
         print_out(shown_before_runs(read))
@@ -91,16 +86,16 @@ def run(  # noqa: PLR0913
         measuring = Measuring(
             run.output,
             interrupts,
-            cluster,
+            options.cluster,
             run.timeout_s,
             run.force,
             run.quiet,
-            config,
+            options.config,
             environment,
             options.replace_tables,
         )
         installing = Installing(
-            installations, run.output, stem, interrupts, cluster, environment, run.quiet
+            installations, run.output, stem, interrupts, options.cluster, environment, run.quiet
         )
         record = _carried_out(read, roster, measuring, installing)
     path = run.output / f"{stem}.json"

@@ -16,11 +16,10 @@ from cli.host.streams import print_out, say
 from cli.input.options import Opt
 from cli.input.values import Count
 from cli.options.basic import NAMES, Command, option
-from cli.options.choice import Choice, Run, several_targets
+from cli.options.choice import Choice, Run, reach_options
 from cli.options.declared import options_of
 from cli.planning.plan import PlannedRun
 from cli.planning.query_options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
-from cli.report import tables
 from cli.report.agreements import validated
 from cli.results.agreement import agreements, differences, exit_code
 from cli.running.launch import Sweep, carried_out
@@ -63,7 +62,8 @@ class _Planned:
     "--targets", type=NAMES, required=True, help="Names of targets in the configuration.",
     group="Target", shell_complete=complete_target,
 )  # fmt: skip
-@several_targets(*tables.FORMATS)
+@reach_options
+@options_of(Run, "run")
 @options_of(_Options)
 def validate(  # noqa: PLR0913
     *,

@@ -4,7 +4,7 @@ import click
 
 from cli.files.prepare import reopened
 from cli.options.basic import Command, option
-from cli.options.choice import Choice, Run, common_options
+from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
 from cli.planning import plan
 from cli.planning.options import Stored
@@ -31,7 +31,7 @@ Examples:
     show_default=True,
     help="counts: rows, sums, minima, maxima, distinct keys; full: every row as well.",
 )
-def verify(*, choice: Choice, run: Run, options: Stored, verify: str) -> None:
+def verify(*, choice: Choice, run: TargetRun, options: Stored, verify: str) -> None:
     """Compare what a target stores with what an insert left.
 
     Run it at any time after an insert: after a restart, a failover or an upgrade of the database.

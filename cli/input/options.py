@@ -59,8 +59,11 @@ class Declared:
     """Of the help text."""
     opt: Opt
     notation: Notation | None
+    """Of the value, or of each if it is repeated."""
+    is_repeated: bool
+    """Whether it may be given several times."""
     kind: Any
-    """The type of the value, without notation and None."""
+    """The type of the value, or of each, without notation and None."""
 
     @property
     def word(self) -> str:
@@ -78,11 +81,6 @@ class Declared:
     def is_flag(self) -> bool:
         """Whether it has no value."""
         return self.kind is bool
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether it may be given several times."""
-        return self.notation is None and get_origin(self.kind) is tuple
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -207,14 +205,18 @@ def _declared(cls: type[Options], field: str) -> Declared:
     info, first = cls.model_fields[field], described.model_fields[field]
     kinds = [*_kinds(info.annotation), *_kinds(first.annotation)]
     notes = [*info.metadata, *first.metadata, *kinds]
+    notation = next((each for each in notes if isinstance(each, Notation)), None)
+    is_repeated = get_origin(kinds[0]) is tuple and not notation
+    items = [*_kinds(get_args(kinds[0])[0])] if is_repeated else []
     return Declared(
         field,
         info,
         first.description or "",
         described.GROUP,
         next((each for each in notes if isinstance(each, Opt)), _DEFAULT),
-        next((each for each in notes if isinstance(each, Notation)), None),
-        kinds[0],
+        next((each for each in items if isinstance(each, Notation)), notation),
+        is_repeated,
+        items[0] if items else kinds[0],
     )
 
 

@@ -156,7 +156,8 @@ class FileOf(click.Path):
             raise Unreadable(error.problems) from error
 
 
-def _tag(text: str) -> str:
+def parse_tag(text: str) -> str:
+    """Return a word by which results are found."""
     if not re.fullmatch(TAG_PATTERN, text):
         raise ValueError(
             f"expected up to 40 letters, digits, '.', '_', '-', ':' and '+', got {text!r}"
@@ -180,7 +181,7 @@ def _moment(text: str) -> datetime:
 
 
 COUNT = Parsed("count", parse_count)
-TAG = Parsed("tag", _tag)
+TAG = Parsed("tag", parse_tag)
 MOMENT = Parsed("duration|instant", _moment)
 BYTES = Parsed("bytes", parse_bytes)
 SHARE = Parsed("share", parse_share)

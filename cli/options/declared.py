@@ -99,7 +99,7 @@ def _type(each: Declared) -> click.ParamType[Any]:
         return Parsed(each.notation.name, each.notation.parse)
     if each.choices:
         return click.Choice(each.choices)
-    if Path in (each.kind, *get_args(each.kind)):
+    if each.kind is Path:
         return click.Path(path_type=Path, dir_okay=each.opt.metavar != "FILE")
     return click.STRING
 

@@ -3,22 +3,41 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
+from pydantic import Field
+
+from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
 from cli.experiment.plan import Plan
+from cli.input.options import Opt
 from cli.options.basic import NAMES, option
-from cli.options.declared import option_like
+from cli.options.choice import Run, reach_options
+from cli.options.declared import option_like, options_of
 from cli.planning.options import Machine, Naming, Replacing
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+class PlanRun(Run):
+    """How a plan is carried out, and where its results go."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
+    dry_run: bool = False
+    """Print settings and rows, with time and disk space by earlier results, and do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What the user says about a whole plan."""
+    """What the user says about a whole plan, and how its targets are reached."""
 
     targets: tuple[str, ...] | None
+    config: Path | None
+    runner: str | None
+    cluster: ClusterOptions
     replace_tables: tuple[str, ...]
     table_prefix: str | None
     before_run: str | None
@@ -29,7 +48,7 @@ class PlanOptions:
 
 
 def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
-    """Add the options of PlanOptions, in a group of the help text, and --dry-run.
+    """Add the options of PlanOptions, in a group of the help text, and those of a PlanRun.
 
     `default` describes which targets are measured without --targets.
     """
@@ -52,13 +71,6 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
         ),
         option_like(Naming, "table_prefix", group=group),
         option_like(Replacing, "replace_tables", group=group),
-        option(
-            "--dry-run",
-            is_flag=True,
-            help="Print settings and rows, with time and disk space by earlier results, and do"
-            " nothing.",
-            group=group,
-        ),
     )
 
     def added(command: _Function) -> _Function:
@@ -67,7 +79,7 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
             names = PlanOptions.__slots__
             return command(options=PlanOptions(**{n: given.pop(n) for n in names}), **given)
 
-        decorated: Any = gathered
+        decorated: Any = reach_options(options_of(PlanRun, "run")(gathered))
         for add in reversed(options):
             decorated = add(decorated)
         return cast("_Function", decorated)

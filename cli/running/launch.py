@@ -20,7 +20,7 @@ from cli.host.resources import ResourceMeter
 from cli.host.streams import OutputError, print_out, say
 from cli.host.terminal import has_room, width_of
 from cli.live.outputs import Output, Outputs
-from cli.options.choice import Choice, Run
+from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates, query_names
 from cli.options.given import command_words
 from cli.planning.options import Machine
@@ -144,7 +144,7 @@ def conclude(  # noqa: PLR0913
     sweep: Sweep,
     planned: Sequence[PlannedRun],
     choice: Choice,
-    run: Run,
+    run: TargetRun,
     *,
     measured: bool = False,
     gates: Gates | None = None,
@@ -155,10 +155,10 @@ def conclude(  # noqa: PLR0913
     `measured`: measure what the machine, the client and the server use; `gates`: what else makes
     the command fail; `outputs`: what shows the sweep as it goes.
     """
-    sweep.result.tags = list(dict.fromkeys(choice.tags))
+    sweep.result.tags = list(dict.fromkeys(run.result_tags))
     sweep.result.command = command_words(sweep.target.options)
     thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
-    if run.dry:
+    if run.dry_run:
         print_out(_dry_run(sweep, planned, choice))
         return
     as_json = run.form == "json"

@@ -7,7 +7,7 @@ from typing import Any
 from cli.host.owner import user_at_host
 from cli.host.streams import say
 from cli.live.outputs import Outputs
-from cli.options.choice import Choice, Run
+from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates
 from cli.planning import plan
 from cli.planning.insert_options import generator_params
@@ -38,7 +38,7 @@ def insert_records(  # noqa: PLR0913
     target: Target | None,
     *,
     choice: Choice,
-    run: Run,
+    run: TargetRun,
     gates: Gates,
     outputs: Outputs,
 ) -> None:
@@ -93,14 +93,14 @@ def _scanned(  # noqa: PLR0913
     target: Target,
     *,
     choice: Choice,
-    run: Run,
+    run: TargetRun,
 ) -> AbstractContextManager[Records | None]:
     """Return a context in which the scanned file is available."""
     if volume := request.volume:
         return nullcontext(
             records_in_volume(
                 request, volume, empty_of, target, options=options, choice=choice,
-                has_workload="--workload" in given, quiet=run.quiet, dry=run.dry,
+                has_workload="--workload" in given, quiet=run.quiet, dry=run.dry_run,
             )
         )  # fmt: skip
     counts = options.workers, options.batch, options.limit

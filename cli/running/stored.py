@@ -57,7 +57,7 @@ def last_insert(
     if last:
         _, manifest = last
         return Stored(manifest.dataset, manifest.complete)
-    if run.dry or not target.open().capabilities.stores:
+    if run.dry_run or not target.open().capabilities.stores:
         return None
     marks = [m for m in _marks(target, choice) if not tables or {*tables} & {*m.tables}]
     if not marks:

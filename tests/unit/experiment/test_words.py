@@ -72,7 +72,7 @@ def test_an_insert_has_the_options_of_its_setting(setting):
     assert found["target"] == "lite"
     assert found["runner"] == "local"
     assert (str(found["config"]), found["sets"]) == ("my.yaml", ("a=b", "c=d"))
-    assert found["timeout"] == 90.0
+    assert found["timeout_s"] == 90.0
     inserted = meant(words, InsertOptions)
     planned = setting.insert.options(None, 7, 0.0)
     assert inserted.decided(None, 7, 0.0) == planned.model_copy(update=same)
@@ -128,5 +128,5 @@ def test_a_mixed_load_has_the_options_of_its_setting():
     words = asked_words(TIMED, TIMED.mixed, TARGET, {}, 90.0)
 
     assert words[0] == "mixed"
-    assert parsed(words).params["timeout"] == 90
+    assert parsed(words).params["timeout_s"] == 90
     assert meant(words, MixedOptions) == TIMED.mixed.options(0.0)

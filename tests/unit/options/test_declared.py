@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from cli.input.options import Opt, Options
 from cli.input.records import Record, read_record
 from cli.input.values import Names, Seconds
+from cli.main import commands
 from cli.options.basic import Command
 from cli.options.declared import options_of
 from cli.planning.options import Insert, InsertOptions
@@ -137,3 +138,10 @@ def test_a_key_with_the_name_of_the_field_is_unknown(tmp_path):
 
     with pytest.raises(ConfigError, match=r"insert.pause_s: unknown key \(did you mean 'pause'"):
         read_record(plan, Setting)
+
+
+@pytest.mark.parametrize("name", commands.commands)
+def test_no_two_options_of_a_command_have_one_name(name):
+    names = [each.name for each in commands.commands[name].params]
+
+    assert len(names) == len({*names})
