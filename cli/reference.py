@@ -16,9 +16,9 @@ from pydantic.fields import FieldInfo
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from cli.completion.table import record_of
 from cli.completion.words import TABLE
-from cli.experiment.settings import InsertSetting
 from cli.main import commands
 from cli.planning.insert_options import generator_params
+from cli.planning.options import Insert
 from cli.planning.plan import empty_dataset
 from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
 from cli.summary.figures import FIGURES
@@ -39,7 +39,7 @@ DOCUMENTS = [
 
 def completion_table() -> str:
     """Return the names that shells complete: commands with their options, and queries."""
-    plain = (InsertSetting(workload=name).options(None, 0, 0.0) for name in GENERATORS)
+    plain = (Insert(workload=name).options(None, 0, 0.0) for name in GENERATORS)
     empty = (empty_dataset(options, generator_params(options)) for options in plain)
     types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
     table = {"commands": record_of(commands), "queries": sorted(types)}

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cli.experiment.plan import Plan
-from cli.experiment.query_file import LANGUAGES, QUERY_NAME, QueryFile
 from cli.input.parameters import option_of, parameters
+from cli.planning.query_file import LANGUAGES, QUERY_NAME, QueryFile
 from cli.results.formats import FORMAT_VERSION
 from cli.results.result import Result
 from cli.targets.config import NAME_PATTERN, RUNNERS
@@ -37,7 +37,7 @@ def result_schema() -> str:
 def plan_schema() -> str:
     """Return the JSON Schema of plans."""
     schema = Plan.model_json_schema()
-    insert, setting = (schema["$defs"][name]["properties"] for name in ("InsertSetting", "Setting"))
+    insert, setting = (schema["$defs"][name]["properties"] for name in ("Insert", "Setting"))
     insert["workload"]["enum"] = list(GENERATORS)
     names = [option_of(field).removeprefix("--").replace("-", "_") for field in parameters()]
     insert["parameters"]["propertyNames"] = {"enum": sorted(names)}

@@ -1,9 +1,12 @@
 """The user's options for the cluster and the chart."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from cli.input.options import Opt, Options
 
 _IMAGE = re.compile(
     r"(?P<name>(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
@@ -13,32 +16,27 @@ _RESERVED = ("run", "workers")
 """Values of the chart that the command line sets for every run."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
+class ClusterOptions(Options):
     """The cluster, the namespace, and changes of the chart; all are optional."""
 
-    namespace: str | None = None
+    GROUP: ClassVar[str] = "Kubernetes"
+
+    namespace: Annotated[str | None, Opt("-n")] = None
+    """Namespace of the pods.  [default: the configuration's]"""
     kubeconfig: Path | None = None
+    """Kubeconfig file.  [default: as kubectl finds it]"""
     context: str | None = None
-    image: str | None = None
-    values: tuple[Path, ...] = ()
-    sets: tuple[str, ...] = ()
+    """Context in the kubeconfig.  [default: the current context]"""
+    image: Annotated[str | None, Opt(metavar="NAME[:TAG][@DIGEST]")] = None
+    """Image of collector and workers.  [default: the chart's]"""
+    values: Annotated[tuple[Path, ...], Opt(metavar="FILE")] = ()
+    """Values for the chart in deployment/, as for helm; may be given several times."""
+    sets: Annotated[tuple[str, ...], Field(alias="set"), Opt(metavar="KEY=VALUE")] = ()
+    """One value for the chart, as for helm; may be given several times."""
     keep: bool = False
+    """Leave the release in the cluster, for debugging."""
 
-    def given(self) -> list[str]:
-        """Return the names of the options that were given."""
-        flags = {
-            "--namespace": self.namespace,
-            "--kubeconfig": self.kubeconfig,
-            "--context": self.context,
-            "--image": self.image,
-            "--values": self.values,
-            "--set": self.sets,
-            "--keep": self.keep,
-        }
-        return [flag for flag, value in flags.items() if value]
-
-    def words(self) -> dict[str, Any]:
+    def where(self) -> dict[str, Any]:
         """Return the options that say where pods run, by name; empty if none was given."""
         files = {"kubeconfig": self.kubeconfig and str(self.kubeconfig)}
         names = {"namespace": self.namespace, "context": self.context, "image": self.image}

@@ -1,12 +1,10 @@
 """`capacity`: find the highest rate of inserts at which a target keeps an objective."""
 
-import functools
 import sys
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, ClassVar
 
 import click
 
@@ -18,23 +16,21 @@ from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out, say
 from cli.host.terminal import width_of
-from cli.options.basic import (
-    COUNT,
-    DURATION_S,
-    NUMBER,
-    VERIFICATION,
-    Command,
-    batch_option,
-    generator_options,
-    option,
-    retry_option,
-)
-from cli.options.choice import Choice, common_options
+from cli.input.options import Opt, Options
+from cli.input.values import Count, Number, Seconds
+from cli.options.basic import Command
+from cli.options.choice import Choice, TargetRun, common_options
+from cli.options.declared import options_of
 from cli.options.given import command_words
-from cli.options.names import replace_table_option, table_prefix_option
 from cli.planning import insert_options, plan
-from cli.planning.distribution import Split
-from cli.planning.insert_options import InsertOptions
+from cli.planning.options import (
+    InsertOptions,
+    Naming,
+    Replacing,
+    Rows,
+    Sending,
+    Verification,
+)
 from cli.results import result_files
 from cli.results.result import Result
 from cli.running.launch import carried_out
@@ -45,10 +41,8 @@ from cli.summary.rows import Row
 from cli.summary.verdicts import worst
 from cli.targets.config import Target
 from simulator import __version__
-from simulator.data.dataset import PartsBy
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError
-from simulator.protocol.verdict import VerifyMode
 
 _EXAMPLES = """\b
 Examples:
@@ -57,78 +51,47 @@ Examples:
 """
 _FEWEST_BATCHES = 20
 """Of each worker and repeat, at the lowest rate."""
-_load = functools.partial(option, group="Load")
-_search = functools.partial(option, group="Search")
+
+
+class _Search(Options):
+    """What is searched, and how exactly."""
+
+    GROUP: ClassVar[str] = "Search"
+
+    slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD")]
+    """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch is due until
+    it is acknowledged, or another figure of --fail-if; may be given several times.
+    """
+    duration_s: Seconds = 10.0
+    """Duration of each repeat."""
+    repeats: Count = 3
+    """How often to measure each rate; it holds if most of the repeats do."""
+    tolerance: Annotated[Number, Opt(least=0.005, most=0.5)] = 0.05
+    """End when the rates between which the capacity lies differ by this part."""
+
+
+class _Options(Verification, Rows, Replacing, Naming, Sending, _Search):
+    """The options of `capacity`."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    workers: Annotated[Count, Opt("-w")] = 4
+    """Number of workers."""
+    batch: Count = 1000
+
+    def insert(self) -> InsertOptions:
+        """Return the options of the inserts that measure a rate."""
+        inner = ("workers", "slo", "repeats", "tolerance")
+        same = {
+            field: getattr(self, field) for field in type(self).model_fields if field not in inner
+        }
+        return InsertOptions(workers=(self.workers,), runs=self.repeats, **same)
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
-@_search(
-    "--slo",
-    "objectives",
-    multiple=True,
-    required=True,
-    metavar="THRESHOLD",
-    help="What every repeat must keep, such as 'p99_ms < 50': the time from when a batch is due"
-    " until it is acknowledged, or another figure of --fail-if; may be given several times.",
-)
-@_search(
-    "--duration",
-    type=DURATION_S,
-    default=10.0,
-    show_default="10s",
-    help="Duration of each repeat.",
-)
-@_search(
-    "--repeats",
-    type=COUNT,
-    default=3,
-    show_default=True,
-    help="How often to measure each rate; it holds if most of the repeats do.",
-)
-@_search(
-    "--tolerance",
-    type=NUMBER,
-    default=0.05,
-    show_default=True,
-    help="End when the rates between which the capacity lies differ by this part.",
-)
-@_load("--workers", "-w", type=COUNT, default=4, show_default=True, help="Number of workers.")
-@batch_option(group="Load", default=1000)
-@retry_option(group="Load")
-@_load(
-    "--verify",
-    type=VERIFICATION,
-    default=None,
-    help="What is verified after each run, as with insert.  [default: counts]",
-)
-@table_prefix_option(group="Load")
-@replace_table_option(group="Load")
-@generator_options
-def capacity(  # noqa: PLR0913
-    *,
-    choice: Choice,
-    output: Path,
-    timeout: float,
-    form: str,
-    quiet: bool,
-    force: bool,
-    dry_run: bool,
-    objectives: tuple[str, ...],
-    duration: float,
-    repeats: int,
-    tolerance: float,
-    workers: int,
-    batch: int,
-    retry_for: float,
-    verify: str | None,
-    table_prefix: str,
-    replace_tables: tuple[str, ...],
-    workload: str,
-    seed: int,
-    start_time: datetime | None,
-    **parameters: Any,
-) -> None:
+@options_of(_Options)
+def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     """Find the highest rate of inserts that keeps an objective.
 
     First the target is filled as fast as it takes rows. Then rates below that are measured, each on
@@ -138,63 +101,37 @@ def capacity(  # noqa: PLR0913
     the database, the client, or the objective.
     """
     problems: list[str] = []
-    wanted = parsed(objectives, Scope({"workers"}, workers=(workers,)), problems, "--slo")
+    wanted = parsed(options.slo, Scope({"workers"}, workers=(options.workers,)), problems, "--slo")
     target = choice.resolve(choice.extra_options(problems), problems)
-    key = insert_options.default_key(workload, target.open().capabilities if target else None)
-    begin = start_time or result_files.now_utc()
-    options = InsertOptions(
-        workers=(workers,),
-        runs=repeats,
-        primary_key=key,
-        tables=1,
-        tables_by=PartsBy.ROW,
-        num_inserts=None,
-        batch=batch,
-        prefill=0,
-        steps=0,
-        clean=True,
-        timeout_s=timeout,
-        workload=workload,
-        seed=seed,
-        start_ms=int(begin.timestamp() * 1000),
-        params={name: value for name, value in parameters.items() if value is not None},
-        rate=0.0,
-        limit=None,
-        duration_s=duration,
-        split=Split.BATCH,
-        verify=VerifyMode(verify) if verify else None,
-        table_prefix=table_prefix,
-        replace_tables=replace_tables,
-        retry_for_s=retry_for,
-    )
-    problems += _problems(options, tolerance)
+    capabilities = target.open().capabilities if target else None
+    insert = options.insert().decided(capabilities, result_files.now_ms(), run.timeout_s)
+    problems += _problems(options, insert)
     if target:
-        problems += insert_options.target_problems(options, target, force=force)
+        problems += insert_options.target_problems(insert, target, force=run.force)
     params = None
     try:
-        params = insert_options.generator_params(options)
+        params = insert_options.generator_params(insert)
     except ConfigError as error:
         problems += error.problems
     if problems or not target or not params:
         raise ConfigError(problems)
-    task = _Task(target, options, params, wanted, output, choice, quiet)
-    if dry_run:
+    task = _Task(target, insert, params, wanted, run.output, choice, run.quiet)
+    if run.dry_run:
         print_out(f"{task.about()}\n")
         return
-    result_files.prepare_folder(output)
+    result_files.prepare_folder(run.output)
     with caught_interrupts() as interrupts:
-        found = _searched(task, tolerance, interrupts)
-    path = output / f"capacity-{target.name}-{found.sweep_id}.json"
+        found = _searched(task, options.tolerance, interrupts)
+    path = run.output / f"capacity-{target.name}-{found.sweep_id}.json"
     result_files.write(path, found)
-    is_json = form == "json"
+    is_json = run.form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(found, str(path), width_of(sys.stdout)))
     click.get_current_context().exit(found.exit_code)
 
 
-def _problems(options: InsertOptions, tolerance: float) -> list[str]:
-    problems = insert_options.option_problems(options)
-    problems += insert_options.outside(("--tolerance", tolerance, 0.005, 0.5))
+def _problems(options: _Options, insert: InsertOptions) -> list[str]:
+    problems = [*dict.fromkeys([*options.problems(), *insert_options.option_problems(insert)])]
     if not options.duration_s:
         problems.append("--duration: each repeat must end; expected a time such as 10s, got 0")
     return problems
@@ -229,7 +166,7 @@ class _Task:
 
     def insert(self, rate: float, sweep_id: str, interrupts: Interrupts) -> tuple[Path, Result]:
         """Measure one rate; 0: without a schedule."""
-        options = replace(self.options, rate=rate)
+        options = self.options.model_copy(update={"rate": rate})
         before = Stored(plan.empty_dataset(options, self.params), complete=True)
         sweep, planned = insert_sweep(
             self.target, self.output, options, self.params, before, sweep_id=sweep_id

@@ -1,25 +1,27 @@
 """`generate`: write the rows of a workload as a file that databases and their tools read."""
 
-import functools
 import sys
 import time
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, ClassVar
 
 import click
+from pydantic import Field
 
 from cli.host.streams import say
-from cli.options.basic import COUNT, Command, generator_options, option
+from cli.input.options import Opt, Options
+from cli.input.values import Count
+from cli.options.basic import Command
+from cli.options.declared import options_of
 from cli.planning import insert_options
-from cli.planning.distribution import Split
+from cli.planning.options import InsertOptions, Rows
 from cli.planning.plan import empty_dataset
 from cli.records.manifest import beside, read
 from cli.records.output import Written, to_file, to_standard_output
 from cli.records.processes import encoded
 from cli.results import result_files
-from simulator.data.dataset import Dataset, DatasetReader, PartsBy
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import LANE_ROWS, distributed, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
@@ -32,131 +34,102 @@ Examples:
   python run.py generate --workload devops --scale 100 --format influx -o fleet.lp
   python run.py generate --format csv --num-inserts 1M | gzip > events.csv.gz
 """
-_MOST_GROUPS = 10_000
-_MOST_WORKERS = 256
 
-_drawn = functools.partial(option, group="Generated rows")
-_file = functools.partial(option, group="File")
+
+class _File(Options):
+    """Which file is written, and how."""
+
+    GROUP: ClassVar[str] = "File"
+
+    format: Annotated[str, Opt(metavar="FORMAT")] = Field(
+        description="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values()) + "."
+    )
+    output: Annotated[Path | None, Opt("-o", metavar="FILE")] = None
+    """File to write.  [default: standard output]"""
+    manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
+    """Where to write what the file holds, and its SHA-256.  [default: FILE.json of --output; none
+    for standard output]
+    """
+    table: Annotated[str | None, Opt(metavar="NAME")] = None
+    """Write the rows of this table only; needed for a workload with several tables and a format
+    whose records do not name their table.
+    """
+    groups: Annotated[Count, Opt(least=1, most=10_000)] = 1
+    """Divide the rows among this many files, row by row in turn, so that several processes can
+    write one dataset; of a workload without an end, each group has the rows of a worker.
+    """
+    group: Count = 0
+    """Which of the groups to write, from 0 on."""
+    workers: Annotated[Count, Opt(least=1, most=256)] = 1
+    """Processes that draw and encode the rows; the file is the same with any number."""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Do not print how much was written."""
+
+    @property
+    def known_by(self) -> Path | None:
+        """The manifest of an earlier file in its place."""
+        return self.manifest or (beside(self.output) if self.output else None)
+
+
+class _Options(Rows, _File):
+    """The options of `generate`."""
+
+    GROUP: ClassVar[str] = "Generated rows"
+
+    num_inserts: Count | None = None
+    """Rows of the group, of a workload without an end.  [default: 10000]"""
+
+    def insert(self) -> InsertOptions:
+        """Return the options of an insert of the same rows, which are checked alike."""
+        same = {field: getattr(self, field) for field in Rows.model_fields}
+        found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
+        return found.decided(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@_file(
-    "--format",
-    "form",
-    required=True,
-    metavar="FORMAT",
-    help="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values()) + ".",
-)
-@_file(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    metavar="FILE",
-    help="File to write.  [default: standard output]",
-)
-@_file(
-    "--manifest",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    metavar="FILE",
-    help="Where to write what the file holds, and its SHA-256.  [default: FILE.json of --output;"
-    " none for standard output]",
-)
-@_file(
-    "--table",
-    default=None,
-    metavar="NAME",
-    help="Write the rows of this table only; needed for a workload with several tables and a"
-    " format whose records do not name their table.",
-)
-@_file(
-    "--groups",
-    type=COUNT,
-    default=1,
-    show_default=True,
-    help="Divide the rows among this many files, row by row in turn, so that several processes can"
-    " write one dataset; of a workload without an end, each group has the rows of a worker.",
-)
-@_file(
-    "--group",
-    type=COUNT,
-    default=0,
-    show_default=True,
-    help="Which of the groups to write, from 0 on.",
-)
-@_file(
-    "--workers",
-    type=COUNT,
-    default=1,
-    show_default=True,
-    help="Processes that draw and encode the rows; the file is the same with any number.",
-)
-@_file("--quiet", "-q", is_flag=True, help="Do not print how much was written.")
-@generator_options
-@_drawn(
-    "--num-inserts",
-    type=COUNT,
-    default=None,
-    help="Rows of the group, of a workload without an end.  [default: 10000]",
-)
-def generate(  # noqa: PLR0913
-    *,
-    form: str,
-    output: Path | None,
-    manifest: Path | None,
-    table: str | None,
-    groups: int,
-    group: int,
-    workers: int,
-    quiet: bool,
-    workload: str,
-    seed: int,
-    start_time: datetime | None,
-    num_inserts: int | None,
-    **parameters: Any,
-) -> None:
+@options_of(_Options)
+def generate(*, options: _Options) -> None:
     """Write generated rows in the format of a database.
 
     The same options give the same bytes. `insert --data FILE --format F` inserts a file as it is
     and verifies it by its manifest; databases' own tools read it, too.
     """
-    problems: list[str] = []
-    if num_inserts is not None and GENERATORS[workload].has_end:
-        problems.append(f"--num-inserts: workload {workload} has an end; leave it out")
-        num_inserts = None
-    options = _options(workload, seed, start_time, num_inserts, parameters)
-    problems += insert_options.option_problems(options)
-    problems += insert_options.outside(
-        ("--groups", groups, 1, _MOST_GROUPS), ("--workers", workers, 1, _MOST_WORKERS)
-    )
+    problems = options.problems()
+    if options.num_inserts is not None and GENERATORS[options.workload].has_end:
+        problems.append(f"--num-inserts: workload {options.workload} has an end; leave it out")
+        options = options.model_copy(update={"num_inserts": None})
+    insert = options.insert()
+    problems += insert_options.option_problems(insert)
+    group, groups = options.group, options.groups
     if not 0 <= group < max(groups, 1):
         problems.append(f"--group: must be 0 to {groups - 1} with --groups {groups}, got {group}")
-    dataset = found = None
+    dataset = form = None
     try:
-        found = format_named(form)
-        if not output and not found.is_text and sys.stdout.isatty():
-            problems.append(f"--format {form}: is binary; use --output, or redirect it")
-        if workers > 1 and not found.divisible:
-            problems.append(f"--workers: format {form} is written by one process; leave it out")
+        form = format_named(options.format)
+        if not options.output and not form.is_text and sys.stdout.isatty():
+            problems.append(f"--format {form.name}: is binary; use --output, or redirect it")
+        if options.workers > 1 and not form.divisible:
+            problems.append(
+                f"--workers: format {form.name} is written by one process; leave it out"
+            )
     except ConfigError as error:
         problems += error.problems
     try:
-        empty = empty_dataset(options, insert_options.generator_params(options))
-        dataset = _of_group(empty, options.rows_each, table, group, groups)
-        if found:
-            _expect_one_file(DatasetReader(empty), found, table)
+        empty = empty_dataset(insert, insert_options.generator_params(insert))
+        dataset = _of_group(empty, insert.rows_each, options.table, group, groups)
+        if form:
+            _expect_one_file(DatasetReader(empty), form, options.table)
     except ConfigError as error:
         problems += error.problems
-    problems += _in_the_way(output, manifest)
-    if problems or not dataset or not found:
+    problems += _in_the_way(options)
+    if problems or not dataset or not form:
         raise ConfigError(problems)
-    _write(dataset, found, output, manifest, workers, quiet=quiet)
+    _write(dataset, form, options)
 
 
-def _in_the_way(output: Path | None, manifest: Path | None) -> list[str]:
+def _in_the_way(options: _File) -> list[str]:
     """Return which files are not those of an earlier `generate`, by its manifest."""
-    known = manifest or (beside(output) if output else None)
+    known, output = options.known_by, options.output
     has_manifest = known is not None and known.is_file()
     wrong = ""
     if known and has_manifest:
@@ -167,39 +140,6 @@ def _in_the_way(output: Path | None, manifest: Path | None) -> list[str]:
     elif output and output.is_file() and output.stat().st_size:
         wrong = f"--output: {output}: exists and has no manifest of this program"
     return [f"{wrong}; remove it, or use another name"] if wrong else []
-
-
-def _options(
-    workload: str,
-    seed: int,
-    start_time: datetime | None,
-    num_inserts: int | None,
-    parameters: dict[str, Any],
-) -> insert_options.InsertOptions:
-    """Return the options of an insert of the same rows, which are checked alike."""
-    begin = start_time or result_files.now_utc()
-    return insert_options.InsertOptions(
-        workers=(1,),
-        runs=1,
-        primary_key=PrimaryKey.NONE,
-        tables=1,
-        tables_by=PartsBy.ROW,
-        num_inserts=num_inserts,
-        batch=0,
-        prefill=0,
-        steps=0,
-        clean=True,
-        timeout_s=0.0,
-        workload=workload,
-        seed=seed,
-        start_ms=int(begin.timestamp() * 1000),
-        params={name: value for name, value in parameters.items() if value is not None},
-        rate=0.0,
-        limit=None,
-        duration_s=0.0,
-        split=Split.BATCH,
-        verify=None,
-    )
 
 
 def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
@@ -232,17 +172,10 @@ def _expect_one_file(reader: DatasetReader, form: Format, table: str | None) -> 
     )
 
 
-def _write(  # noqa: PLR0913
-    dataset: Dataset,
-    form: Format,
-    output: Path | None,
-    manifest: Path | None,
-    workers: int,
-    *,
-    quiet: bool,
-) -> None:
+def _write(dataset: Dataset, form: Format, options: _File) -> None:
+    output, manifest = options.output, options.manifest
     began_s = time.perf_counter()
-    with closing(encoded(dataset, form, workers)) as stream:
+    with closing(encoded(dataset, form, options.workers)) as stream:
         written = to_file(stream, output) if output else to_standard_output(stream)
     took_s = time.perf_counter() - began_s
     known = FileManifest(
@@ -256,7 +189,7 @@ def _write(  # noqa: PLR0913
         manifest = beside(output)
     if manifest:
         to_file([known.text().encode()], manifest)
-    if not quiet:
+    if not options.quiet:
         say(_summary(dataset, written, took_s), err=True)
 
 

@@ -8,8 +8,9 @@ from cli.archive.lookup import paths_of
 from cli.completion.words import complete_result
 from cli.host.program import command_line
 from cli.host.streams import print_out, say
-from cli.options.basic import TAG, Command, before_run_option, config_option, option, output_option
-from cli.options.names import replace_table_option
+from cli.options.basic import TAG, Command, config_option, option, output_option
+from cli.options.declared import option_like
+from cli.planning.options import Machine, Replacing
 from cli.report import tables
 from cli.running.repeating import comparison, differences, repeated
 from simulator.protocol.spec import Kind
@@ -31,7 +32,10 @@ Examples:
     help="Option of the target instead of that of the command, such as a credential, which no"
     " result holds; may be given several times.",
 )
-@before_run_option(
+@option_like(
+    Machine,
+    "before_run",
+    group="Other options",
     help="What runs in bash before each run, if such a command did so in the result: it is never"
     " taken from a file; '' to go without it.",
 )
@@ -43,7 +47,7 @@ Examples:
     show_default=True,
     help="What to print on standard output; progress goes to standard error.",
 )
-@replace_table_option(group="Other options")
+@option_like(Replacing, "replace_tables", group="Other options")
 @option("--tag", "tags", multiple=True, type=TAG, help="Word to find the new result by.")
 @option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @option("--dry-run", is_flag=True, help="Print the command and what differs, and do nothing.")

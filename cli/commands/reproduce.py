@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Found
 from cli.experiment.installing import shown_before_runs
 from cli.experiment.items import digest_of
@@ -17,9 +16,8 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command, option
-from cli.options.choice import several_targets
 from cli.options.gates import Gates, gate_options
-from cli.options.plans import plan_options
+from cli.options.plans import PlanOptions, PlanRun, plan_options
 from cli.reproduce import documents
 from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
 from cli.reproduce.evaluate import Experiment
@@ -53,25 +51,13 @@ _experiment = functools.partial(option, group="Experiment")
     help="demo: minutes on one machine; document: as the document describes it.",
 )
 @plan_options("Experiment", "those of the configuration that answer")
-@several_targets("table", "json")
 @gate_options
-def reproduce(  # noqa: PLR0913
+def reproduce(
     *,
     document: str,
     size: str,
-    targets: tuple[str, ...] | None,
-    table_prefix: str,
-    replace_tables: tuple[str, ...],
-    before_run: str | None,
-    dry_run: bool,
-    config: Path | None,
-    runner: str | None,
-    output: Path,
-    timeout: float,
-    form: str,
-    quiet: bool,
-    force: bool,
-    cluster: ClusterOptions,
+    options: PlanOptions,
+    run: PlanRun,
     gates: Gates,
 ) -> None:
     """Repeat a published benchmark, beside its own figures.
@@ -84,42 +70,51 @@ def reproduce(  # noqa: PLR0913
     After an interruption, the same command goes on where it stopped: results in --output that are
     complete are not measured again. Another --output measures everything again.
     """
-    if problems := cluster.problems():
+    if problems := options.cluster.problems():
         raise ConfigError(problems)
-    plan = plan_of(document, Size(size)).prefixed(table_prefix).with_before_run(before_run)
+    plan = options.applied(plan_of(document, Size(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
-    thresholds = Gates((*plan.thresholds, *gates.texts), gates.junit).expected(plan.scope)
+    thresholds = gates.beside(plan.thresholds).expected(plan.scope)
     read = measured_by(read_document(document), plan)
-    loaded = configuration.load(config)
-    candidates = candidates_of(loaded, targets)
-    if dry_run:
+    loaded = configuration.load(options.config)
+    candidates = candidates_of(loaded, options.targets)
+    if run.dry_run:
         roster = roster_of(
-            plan, candidates, loaded, runner, cluster, force=force, quiet=True, asks=False
+            plan,
+            candidates,
+            loaded,
+            options.runner,
+            options.cluster,
+            force=run.force,
+            quiet=True,
+            asks=False,
         )
-        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, output))
+        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
         print_out(shown_before_runs(plan))
         return
-    result_files.prepare_folder(output)  # before embedded databases make their files in it
-    roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
+    result_files.prepare_folder(run.output)  # before embedded databases make their files in it
+    roster = roster_of(
+        plan, candidates, loaded, options.runner, options.cluster, force=run.force, quiet=run.quiet
+    )
     with caught_interrupts() as interrupts:
         measuring = Measuring(
-            output,
+            run.output,
             interrupts,
-            cluster,
-            timeout,
-            force,
-            quiet,
-            config,
+            options.cluster,
+            run.timeout_s,
+            run.force,
+            run.quiet,
+            options.config,
             environment,
-            replace_tables,
+            options.replace_tables,
         )
         record, path = reproduced(document, size, read, plan, roster, measuring)
-    if form == "json":
+    if run.form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
     else:
         print_out(printed(record, str(path), width_of(sys.stdout)))
     name = f"reproduce.{record.document}"
-    failed = gates.concluded_items(name, record.status, record.items, output, thresholds)
+    failed = gates.concluded_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from cli.cluster.options import ClusterOptions
 from cli.experiment.installing import Installation, installations_of, shown, shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
@@ -21,9 +20,8 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command
-from cli.options.choice import several_targets
 from cli.options.gates import Gates, gate_options
-from cli.options.plans import plan_options
+from cli.options.plans import PlanOptions, PlanRun, plan_options
 from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
 from cli.running.installing import Installing
@@ -43,24 +41,12 @@ Examples:
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("plan", type=click.Path(path_type=Path))
 @plan_options("Plan", "those of the plan, or of the configuration that answer")
-@several_targets("table", "json")
 @gate_options
-def run(  # noqa: PLR0913
+def run(
     *,
     plan: Path,
-    targets: tuple[str, ...] | None,
-    table_prefix: str,
-    replace_tables: tuple[str, ...],
-    before_run: str | None,
-    dry_run: bool,
-    config: Path | None,
-    runner: str | None,
-    output: Path,
-    timeout: float,
-    form: str,
-    quiet: bool,
-    force: bool,
-    cluster: ClusterOptions,
+    options: PlanOptions,
+    run: PlanRun,
     gates: Gates,
 ) -> None:
     """Carry out a PLAN: settings, on several targets, several times.
@@ -74,51 +60,51 @@ def run(  # noqa: PLR0913
     one, whatever happens. All its repeats are measured together, so that two such databases are
     never there at once.
     """
-    if problems := cluster.problems():
+    if problems := options.cluster.problems():
         raise ConfigError(problems)
-    read, loaded = read_plan(plan).prefixed(table_prefix), configuration.load(config)
+    read, loaded = options.applied(read_plan(plan)), configuration.load(options.config)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
-    read = read.with_before_run(before_run)
     installations = installations_of(read)
-    thresholds = Gates((*read.thresholds, *gates.texts), gates.junit).expected(read.scope)
-    candidates = candidates_of(loaded, targets or read.target_names or None)
+    thresholds = gates.beside(read.thresholds).expected(read.scope)
+    candidates = candidates_of(loaded, options.targets or read.target_names or None)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
-    if not dry_run:
-        result_files.prepare_folder(output)  # before embedded databases make their files in it
+    if not run.dry_run:
+        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     roster = roster_of(
-        read, candidates, loaded, runner, cluster,
-        force=force, quiet=quiet or dry_run, asks=not dry_run, installed=installations,
+        read, candidates, loaded, options.runner, options.cluster,
+        force=run.force, quiet=run.quiet or run.dry_run, asks=not run.dry_run,
+        installed=installations,
     )  # fmt: skip
-    if dry_run:
+    if run.dry_run:
         found = _redacted(installations, roster)
-        print_out(forecast_of(read.name, read, roster, output) + shown(found.values()))
+        print_out(forecast_of(read.name, read, roster, run.output) + shown(found.values()))
         print_out(shown_before_runs(read))
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     with caught_interrupts() as interrupts:
         measuring = Measuring(
-            output,
+            run.output,
             interrupts,
-            cluster,
-            timeout,
-            force,
-            quiet,
-            config,
+            options.cluster,
+            run.timeout_s,
+            run.force,
+            run.quiet,
+            options.config,
             environment,
-            replace_tables,
+            options.replace_tables,
         )
         installing = Installing(
-            installations, output, stem, interrupts, cluster, environment, quiet
+            installations, run.output, stem, interrupts, options.cluster, environment, run.quiet
         )
         record = _carried_out(read, roster, measuring, installing)
-    path = output / f"{stem}.json"
+    path = run.output / f"{stem}.json"
     result_files.write(path, record)
-    is_json = form == "json"
+    is_json = run.form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(record, str(path), width_of(sys.stdout)))
     name = f"plan.{read.name}"
-    failed = gates.concluded_items(name, record.status, record.items, output, thresholds)
+    failed = gates.concluded_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)
 
 
@@ -133,7 +119,7 @@ def _described(
     plan: Plan, installations: Mapping[str, Installation], roster: Roster
 ) -> dict[str, Any]:
     """Return the plan for its record: commands of its own are those that may be shown."""
-    record = plan.model_dump(mode="json")
+    record = plan.model_dump(mode="json", by_alias=True)
     for setting in record["settings"]:
         for each in filter(None, (setting["insert"], setting["query"])):
             for pair in roster.pairs if each["before_run"] else ():

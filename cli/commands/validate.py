@@ -1,25 +1,25 @@
 """`validate`: ask several targets the same queries, and compare their answers."""
 
-import functools
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import click
 
 from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
-from cli.experiment.query_file import read_own
 from cli.files.prepare import reopened
 from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
-from cli.options.basic import COUNT, NAMES, Command, align_option, option, types_option
-from cli.options.choice import Choice, several_targets
-from cli.options.own_queries import queries_option
+from cli.input.options import Opt
+from cli.input.values import Count
+from cli.options.basic import NAMES, Command, option
+from cli.options.choice import Choice, Run, reach_options
+from cli.options.declared import options_of
 from cli.planning.plan import PlannedRun
-from cli.planning.query_plan import MOST_SHOWN, QueryOptions
-from cli.report import tables
+from cli.planning.query_options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
 from cli.report.agreements import validated
 from cli.results.agreement import agreements, differences, exit_code
 from cli.running.launch import Sweep, carried_out
@@ -33,7 +33,19 @@ Examples:
   python run.py validate --targets sqlite,postgresql
   python run.py validate --targets influxdb,timescaledb --types '*-host-1-hr' --count 100
 """
-_load = functools.partial(option, group="Queries")
+
+
+class _Options(Answers, OwnQueries, Types):
+    """Which queries are asked, and how often."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    count: Annotated[Count, Opt(least=1, most=MOST_SHOWN)] = 10
+    """How often each query is asked, each time with other random parameters if it has any."""
+    print_answers: Count = 0
+    """Print so many answers to each query side by side, 20 rows of each; up to five wrong ones
+    are always printed.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +62,17 @@ class _Planned:
     "--targets", type=NAMES, required=True, help="Names of targets in the configuration.",
     group="Target", shell_complete=complete_target,
 )  # fmt: skip
-@several_targets(*tables.FORMATS)
-@types_option(group="Queries")
-@queries_option(group="Queries")
-@_load(
-    "--count",
-    type=COUNT,
-    default=10,
-    show_default=True,
-    help="How often each query is asked, each time with other random parameters if it has any.",
-)
-@align_option(group="Queries")
-@_load(
-    "--print-answers",
-    type=COUNT,
-    default=0,
-    help="Print so many answers to each query side by side, 20 rows of each; up to five"
-    " wrong ones are always printed.",
-)
+@reach_options
+@options_of(Run, "run")
+@options_of(_Options)
 def validate(  # noqa: PLR0913
     *,
     targets: tuple[str, ...],
     config: Path | None,
     runner: str | None,
     cluster: ClusterOptions,
-    output: Path,
-    timeout: float,
-    form: str,
-    quiet: bool,
-    force: bool,
-    queries: tuple[str, ...] | None,
-    queries_file: Path | None,
-    count: int,
-    align: bool,
-    print_answers: int,
+    run: Run,
+    options: _Options,
 ) -> None:
     """Compare the answers of several databases and the truth.
 
@@ -93,39 +82,26 @@ def validate(  # noqa: PLR0913
     truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ. The
     answers to --queries are compared with each other only.
     """
-    problems: list[str] = []
     choices = [Choice(name, config, runner, (), cluster) for name in targets]
-    options = QueryOptions(
-        workers=(1,),
-        runs=None,
-        count=count,
-        duration_s=0.0,
-        queries=queries or (),
-        aligned=align,
-        shown_answers=print_answers,
-        timeout_s=timeout,
-        digests=True,
-        own=read_own(queries_file, problems),
-    )
-    if count > MOST_SHOWN:
-        problems.append(f"--count: must be at most {MOST_SHOWN:,}, got {count:,}")
+    problems = options.problems()
     found = _targets(choices, problems)
     if problems:
         raise ConfigError(problems)
     stored = {
-        choice.target: inserted(output, target, choice, None, quiet=quiet, dry=False)
+        choice.target: inserted(run, target, choice, None)
         for choice, target in zip(choices, found, strict=True)
     }
     _expect_same_rows(stored)
+    asking = QueryOptions(**dict(options), timeout_s=run.timeout_s, digests=True)
     with ExitStack() as files:
         planned: list[_Planned] = []
         for choice, target in zip(choices, found, strict=True):
             known = stored[choice.target]
             try:
-                asked = files.enter_context(reopened(known.dataset, quiet=quiet))
+                asked = files.enter_context(reopened(known.dataset, quiet=run.quiet))
                 sweep, runs = query_sweep(
-                    target, output, options, Stored(asked, known.complete),
-                    force=force, quiet=quiet or bool(planned),
+                    target, run.output, asking, Stored(asked, known.complete),
+                    force=run.force, quiet=run.quiet or bool(planned),
                 )  # fmt: skip
             except ConfigError as error:
                 problems += [each for each in error.problems if each not in problems]
@@ -133,7 +109,7 @@ def validate(  # noqa: PLR0913
                 planned.append(_Planned(choice, sweep, runs))
         if problems:
             raise ConfigError(problems)
-        click.get_current_context().exit(_compare(planned, form=form, quiet=quiet))
+        click.get_current_context().exit(_compare(planned, form=run.form, quiet=run.quiet))
 
 
 def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:

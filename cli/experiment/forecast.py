@@ -42,7 +42,7 @@ def forecast(pair: Pair, planned: Sequence[PlannedRun], earlier: Iterable[Result
         mixed = pair.setting.mixed
         seconds = estimated_s(planned, last)
         if seconds is not None and mixed:
-            seconds += mixed.warmup + mixed.duration
+            seconds += mixed.warmup_s + mixed.duration_s
         stored = done.rows_per_s * timed_s if timed_s else rows
         size = None if done.bytes_per_row is None else done.bytes_per_row * stored
     return Forecast(pair, None if timed_s else rows, seconds, size)
@@ -102,8 +102,8 @@ def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
         if insert.timed_s:
             shown = f"for {shown_time(insert.timed_s)}"
         asked = setting.query
-        queries = len(asked.queries) + len(asked.own) or "all" if asked else "-"
-        mixed = f"for {shown_time(setting.mixed.duration)}" if setting.mixed else "-"
+        queries = len(asked.types) + len(asked.own) or "all" if asked else "-"
+        mixed = f"for {shown_time(setting.mixed.duration_s)}" if setting.mixed else "-"
         table.add_row(
             setting.name, shards or str(insert.most_workers), f"{insert.batch:,}",
             shards or str(insert.tables), shown or "-", str(queries), *([mixed] if mixes else []),

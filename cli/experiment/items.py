@@ -94,7 +94,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
 def _measured(setting: Setting) -> dict[str, Any]:
     """Return what results depend on: of a file of own queries the content, not the path."""
     unset = {"shards"} if setting.mixed else {"shards", "mixed"}
-    found = setting.model_dump(mode="json", exclude=unset)
-    if found["query"] and (own := found["query"].pop("queries_file")):
+    found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
+    if found["query"] and (own := found["query"].pop("queries")):
         found["query"]["own"] = own["queries"]
     return found

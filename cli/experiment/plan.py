@@ -10,18 +10,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from cli.compare.thresholds import Scope, parsed
-from cli.experiment.records import Count, Record, read_record
-from cli.experiment.settings import InsertSetting, Name, Setting
+from cli.experiment.settings import Name, Setting
+from cli.input.records import Record, read_record
+from cli.input.values import Count
 from cli.planning import mixed_plan
-from cli.planning.insert_options import (
-    generator_params,
-    option_problems,
-)
+from cli.planning.insert_options import generator_params, option_problems
+from cli.planning.options import Insert
 from cli.planning.plan import empty_dataset
 from cli.planning.query_plan import load_problems, matches_of
-from cli.planning.stages import (
-    stage_conflicts,
-)
+from cli.planning.stages import stage_conflicts
 from cli.summary.rows import ALL_QUERIES, INSERTS
 from simulator.data.dataset import DatasetReader
 from simulator.data.query_type import QueryType
@@ -89,8 +86,8 @@ class Plan(Record):
                      workers=None if searched else workers,
                      queries=(*queries, ALL_QUERIES))  # fmt: skip
 
-    def prefixed(self, table_prefix: str) -> "Plan":
-        """Return the plan with the tables of all settings named like this; empty: as they are."""
+    def prefixed(self, table_prefix: str | None) -> "Plan":
+        """Return the plan with the tables of all settings named like this, if it is given."""
         if not table_prefix:
             return self
         update = {"table_prefix": table_prefix}
@@ -161,23 +158,27 @@ def _setting_problems(setting: Setting) -> list[str]:
     problems += [f"insert: {text}" for text in option_problems(options)]
     if setting.shards and insert.stages:
         problems.append("shards: need a worker for each table; leave `insert.stages` out")
-    given = setting.insert.model_fields_set
+    given = setting.insert.given
     problems += [f"insert: {text}" for text in stage_conflicts(insert.stages, given)]
+    problems += [
+        f"{key}.workers: expected one number; give each a setting of its own"
+        for key, each in (("insert", insert), ("query", setting.query))
+        if each and len(each.workers) > 1
+    ]
     if query := setting.query:
         problems += [
             f"query: {text}"
             for text in (
                 *load_problems(query.options(0.0)),
-                *stage_conflicts(query.stages, query.model_fields_set),
+                *stage_conflicts(query.stages, query.given),
             )
         ]
     asked = {"query": setting.query, "mixed": setting.mixed}
     types = _query_types(insert) if any(asked.values()) and not problems else {}
     problems += [
-        f"{key}.queries: {name!r} is no query of workload {insert.workload}"
-        f" ({nearest(name, types)})"
+        f"{key}.types: {name!r} is no query of workload {insert.workload} ({nearest(name, types)})"
         for key, each in asked.items()
-        for name in (each.queries if each and types else ())
+        for name in (each.types if each and types else ())
         if name not in types and not matches_of(name, types)
     ]
     if setting.mixed:
@@ -186,7 +187,7 @@ def _setting_problems(setting: Setting) -> list[str]:
     return problems
 
 
-def _query_types(insert: InsertSetting) -> dict[str, QueryType]:
+def _query_types(insert: Insert) -> dict[str, QueryType]:
     options = insert.options(None, 0, 0.0)
     reader = DatasetReader(empty_dataset(options, generator_params(options)))
     return dict(reader.query_types(aligned=False))

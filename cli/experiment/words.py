@@ -3,39 +3,38 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.experiment.records import Record
-from cli.experiment.settings import MixedSetting, QuerySetting, Setting
-from cli.input.parameters import instant
+from cli.experiment.settings import Setting
+from cli.planning.options import Insert
+from cli.planning.query_options import Mixed, Query
 from cli.targets.config import Target, as_kept
-
-_SECONDS = ("duration", "warmup", "retry_for")
 
 
 def insert_words(
     setting: Setting, target: Target, given: Mapping[str, Any], timeout_s: float
 ) -> tuple[str, ...]:
     """Return the words of the insert; `given`: other options, by name without dashes."""
-    insert = setting.insert
     words = ["insert", *_target_words(setting, target, given)]
-    workers = None if insert.stages else insert.workers
-    words += _words({"workers": workers, "runs": 1, **_given(insert, target), **insert.parameters})
+    words += ["--runs", "1", *_own_words(setting.insert, target)]
     return (*words, *_common_words(setting, timeout_s))
 
 
 def asked_words(
     setting: Setting,
-    asked: QuerySetting | MixedSetting,
+    asked: Query | Mixed,
     target: Target,
     given: Mapping[str, Any],
     timeout_s: float,
 ) -> tuple[str, ...]:
     """Return the words of the queries on the rows of the insert, alone or beside inserts."""
-    name, workers = "mixed", None
-    if isinstance(asked, QuerySetting):
-        name, workers = "query", None if asked.stages else asked.workers
-    words = [name, *_target_words(setting, target, given)]
-    words += _words({"workers": workers, **_given(asked, target)})
+    name = "query" if isinstance(asked, Query) else "mixed"
+    words = [name, *_target_words(setting, target, given), *_own_words(asked, target)]
     return (*words, *_common_words(setting, timeout_s))
+
+
+def _own_words(options: Insert | Query | Mixed, target: Target) -> list[str]:
+    """Return what is not a default, without credentials."""
+    staged = isinstance(options, Mixed) or options.stages
+    return [target.options.redact(word) for word in options.words(*() if staged else ("workers",))]
 
 
 def _target_words(setting: Setting, target: Target, given: Mapping[str, Any]) -> Iterator[str]:
@@ -47,23 +46,6 @@ def _target_words(setting: Setting, target: Target, given: Mapping[str, Any]) ->
 def _common_words(setting: Setting, timeout_s: float) -> list[str]:
     timeout = {"timeout": f"{timeout_s:g}s"} if timeout_s else {}
     return [*_words({**timeout, "resources": setting.resources})]
-
-
-def _given(record: Record, target: Target) -> dict[str, Any]:
-    """Return what is not a default, by the names of the options, without credentials."""
-    values = record.model_dump(
-        mode="json", by_alias=True, exclude_defaults=True, exclude={"parameters"}
-    )
-    if queries := values.pop("queries", None):
-        values["types"] = ",".join(queries)
-    if own := values.pop("queries_file", None):
-        values["queries"] = own["path"]
-    if "start" in values:
-        values["start-time"] = instant(values.pop("start"))
-    if command := values.get("before_run"):
-        values["before_run"] = target.options.redact(command)
-    seconds = {name: f"{values[name]:g}s" for name in _SECONDS if name in values}
-    return {**values, **seconds}
 
 
 def _words(options: Mapping[str, Any]) -> Iterator[str]:

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from cli.input.options import Opt, Options
 from cli.input.parameters import option_of, parameters
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import FileParams, OnError
@@ -22,17 +24,68 @@ EPOCHS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nan
 _TWICE = "every row of the file is written once"
 _NOT_DRAWN = "the rows are those of the file"
 NOT_WITH_DATA = {
-    "num_inserts": "the file determines how many rows there are",
-    "prefill": _TWICE,
-    "steps": _TWICE,
-    "workload": _NOT_DRAWN,
-    "seed": _NOT_DRAWN,
-    "start_time": _NOT_DRAWN,
-    **dict.fromkeys(parameters(), _NOT_DRAWN),
+    "--num-inserts": "the file determines how many rows there are",
+    "--prefill": _TWICE,
+    "--steps": _TWICE,
+    "--workload": _NOT_DRAWN,
+    "--seed": _NOT_DRAWN,
+    "--start-time": _NOT_DRAWN,
+    **dict.fromkeys(map(option_of, parameters()), _NOT_DRAWN),
 }
 """Options of `insert` that mean nothing with a file -> why."""
-_NOT_SHOWN = {*NOT_WITH_DATA, "clean", "start_ms", "limit"}
-_ONLY_WITH_DATA = ("time_column", "tags", "delimiter", "time_format", "on_error")
+_NOT_SHOWN = {
+    "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
+}  # fmt: skip
+_ONLY_WITH_DATA = ("--time-column", "--tags", "--delimiter", "--time-format", "--on-error")
+
+
+class FileRows(Options):
+    """The options of `insert` about a file whose rows it inserts."""
+
+    GROUP: ClassVar[str] = "Rows from a file"
+
+    data: Annotated[Path | None, Opt(metavar="FILE")] = None
+    """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a
+    workload's. On Kubernetes: a file with --data-format in a volume claim, claim:NAME/PATH.
+    """
+    data_format: RecordFormat | None = None
+    """Send the records of --data (a file of `generate`, or - for standard input) as they are
+    written in this format, without decoding them. Tables that exist are refused unless --clean is
+    given. With --target null this measures the client alone.
+    """
+    manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
+    """What the file of --data-format holds, here or in its volume claim; without it --workload
+    and its options say which tables, and only the number of rows is verified.  [default:
+    FILE.json beside --data]
+    """
+    time_column: str | None = None
+    """Column of --data with the time of a row.  [default: the only timestamp]"""
+    time_format: Annotated[str, Opt(metavar="FORMAT")] = ""
+    """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for integers
+    that count from 1970.  [default: ISO 8601]
+    """
+    tags: Annotated[str, Opt(metavar="A,B")] = ""
+    """Columns of --data that identify the series of a row, stored as text.  [default: none]"""
+    delimiter: Annotated[str, Opt(metavar="CHARACTER")] = ""
+    """What separates the cells of --data: a character, or comma, semicolon, tab, pipe.
+    [default: detected]
+    """
+    on_error: OnError = OnError.STOP
+    """What to do with a cell of --data that does not have its column's type: stop, store the
+    column as text, store the cell as NULL, or skip the row.
+    """
+
+    def request(self, file: Path, primary_key: PrimaryKey) -> "Request":
+        """Return what is said about the file."""
+        return Request(
+            file=file,
+            time_column=self.time_column,
+            tags=tuple(name for name in self.tags.split(",") if name),
+            primary_key=primary_key,
+            delimiter=DELIMITERS.get(self.delimiter, self.delimiter),
+            time_format=self.time_format,
+            on_error=self.on_error,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +155,20 @@ class Request:
 
 def conflicts(given: Mapping[str, Any]) -> list[str]:
     """Return which of the given options (name -> value) do not go together."""
-    if "manifest" in given:
+    if "--manifest" in given:
         return ["--manifest: describes a file of --data-format; leave it out, or name the format"]
-    if "data" not in given:
+    if "--data" not in given:
         return [
-            f"{_option(name)}: describes a --data file; leave it out, or name the file with --data"
+            f"{name}: describes a --data file; leave it out, or name the file with --data"
             for name in _ONLY_WITH_DATA
             if name in given
         ]
     problems = [
-        f"{_option(name)}: {reason}; leave it out with --data"
+        f"{name}: {reason}; leave it out with --data"
         for name, reason in NOT_WITH_DATA.items()
         if name in given
     ]
-    if not given.get("clean", True):
+    if not given.get("--clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data")
     return problems
 
@@ -139,7 +192,3 @@ def described(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
         **{name: value for name, value in reading.items() if value},
         **{name: value for name, value in options.items() if name not in _NOT_SHOWN},
     }
-
-
-def _option(name: str) -> str:
-    return option_of(name) if name in parameters() else f"--{name.replace('_', '-')}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from cli.input.quantities import parse_duration_s, parse_instant
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Written
 
@@ -45,6 +46,28 @@ def option_of(field: str) -> str:
         return "--end"
     name = field.removesuffix("_ms") if written(info) else field
     return f"--{name.replace('_', '-')}"
+
+
+def word_of(field: str) -> str:
+    """Return the key of a parameter in files."""
+    return option_of(field).removeprefix("--").replace("-", "_")
+
+
+def parsed(field: str, value: Any) -> Any:
+    """Return the value of a parameter that users have written; ValueError if it is none.
+
+    An end is the instant, in ms since 1970.
+    """
+    if is_end(field):
+        return round(parse_instant(str(value)).timestamp() * 1000)
+    if written(parameters()[field][0]) is Written.DURATION:
+        return round(parse_duration_s(str(value)) * 1000)
+    return value
+
+
+def as_given(field: str, value: Any) -> Any:
+    """Return a parameter's value as `parsed` reads it."""
+    return as_written(field, value, 0) if written(parameters()[field][0]) else value
 
 
 def written(info: FieldInfo) -> Written | None:

@@ -121,6 +121,14 @@ def parse_counts(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return names separated by commas."""
+    names = tuple(word.strip() for word in text.split(","))
+    if not all(names):
+        raise ValueError(f"expected names separated by commas, got {text!r}")
+    return names
+
+
 def parse_duration_s(text: str) -> float:
     """Return a duration in seconds: 30 or 30s, 500ms, 5m, 1h30m, 2d."""
     word = text.strip()

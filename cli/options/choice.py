@@ -3,17 +3,20 @@
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 import click
-from click.core import ParameterSource
+from pydantic import Field
 
 from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
+from cli.input.options import Opt, Options
 from cli.input.validation import shown
-from cli.options.basic import DURATION_S, TAG, config_option, option
+from cli.input.values import Notation, Seconds
+from cli.options.basic import config_option, option, parse_tag
+from cli.options.declared import options_of
 from cli.report import tables
 from cli.targets import config as configuration
 from cli.targets.config import RUNNERS, Target
@@ -23,8 +26,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 _target = functools.partial(option, group="Target")
-_output = functools.partial(option, group="Run and output")
-_cluster = functools.partial(option, group="Kubernetes")
 
 _RUNNER = _target(
     "--runner",
@@ -49,83 +50,38 @@ _TARGET_OPTIONS = (
         help="Override an option of the target; may be given several times.",
     ),
 )
-_RUN_OPTIONS = (
-    _output(
-        "--output",
-        type=click.Path(path_type=Path),
-        default="results",
-        show_default=True,
-        help="Folder for result files; created if it does not exist.",
-    ),
-    _output(
-        "--timeout",
-        type=DURATION_S,
-        default=0.0,
-        show_default=True,
-        help="Longest duration of one run, such as 90s or 10m; 0: no limit.",
-    ),
-    _output("--quiet", "-q", is_flag=True, help="Show no progress."),
-    _output(
-        "--force",
-        is_flag=True,
-        help="Start more local workers than this machine's cores and free memory allow.",
-    ),
-)
+_reaching = options_of(ClusterOptions, "cluster")
 
 
-def _format_option(*forms: str) -> Callable[..., Any]:
-    """Return the option that says in which form to print the result."""
-    return _output(
-        "--format",
-        "form",
-        type=click.Choice(forms),
-        default=forms[0],
-        show_default=True,
-        help="What to print on standard output; progress goes to standard error.",
-    )
+class Run(Options):
+    """How a command runs, and where its result goes."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    output: Path = Path("results")
+    """Folder for result files; created if it does not exist."""
+    timeout_s: Seconds = 0.0
+    """Longest duration of one run, such as 90s or 10m; 0: no limit."""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Show no progress."""
+    force: bool = False
+    """Start more local workers than this machine's cores and free memory allow."""
+    form: Annotated[str, Field(alias="format"), Opt(choices=tables.FORMATS)] = tables.FORMATS[0]
+    """What to print on standard output; progress goes to standard error."""
+    dry_run: Annotated[bool, Opt(inner=True)] = False
 
 
-_CLUSTER_OPTIONS = (
-    _cluster("--namespace", "-n", help="Namespace of the pods.  [default: the configuration's]"),
-    _cluster(
-        "--kubeconfig",
-        type=click.Path(path_type=Path),
-        help="Kubeconfig file.  [default: as kubectl finds it]",
-    ),
-    _cluster("--context", help="Context in the kubeconfig.  [default: the current context]"),
-    _cluster(
-        "--image",
-        metavar="NAME[:TAG][@DIGEST]",
-        help="Image of collector and workers.  [default: the chart's]",
-    ),
-    _cluster(
-        "--values",
-        type=click.Path(path_type=Path),
-        multiple=True,
-        metavar="FILE",
-        help="Values for the chart in deployment/, as for helm; may be given several times.",
-    ),
-    _cluster(
-        "--set",
-        "sets",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="One value for the chart, as for helm; may be given several times.",
-    ),
-    _cluster("--keep", is_flag=True, help="Leave the release in the cluster, for debugging."),
-)
-_TAG = _output(
-    "--tag",
-    "result_tags",
-    multiple=True,
-    type=TAG,
-    help="Word to find the result by, with `results list --tag`; may be given several times.",
-)
-_DRY_RUN = _output(
-    "--dry-run",
-    is_flag=True,
-    help="Print the plan (on Kubernetes, the manifests of the first run) and do nothing.",
-)
+class TargetRun(Run):
+    """The same for a command on one target."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    result_tags: Annotated[
+        tuple[Annotated[str, Notation("tag", parse_tag)], ...], Field(alias="tag")
+    ] = ()
+    """Word to find the result by, with `results list --tag`; may be given several times."""
+    dry_run: bool = False
+    """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +93,6 @@ class Choice:
     runner: str | None
     extra: tuple[str, ...]
     cluster: ClusterOptions
-    tags: tuple[str, ...] = ()
-    """Of the result."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """With the variables that hold credentials, which only the user's own commands inherit."""
 
@@ -167,32 +121,13 @@ class Choice:
             return None
         for name in found.variables:  # no child process inherits a credential
             os.environ.pop(name, None)
-        given = self.cluster.given()
+        given = self.cluster.given
         if found.runner == "local" and given:
             problems.append(
                 f"{', '.join(given)}: only for the kubernetes runner, but"
                 f" {found.name} uses the local runner"
             )
         return found
-
-
-def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Function:
-    """Add `options` and those of a Choice, which the command receives as one argument."""
-
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        choice = Choice(
-            cluster=_cluster_options(given),
-            target=given.pop("target"),
-            config=given.pop("config"),
-            runner=given.pop("runner"),
-            extra=given.pop("extra_option"),
-            tags=given.pop("result_tags", ()),
-            environment={**os.environ},
-        )
-        return command(choice=choice, **given)
-
-    return cast("_Function", _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)))
 
 
 def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
@@ -202,42 +137,29 @@ def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) ->
     return command
 
 
-def _cluster_options(given: dict[str, Any]) -> ClusterOptions:
-    """Take the options for the cluster out of all that were given."""
-    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
-
-
 def target_options(command: _Function) -> _Function:
-    """Add the options that name a target and where it runs."""
-    return _gathered(command, ())
+    """Add the options of a Choice, which the command receives as one argument."""
 
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        choice = Choice(
+            cluster=given.pop("cluster"),
+            target=given.pop("target"),
+            config=given.pop("config"),
+            runner=given.pop("runner"),
+            extra=given.pop("extra_option"),
+            environment={**os.environ},
+        )
+        return command(choice=choice, **given)
 
-def several_targets(*forms: str) -> Callable[[_Function], _Function]:
-    """Add the options of a command that runs something on several targets."""
-    return functools.partial(_across, options=(*_RUN_OPTIONS, _format_option(*forms)))
+    return cast("_Function", _with(_reaching(gathered), _TARGET_OPTIONS))
 
 
 def reach_options(command: _Function) -> _Function:
     """Add the options that say how several targets are reached."""
-    return _across(command, ())
-
-
-def _across(command: _Function, options: Sequence[Callable[..., Any]]) -> _Function:
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        return command(cluster=_cluster_options(given), **given)
-
-    return cast("_Function", _with(gathered, (config_option, _RUNNER, *options, *_CLUSTER_OPTIONS)))
+    return cast("_Function", _with(_reaching(command), (config_option, _RUNNER)))
 
 
 def common_options(command: _Function) -> _Function:
-    """Add the options of every command that runs something on a target."""
-    run = (*_RUN_OPTIONS, _TAG, _format_option(*tables.FORMATS), _DRY_RUN)
-    return _gathered(command, run)
-
-
-def given_options() -> dict[str, Any]:
-    """Return the options that were given on the command line, by parameter name."""
-    context = click.get_current_context()
-    source = context.get_parameter_source
-    return {n: v for n, v in context.params.items() if source(n) is ParameterSource.COMMANDLINE}
+    """Add the options of every command that runs something on a target: Choice and TargetRun."""
+    return target_options(options_of(TargetRun, "run")(command))

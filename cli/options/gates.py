@@ -1,58 +1,45 @@
 """What makes a command fail although all is right: `--fail-if`; and `--junit` for its outcome."""
 
-import functools
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
-
-import click
+from typing import Annotated, ClassVar
 
 from cli.compare.junit import Case, End, check_cases, junit_text, result_cases
 from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of, failures, parsed
 from cli.experiment.record import ItemRecord
 from cli.host.streams import say
-from cli.options.basic import option
+from cli.input.options import Opt, Options
+from cli.options.declared import options_of
 from cli.results.result import Result
 from cli.results.result_files import now_utc, read, write_whole
 from cli.summary.build import summary_of
 from cli.summary.rows import ALL_QUERIES
 from simulator.errors import ConfigError
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_gate = functools.partial(option, group="Thresholds")
-_OPTIONS = (
-    _gate(
-        "--fail-if",
-        multiple=True,
-        metavar="THRESHOLD",
-        help="Exit with 99 if a figure is beyond a limit: 'p99_ms > 20', 'rows_per_s < 50k at"
-        " workers=4', 'p95_ms > 1s at query=NAME'; may be given several times.",
-    ),
-    _gate(
-        "--junit",
-        type=click.Path(path_type=Path, dir_okay=False),
-        default=None,
-        metavar="FILE",
-        help="Write verdicts and thresholds to this file as JUnit XML.",
-    ),
-)
 
-
-@dataclass(frozen=True, slots=True)
-class Gates:
+class Gates(Options):
     """The thresholds of a command, as they were given, and where its outcome goes."""
 
-    texts: tuple[str, ...]
-    junit: Path | None
+    GROUP: ClassVar[str] = "Thresholds"
+
+    fail_if: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD")] = ()
+    """Exit with 99 if a figure is beyond a limit: 'p99_ms > 20', 'rows_per_s < 50k at workers=4',
+    'p95_ms > 1s at query=NAME'; may be given several times.
+    """
+    junit: Annotated[Path | None, Opt(metavar="FILE")] = None
+    """Write verdicts and thresholds to this file as JUnit XML."""
+
+    def beside(self, texts: Sequence[str]) -> "Gates":
+        """Return the gates with further thresholds."""
+        return self.model_copy(update={"fail_if": (*texts, *self.fail_if)})
 
     def parsed(self, scope: Scope, problems: list[str]) -> tuple[Threshold, ...]:
         """Return the thresholds; add what is wrong with them, or with the file, to `problems`."""
         if self.junit and not os.access(self.junit.absolute().parent, os.W_OK):
             problems.append(f"--junit: {self.junit.absolute().parent} cannot be written to")
-        return parsed(self.texts, scope, problems)
+        return parsed(self.fail_if, scope, problems)
 
     def expected(self, scope: Scope) -> tuple[Threshold, ...]:
         """Return the thresholds; ConfigError with everything that is wrong with them."""
@@ -108,17 +95,7 @@ class Gates:
         return EXIT_CODE if failed else 0
 
 
-def gate_options(command: _Function) -> _Function:
-    """Add the options of a Gates, which the command receives as one argument."""
-
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        gates = Gates(tuple(given.pop("fail_if")), given.pop("junit"))
-        return command(gates=gates, **given)
-
-    for add in reversed(_OPTIONS):
-        gathered = add(gathered)
-    return cast("_Function", gathered)
+gate_options = options_of(Gates, "gates")
 
 
 def query_names(queries: Sequence[str]) -> tuple[str, ...]:

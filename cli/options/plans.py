@@ -1,41 +1,87 @@
-"""The options that `run` and `reproduce` share: which targets, and only to look."""
+"""The options that `run` and `reproduce` share: which targets, and what is done to them."""
 
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
+from pydantic import Field
+
+from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
-from cli.options.basic import NAMES, before_run_option, option
-from cli.options.names import replace_table_option, table_prefix_option
+from cli.experiment.plan import Plan
+from cli.input.options import Opt
+from cli.options.basic import NAMES, option
+from cli.options.choice import Run, reach_options
+from cli.options.declared import option_like, options_of
+from cli.planning.options import Machine, Naming, Replacing
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+class PlanRun(Run):
+    """How a plan is carried out, and where its results go."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
+    dry_run: bool = False
+    """Print settings and rows, with time and disk space by earlier results, and do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What the user says about a whole plan, and how its targets are reached."""
+
+    targets: tuple[str, ...] | None
+    config: Path | None
+    runner: str | None
+    cluster: ClusterOptions
+    replace_tables: tuple[str, ...]
+    table_prefix: str | None
+    before_run: str | None
+
+    def applied(self, plan: Plan) -> Plan:
+        """Return the plan with what holds for all of its settings."""
+        return plan.prefixed(self.table_prefix).with_before_run(self.before_run)
+
+
 def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
-    """Add --targets, whose default is described, and others, in a group of the help text."""
-    targets = option(
-        "--targets",
-        type=NAMES,
-        shell_complete=complete_target,
-        default=None,
-        help=f"Targets to measure.  [default: {default}]",
-        group=group,
-    )
-    dry_run = option(
-        "--dry-run",
-        is_flag=True,
-        help="Print settings and rows, with time and disk space by earlier results, and do"
-        " nothing.",
-        group=group,
-    )
-    table_prefix, replace_table = table_prefix_option(group), replace_table_option(group)
-    before_run = before_run_option(
-        help="Run this in bash on this machine before each run of inserts and queries, such as"
-        " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then the"
-        " target has 60 s to answer.",
-        group=group,
+    """Add the options of PlanOptions, in a group of the help text, and those of a PlanRun.
+
+    `default` describes which targets are measured without --targets.
+    """
+    options = (
+        option(
+            "--targets",
+            type=NAMES,
+            shell_complete=complete_target,
+            default=None,
+            help=f"Targets to measure.  [default: {default}]",
+            group=group,
+        ),
+        option_like(
+            Machine,
+            "before_run",
+            help="Run this in bash on this machine before each run of inserts and queries, such as"
+            " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then"
+            " the target has 60 s to answer.",
+            group=group,
+        ),
+        option_like(Naming, "table_prefix", group=group),
+        option_like(Replacing, "replace_tables", group=group),
     )
 
     def added(command: _Function) -> _Function:
-        return targets(before_run(table_prefix(replace_table(dry_run(command)))))
+        @functools.wraps(command)
+        def gathered(**given: Any) -> Any:
+            names = PlanOptions.__slots__
+            return command(options=PlanOptions(**{n: given.pop(n) for n in names}), **given)
+
+        decorated: Any = reach_options(options_of(PlanRun, "run")(gathered))
+        for add in reversed(options):
+            decorated = add(decorated)
+        return cast("_Function", decorated)
 
     return added

@@ -1,19 +1,22 @@
-"""The options of `insert`, and everything that is wrong with them. Pure."""
+"""Everything that is wrong with the options of an insert. Pure."""
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from pydantic import ValidationError
 
 from cli.host.capacity import too_many
 from cli.input.parameters import instant, is_end, option_of, parameters
-from cli.input.quantities import LONGEST_S
 from cli.input.validation import problems_of
 from cli.planning.distribution import Split
-from cli.planning.stages import duration_of, stage_problems, written_stages
+from cli.planning.options import (
+    DEFAULT_ROWS,
+    LARGEST_BATCH_ROWS,
+    MOST_RUNS,
+    MOST_WORKERS,
+    TABLES,
+    InsertOptions,
+)
+from cli.planning.stages import stage_problems
 from cli.targets.config import Target
 from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS
@@ -21,129 +24,19 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, counted
-from simulator.modules.base import IMPORT, Capabilities
-from simulator.protocol.spec import LoadStage
-from simulator.protocol.verdict import VerifyMode
+from simulator.modules.base import IMPORT
 
-TABLES = {"single": 1, "multiple": 4}
-"""Names of numbers of tables."""
-MOST_TABLES = 256
-"""A query reads all of them at once, and databases limit the operands of a union."""
-DEFAULT_RUNS = 5
-"""With three, `compare` would often miss a rate that is 10 % lower; see docs/results.md."""
-DEFAULT_ROWS = 10_000
-FASTEST_ROWS_PER_S = 20_000_000
-"""More than one worker can draw."""
-MOST_WORKERS = 10_000
-MOST_RUNS = 10_000
-"""Of one sweep; the result file holds each of them."""
 MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
-LARGEST_BATCH_ROWS = 10_000_000
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
 YEAR_10000_MS = 253_402_300_800_000
 
 
-@dataclass(frozen=True, slots=True)
-class InsertOptions:
-    """The options of `insert` as they were given."""
-
-    workers: tuple[int, ...]
-    runs: int | None
-    primary_key: PrimaryKey
-    tables: int
-    """Physical tables for each table of the workload."""
-    tables_by: PartsBy
-    num_inserts: int | None
-    """None: as many as a worker can within the duration, or the default."""
-    batch: int
-    prefill: int
-    steps: int
-    clean: bool
-    timeout_s: float
-    workload: str
-    seed: int
-    start_ms: int
-    params: Mapping[str, Any]
-    """The workload's own options, those that were given."""
-    rate: float
-    limit: int | None
-    duration_s: float
-    split: Split
-    verify: VerifyMode | None
-    imports: bool = False
-    """Whether the database imports the rows from files."""
-    warmup_s: float = 0.0
-    """At the begin of each run, before the duration."""
-    retry_for_s: float = 0.0
-    """For how long refused batches are sent again, and lost connections replaced; 0: not long."""
-    stages: tuple[LoadStage, ...] = ()
-    """Parts of each run; `workers` is then the number of the largest."""
-    table_prefix: str = ""
-    replace_tables: tuple[str, ...] = ()
-    """What this program did not make and may drop, by its names in the database."""
-
-    @property
-    def timed_s(self) -> float:
-        """After which time a run ends even if rows are left; 0: no limit."""
-        return duration_of(self.stages) or self.duration_s
-
-    @property
-    def repeats(self) -> int:
-        """Runs of each number of workers; of a fill-level test, its steps."""
-        return self.steps or self.runs or (1 if self.stages else DEFAULT_RUNS)
-
-    @property
-    def subject(self) -> str:
-        """What a row of the result is about; see cli.summary.figures."""
-        return "stage" if self.stages else "level" if self.steps else "workers"
-
-    @property
-    def active(self) -> tuple[int, ...]:
-        """How many workers are active in the rows of the result."""
-        return tuple(stage.workers for stage in self.stages) or self.workers
-
-    @property
-    def rows_each(self) -> int:
-        """Timed rows of each worker, of a workload without an end."""
-        if self.num_inserts is not None:
-            return self.num_inserts
-        if self.timed_s:
-            seconds = self.warmup_s + self.timed_s
-            return min(int(seconds * FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
-        return DEFAULT_ROWS
-
-
-def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
-    """Return the primary key of the workload, or of a target that has no such key."""
-    wanted = workload_class(workload).default_key
-    if capabilities is None:
-        return wanted or PrimaryKey.DB
-    known = wanted in capabilities.primary_keys
-    return wanted if wanted and known else capabilities.default_key
-
-
-def describe(options: InsertOptions, *, has_end: bool) -> dict[str, Any]:
-    """Return the options as plain data; None: means nothing for this workload."""
-    plain = dataclasses.asdict(options)
-    del plain["params"], plain["replace_tables"]
-    plain["table_prefix"] = options.table_prefix or None
-    plain["num_inserts"] = None if has_end or options.timed_s else options.rows_each
-    plain["split"] = plain["split"] if has_end else None
-    names = {number: name for name, number in TABLES.items()}
-    plain["tables"] = names.get(options.tables, options.tables)
-    plain["import"] = plain.pop("imports") or None
-    plain["stages"] = written_stages(options.stages) or None
-    plain["tables_by"] = plain["tables_by"] if options.tables > 1 else None
-    return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
-
-
 def option_problems(options: InsertOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
-    problems = []
-    if not options.workers or any(count < 1 for count in options.workers):
-        counts = ",".join(map(str, options.workers)) or "none"
-        problems.append(f"--workers: expected counts of at least 1, got {counts}")
+    problems = options.problems()
+    if not options.workers:
+        problems.append("--workers: expected at least one number, got none")
     others = {
         "--duration": options.duration_s,
         "--num-inserts": options.num_inserts is not None,
@@ -151,21 +44,6 @@ def option_problems(options: InsertOptions) -> list[str]:
         "--import": options.imports,
     }
     problems += stage_problems(options.stages, others, MOST_WORKERS)
-    runs = 1 if options.runs is None else options.runs
-    problems += outside(
-        ("--workers", max(options.workers or (1,)), 1, MOST_WORKERS),
-        ("--num-inserts", options.rows_each, 1, LANE_ROWS),
-        ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
-        ("--tables", options.tables, 1, MOST_TABLES),
-        ("--prefill", options.prefill, 0, LANE_ROWS),
-        ("--steps", options.steps, 0, MOST_RUNS),
-        ("--timeout", options.timeout_s, 0, LONGEST_S),
-        ("--runs", runs, 1, MOST_RUNS),
-        ("--limit", 1 if options.limit is None else options.limit, 1, LANE_ROWS),
-        ("--duration", options.duration_s, 0, LONGEST_S),
-        ("--warmup", options.warmup_s, 0, LONGEST_S),
-        ("--retry-for", options.retry_for_s, 0, LONGEST_S),
-    )
     if options.tables == 1 and options.tables_by is PartsBy.WORKER:
         problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")
     if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
@@ -192,17 +70,6 @@ def option_problems(options: InsertOptions) -> list[str]:
         ]
     sizes = [] if problems else _size_problems(options, options.repeats)
     return [*problems, *sizes, *_step_problems(options)]
-
-
-def outside(*limits: tuple[str, float, float, float]) -> list[str]:
-    """Return a sentence for each (option, value, least, most) whose value is outside."""
-    found = []
-    for name, value, least, most in limits:
-        if not value >= least:  # a NaN is not, either
-            found.append(f"{name}: must be at least {least:,}, got {value:,}")
-        elif value > most:
-            found.append(f"{name}: must be at most {most:,.0f}, got {value:,}")
-    return found
 
 
 def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
@@ -252,7 +119,7 @@ def _step_problems(options: InsertOptions) -> list[str]:
 def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
     """Return what this target or this machine cannot do, a sentence each."""
     database = target.open()
-    found = database.problems(options.primary_key, options.tables, options.batch)
+    found = database.problems(options.key, options.tables, options.batch)
     can = database.capabilities
     if options.imports and IMPORT not in can.modes:
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")
@@ -287,7 +154,7 @@ def generator_params(options: InsertOptions) -> Params:
     ]
     try:
         params = cls.params_model(**{name: v for name, v in values.items() if name in fields})
-        workload = cls(params, options.seed, options.start_ms)
+        workload = cls(params, options.seed, options.begin_ms)
     except ValidationError as error:
         found = problems_of(error, fields, values)
         problems += [_problem(key, sentence, options) for _, key, sentence in found]
@@ -303,14 +170,14 @@ def _problem(field: str, sentence: str, options: InsertOptions) -> str:
     if not field:
         return f"--workload {options.workload}: {sentence}"
     if is_end(field):
-        start, got = instant(options.start_ms), instant(options.params[field])
+        start, got = instant(options.begin_ms), instant(options.params[field])
         sentence = f"must be after --start-time, {start}, got {got}"
     return f"{option_of(field)}: {sentence}"
 
 
 def _as_parameter(field: str, value: Any, options: InsertOptions) -> Any:
     """Return the value of a parameter whose option has this value: an end counts from the start."""
-    return value - options.start_ms if is_end(field) else value
+    return value - options.begin_ms if is_end(field) else value
 
 
 def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
@@ -323,7 +190,7 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
         until = ", ".join(["--start-time", *(ends if has_end else ["--num-inserts"])])
         less = "end or begin earlier" if has_end else "insert fewer rows or begin earlier"
         problems.append(f"{until}: the last rows would be after the year 9999; {less}")
-    if options.primary_key is PrimaryKey.CLIENT and not all(t.key for t in workload.tables):
+    if options.key is PrimaryKey.CLIENT and not all(t.key for t in workload.tables):
         problems.append(
             f"--primary-key client: is made of columns that identify a row, and workload"
             f" {workload.name} has none; use another primary key"

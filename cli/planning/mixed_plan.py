@@ -5,109 +5,34 @@ rows are added meanwhile: new rows come later in time, and every query ends befo
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import Any
 
 from cli.input.parameters import instant
-from cli.input.quantities import LONGEST_S, Mix
 from cli.planning.distribution import Load, Split, worker_plans
 from cli.planning.insert_options import (
     FASTEST_RATE,
-    FASTEST_ROWS_PER_S,
-    LARGEST_BATCH_ROWS,
-    MOST_RUNS,
-    MOST_WORKERS,
     SLOWEST_RATE,
     YEAR_10000_MS,
-    outside,
     worker_problems,
 )
+from cli.planning.options import FASTEST_ROWS_PER_S
 from cli.planning.plan import PlannedRun, spec_of
-from cli.planning.query_plan import EVERY, TYPES, chosen_of, type_problems
+from cli.planning.query_options import EVERY, MixedOptions
+from cli.planning.query_plan import TYPES, chosen_of, type_problems
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Ask, Clocking, Insert, Kind, QueryLoad, RunSpec
-from simulator.protocol.verdict import VerifyMode
 
 MOST_INSTANCES = 1000
 """Different timed instances of a type: all types are rendered before the clock starts."""
-_SHORTEST_S = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class MixedOptions:
-    """The options of `mixed` as they were given."""
-
-    insert_workers: int
-    query_workers: int
-    batch: int
-    duration_s: float
-    insert_rate: float
-    """Rows/s of all workers that write; 0: no limit."""
-    query_rate: float
-    """Queries/s of all workers that ask; 0: no limit."""
-    rate: float
-    """Operations/s of both together, divided by `mix`; 0: not given."""
-    mix: Mix | None
-    queries: tuple[str, ...]
-    aligned: bool
-    verify: VerifyMode
-    timeout_s: float
-    warmup_s: float = 0.0
-    """At the begin of each run, before the duration."""
-    runs: int = 1
-    retry_for_s: float = 0.0
-    """Of the workers that insert, as with `insert`."""
-
-    @property
-    def rows_per_s(self) -> float:
-        """The rate of the rows: an operation is a batch."""
-        return self.rate * self.mix.insert * max(self.batch, 1) if self.mix else self.insert_rate
-
-    @property
-    def queries_per_s(self) -> float:
-        """The rate of the queries."""
-        return self.rate * self.mix.query if self.mix else self.query_rate
-
-    @property
-    def workers(self) -> int:
-        """All workers."""
-        return self.insert_workers + self.query_workers
-
-    def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result."""
-        return {
-            "insert_workers": self.insert_workers,
-            "query_workers": self.query_workers,
-            "batch": self.batch,
-            "duration_s": self.duration_s,
-            "warmup_s": self.warmup_s,
-            "retry_for_s": self.retry_for_s,
-            "runs": self.runs,
-            "insert_rate": self.rows_per_s,
-            "query_rate": self.queries_per_s,
-            "aligned": self.aligned,
-            "verify": self.verify.value,
-            "timeout_s": self.timeout_s,
-        }
 
 
 def option_problems(options: MixedOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
-    problems = outside(
-        ("--insert-workers", options.insert_workers, 1, MOST_WORKERS),
-        ("--query-workers", options.query_workers, 1, MOST_WORKERS),
-        ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
-        ("--duration", options.duration_s, _SHORTEST_S, LONGEST_S),
-        ("--warmup", options.warmup_s, 0, LONGEST_S),
-        ("--retry-for", options.retry_for_s, 0, LONGEST_S),
-        ("--runs", options.runs, 1, MOST_RUNS),
-        ("--timeout", options.timeout_s, 0, LONGEST_S),
-    )
+    problems = options.problems()
     rates = {
         "--insert-rate": options.insert_rate,
         "--query-rate": options.query_rate,
@@ -206,8 +131,8 @@ def _spec(  # noqa: PLR0913
     until_ms = settled_until(stored, tasks)
     reader = DatasetReader(stored)
     types = reader.query_types(aligned=options.aligned, until_ms=until_ms)
-    problems = type_problems(TYPES, options.queries, types, stored.workload)
-    chosen = chosen_of(options.queries or EVERY, types)
+    problems = type_problems(TYPES, options.types, types, stored.workload)
+    chosen = chosen_of(options.types or EVERY, types)
     problems += _tuned_problems(target, chosen)
     if problems:
         raise ConfigError(problems)
@@ -243,7 +168,7 @@ def _spec(  # noqa: PLR0913
         ),
         retry_s=options.retry_for_s,
         clean=False,
-        verify=options.verify,
+        verify=options.level,
         timeout_s=options.timeout_s,
         load=load,
     )

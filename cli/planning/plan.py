@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cli.input.options import outside
 from cli.input.quantities import LONGEST_S
 from cli.planning.distribution import Load, worker_plans
-from cli.planning.insert_options import InsertOptions, outside
+from cli.planning.options import InsertOptions
 from cli.targets.config import Target
 from simulator.control.marks import TABLE as MARKS
 from simulator.data.dataset import Dataset, DatasetReader
@@ -54,8 +55,8 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         workload_version=cls.version,
         params=params.model_dump(mode="json"),
         seed=options.seed,
-        start_ms=options.start_ms,
-        primary_key=options.primary_key,
+        start_ms=options.begin_ms,
+        primary_key=options.key,
         parts=options.tables,
         parts_by=options.tables_by,
         table_prefix=options.table_prefix,

@@ -1,118 +1,34 @@
 """The runs of a query sweep: one for each worker count, on the rows of one insert."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
 
+from cli.input.options import outside
 from cli.input.quantities import LONGEST_S
-from cli.planning.insert_options import MOST_WORKERS, outside, worker_problems
-from cli.planning.own_queries import digest_of, own_problems
+from cli.planning.insert_options import worker_problems
+from cli.planning.options import MOST_WORKERS
+from cli.planning.own_queries import own_problems
 from cli.planning.plan import PlannedRun, spec_of
-from cli.planning.stages import duration_of, stage_problems, written_stages
+from cli.planning.query_options import MOST_QUERIES, QueryOptions
+from cli.planning.stages import duration_of, stage_problems
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.own_query import OwnQuery, TextQuery, own_types
+from simulator.data.own_query import TextQuery, own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.protocol.spec import MOST_WARMUP, Ask, Clocking, Kind, LoadStage, QueryLoad, Ramp
+from simulator.protocol.spec import Ask, Clocking, Kind, QueryLoad
 
-DEFAULT_RUNS = 3
-MOST_QUERIES = 10_000_000
-"""Of one type, by all workers."""
-RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 SHORTEST_RAMP_S = 1.0
 """Workers report how far they are twice a second."""
-MOST_SHOWN = 1000
 TYPES = "--types"
-EVERY = ("*",)
-"""The pattern of all types."""
 _PATTERN = frozenset("*?[")
-
-
-@dataclass(frozen=True, slots=True)
-class QueryOptions:
-    """The options of `query` as they were given."""
-
-    workers: tuple[int, ...]
-    runs: int | None
-    """Of each worker; None: as `count` or `duration_s` say, or the default."""
-    count: int | None
-    """Of all workers together."""
-    duration_s: float
-    queries: tuple[str, ...]
-    """Types and patterns of types; empty: all that can be asked, or none beside own queries."""
-    aligned: bool
-    shown_answers: int
-    timeout_s: float
-    burn_in: int = 0
-    """Of each type by each worker."""
-    warmup_s: float = 0.0
-    """Of each type by each worker, at least."""
-    print_interval: int = 0
-    digests: bool = False
-    """Keep what compares the answers with those of another target."""
-    ramp: bool = False
-    ramp_step: int | None = None
-    ramp_interval_s: float | None = None
-    moving_average_s: float | None = None
-    response_limit_s: float | None = None
-    own: Mapping[str, OwnQuery] = field(default_factory=dict)
-    """The user's own queries."""
-    stages: tuple[LoadStage, ...] = ()
-    """Of each query, one after the other; `workers` is then the number of the largest."""
-
-    @property
-    def active(self) -> tuple[int, ...]:
-        """How many workers are active in the rows of the result, besides those of a ramp."""
-        return tuple(stage.workers for stage in self.stages) or self.workers
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The types and patterns of types that are asked."""
-        return self.queries or (() if self.own else EVERY)
-
-    @property
-    def runs_each(self) -> int:
-        """Runs of each worker; 0: not decided by their number, or by that of all workers."""
-        by_other = self.count or self.duration_s or self.ramp or self.stages
-        return 0 if by_other else self.runs or DEFAULT_RUNS
-
-    @property
-    def load_ramp(self) -> Ramp | None:
-        """The ramp, with its defaults."""
-        if not self.ramp:
-            return None
-        return Ramp(
-            step=self.ramp_step or 1,
-            interval_s=self.ramp_interval_s or RAMP_INTERVAL_S,
-            window_s=self.moving_average_s or MOVING_AVERAGE_S,
-            limit_s=self.response_limit_s or 0.0,
-        )
-
-    def configuration(self) -> dict[str, Any]:
-        """Return what decides the load, for the result."""
-        ramp = self.load_ramp.model_dump() if self.load_ramp else {}
-        return {
-            "workers": list(self.workers),
-            "runs": self.runs_each or None,
-            "count": self.count,
-            "duration_s": self.duration_s,
-            "burn_in": self.burn_in,
-            "warmup_s": self.warmup_s,
-            "aligned": self.aligned,
-            "timeout_s": self.timeout_s,
-            **{f"ramp_{name}": value for name, value in ramp.items()},
-            **({"stages": written_stages(self.stages)} if self.stages else {}),
-            **({"own_queries": digest_of(self.own)} if self.own else {}),
-        }
 
 
 def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
     """Return the query types that are left out of a sweep of all, and why."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
-    return impossible_of(options.words, types)
+    return impossible_of(options.asked, types)
 
 
 def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[str, str]:
@@ -150,7 +66,7 @@ def query_runs(  # noqa: PLR0913
     database = target.open()
     problems = [
         *load_problems(options),
-        *type_problems(TYPES, options.queries, types, dataset.workload),
+        *type_problems(TYPES, options.types, types, dataset.workload),
         *type_problems(f"targets.{target.name}.queries", target.tuned, types, dataset.workload),
         *_text_problems(target, types),
         *own_problems(options.own, target, dataset, types),
@@ -160,12 +76,12 @@ def query_runs(  # noqa: PLR0913
     problems += worker_problems(max(options.workers, default=0), 0, target, force=force)
     if problems:
         raise ConfigError(problems)
-    chosen = chosen_of(options.words, types)
+    chosen = chosen_of(options.asked, types)
     load = QueryLoad(
         queries={name: target.tuned.get(name, "") for name in (*chosen, *options.own)},
         own=dict(options.own),
         aligned=options.aligned,
-        shown_answers=options.shown_answers,
+        shown_answers=options.print_answers,
         ramp=options.load_ramp,
         print_interval=options.print_interval,
         digests=options.digests,
@@ -213,19 +129,10 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
 
 def load_problems(options: QueryOptions) -> list[str]:
     """Return what is wrong with how often, how long and by how many workers is asked."""
-    limits = [
-        *(("--workers", workers, 1, MOST_WORKERS) for workers in options.workers),
-        ("--timeout", options.timeout_s, 0, LONGEST_S),
-        ("--duration", options.duration_s, 0, LONGEST_S),
-        ("--burn-in", options.burn_in, 0, MOST_WARMUP),
-        ("--warmup", options.warmup_s, 0, LONGEST_S),
-        ("--print-interval", options.print_interval, 0, MOST_QUERIES),
-        ("--print-answers", options.shown_answers, 0, MOST_SHOWN),
-    ]
-    if options.runs is not None:
-        limits.append(("--runs", options.runs, 1, MOST_QUERIES))
+    problems = options.problems()
     if options.count is not None:
-        limits.append(("--count", options.count, max(options.workers, default=1), MOST_QUERIES))
+        fewest = max(options.workers, default=1)
+        problems += outside(("--count", options.count, fewest, MOST_QUERIES))
     given = {
         "--ramp": options.ramp,
         "--runs": options.runs is not None,
@@ -233,7 +140,6 @@ def load_problems(options: QueryOptions) -> list[str]:
         "--duration": bool(options.duration_s),
     }
     ways = [name for name, is_given in given.items() if is_given]
-    problems = outside(*limits)
     if len(ways) > 1:
         problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")
     others = {name: is_given and options.stages for name, is_given in given.items()}

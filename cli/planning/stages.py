@@ -2,8 +2,10 @@
 
 import reprlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated
 
 from cli.input.quantities import LONGEST_S, parse_count, parse_duration_s
+from cli.input.values import Notation
 from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
 
@@ -35,6 +37,12 @@ def written_stages(stages: Sequence[LoadStage]) -> str:
     return ",".join(f"{stage.workers}:{stage.duration_s:g}s" for stage in stages)
 
 
+Stages = Annotated[
+    tuple[LoadStage, ...],
+    Notation("n:duration,...", parse_stages, written_stages, str, written_stages),
+]
+
+
 def duration_of(stages: Sequence[LoadStage]) -> float:
     """Return how long all stages take together, in seconds."""
     return sum(stage.duration_s for stage in stages)
@@ -64,11 +72,11 @@ def stage_problems(
 
 
 def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) -> list[str]:
-    """Return why options that were given (names of parameters) do not go with stages.
+    """Return why options that were given do not go with stages.
 
     Only of those whose value does not show it; `stage_problems` finds the others.
     """
-    return [f"--workers: {_EXCLUDED}"] if stages and "workers" in given else []
+    return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
 
 
 def counts_of(stages: Sequence[LoadStage] | None, workers: tuple[int, ...]) -> tuple[int, ...]:

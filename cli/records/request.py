@@ -17,17 +17,19 @@ STANDARD_INPUT = "-"
 _TWICE = "every record of the file is sent once"
 _TYPED = "the columns of the file are those of a workload"
 _NEVER = {
-    "prefill": _TWICE,
-    "steps": _TWICE,
-    "tables": "the records name their table",
-    "tables_by": "the records name their table",
-    "table_prefix": "the records name their table",
-    "split": "each worker sends one part of the file",
-    "imports": "the records of the file are sent in batches",
-    **dict.fromkeys(("time_column", "tags", "delimiter", "time_format"), _TYPED),
+    "--prefill": _TWICE,
+    "--steps": _TWICE,
+    "--tables": "the records name their table",
+    "--tables-by": "the records name their table",
+    "--table-prefix": "the records name their table",
+    "--split": "each worker sends one part of the file",
+    "--import": "the records of the file are sent in batches",
+    **dict.fromkeys(("--time-column", "--tags", "--delimiter", "--time-format"), _TYPED),
 }
 """Options of `insert` that mean nothing with a file of records -> why."""
-_IN_MANIFEST = ("workload", "seed", "start_time", "num_inserts", *parameters())
+_IN_MANIFEST = (
+    "--workload", "--seed", "--start-time", "--num-inserts", *map(option_of, parameters()),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +122,19 @@ def _local_problems(form: str | None, runner: str) -> list[str]:
 def conflicts(given: Mapping[str, Any]) -> list[str]:
     """Return which of the given options (name -> value) do not go together."""
     problems = [
-        f"{_option(name)}: {reason}; leave it out with --data-format"
+        f"{name}: {reason}; leave it out with --data-format"
         for name, reason in _NEVER.items()
         if name in given
     ]
-    if "data" not in given:
+    if "--data" not in given:
         problems.append("--data-format: needs a file, or - for standard input; name it with --data")
-    if not given.get("clean", True):
+    if not given.get("--clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data-format")
-    if given.get("primary_key") == PrimaryKey.CLIENT.value:
+    if given.get("--primary-key") == PrimaryKey.CLIENT:
         problems.append("--primary-key client: the records have no id; use another key")
-    if given.get("on_error") in (OnError.TEXT.value, OnError.NULL.value):
+    if given.get("--on-error") in (OnError.TEXT, OnError.NULL):
         problems.append(
-            f"--on-error {given['on_error']}: records are sent as they are; use stop or skip"
+            f"--on-error {given['--on-error']}: records are sent as they are; use stop or skip"
         )
     return problems
 
@@ -140,13 +142,7 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
 def repeated(given: Mapping[str, Any]) -> list[str]:
     """Return the given options that repeat or contradict a manifest."""
     return [
-        f"{_option(name)}: the manifest of the file has it; leave it out"
+        f"{name}: the manifest of the file has it; leave it out"
         for name in _IN_MANIFEST
         if name in given
     ]
-
-
-def _option(name: str) -> str:
-    if name == "imports":
-        return "--import"
-    return option_of(name) if name in parameters() else f"--{name.replace('_', '-')}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cli.planning.insert_options import InsertOptions
+from cli.planning.options import InsertOptions
 from cli.planning.plan import PlannedRun, clocking_of, spec_of
 from cli.records.prepare import Records
 from cli.targets.config import Target

@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field
 from cli.experiment.items import Candidate
 from cli.experiment.measures import is_measure, step_of, unit_of
 from cli.experiment.plan import Plan, read_plan
-from cli.experiment.records import Number, Record, read_record
+from cli.input.records import Record, read_record
+from cli.input.values import Number
 from simulator.errors import ConfigError, nearest
 
 NAMES = ("iot", "devops", "ingress", "nosql", "cratedb")

@@ -42,6 +42,11 @@ def now_utc() -> datetime:
     return datetime.now(UTC)
 
 
+def now_ms() -> int:
+    """Return the present instant in ms since 1970."""
+    return int(now_utc().timestamp() * 1000)
+
+
 def prepare_folder(folder: Path) -> bool:
     """Check that results can be written to a folder; return whether it had to be created."""
     try:

@@ -20,9 +20,10 @@ from cli.host.resources import ResourceMeter
 from cli.host.streams import OutputError, print_out, say
 from cli.host.terminal import has_room, width_of
 from cli.live.outputs import Output, Outputs
-from cli.options.choice import Choice
+from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates, query_names
 from cli.options.given import command_words
+from cli.planning.options import Machine
 from cli.planning.plan import PlannedRun
 from cli.report import tables
 from cli.report.course import Course
@@ -56,18 +57,15 @@ class Sweep:
     before: BeforeRun | None = None
     """What runs before each run."""
 
-    def with_caches(self, *, dropped: bool) -> "Sweep":
-        """Return the sweep, which drops the system's file caches before each run if `dropped`."""
-        if dropped:
-            self.result.configuration["drop_caches"] = True
-        return replace(self, drops_caches=dropped)
-
-    def with_command(self, command: str | None, environment: Mapping[str, str]) -> "Sweep":
-        """Return the sweep, which runs a command in bash before each run, if there is one."""
-        if not command:
-            return self
-        self.result.configuration["before_run"] = self.target.options.redact(command)
-        return replace(self, before=BeforeRun(command, environment))
+    def on(self, machine: Machine, environment: Mapping[str, str]) -> "Sweep":
+        """Return the sweep with what this machine is to do before each run."""
+        configuration, command = self.result.configuration, machine.before_run
+        if machine.drop_caches:
+            configuration["drop_caches"] = True
+        if command:
+            configuration["before_run"] = self.target.options.redact(command)
+        before = BeforeRun(command, environment) if command else None
+        return replace(self, drops_caches=machine.drop_caches, before=before)
 
 
 def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
@@ -145,10 +143,8 @@ def conclude(  # noqa: PLR0913
     sweep: Sweep,
     planned: Sequence[PlannedRun],
     choice: Choice,
+    run: TargetRun,
     *,
-    form: str,
-    quiet: bool,
-    dry: bool,
     measured: bool = False,
     gates: Gates | None = None,
     outputs: Outputs | None = None,
@@ -158,13 +154,13 @@ def conclude(  # noqa: PLR0913
     `measured`: measure what the machine, the client and the server use; `gates`: what else makes
     the command fail; `outputs`: what shows the sweep as it goes.
     """
-    sweep.result.tags = list(dict.fromkeys(choice.tags))
+    sweep.result.tags = list(dict.fromkeys(run.result_tags))
     sweep.result.command = command_words(sweep.target.options)
     thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
-    if dry:
+    if run.dry_run:
         print_out(_dry_run(sweep, planned, choice))
         return
-    as_json = form == "json"
+    as_json = run.form == "json"
     target, sweep_id = sweep.target, sweep.result.sweep_id
     meter = meter_for(target, sweep_id, choice.cluster) if measured else None
     with (
@@ -172,10 +168,10 @@ def conclude(  # noqa: PLR0913
         (outputs or Outputs()).opened(sweep.result, len(planned)) as opened,
         carried_out(
             sweep, planned, choice.cluster, interrupts,
-            quiet=quiet, as_json=as_json, meter=meter, outputs=opened,
+            quiet=run.quiet, as_json=as_json, meter=meter, outputs=opened,
         ),
     ):  # fmt: skip
-        kept = _shown(sweep, form=form, quiet=quiet)
+        kept = _shown(sweep, form=run.form, quiet=run.quiet)
     failed = gates.concluded(sweep.result, thresholds) if gates else 0
     code = sweep.result.exit_code
     if failed and sweep.result.is_unchecked:

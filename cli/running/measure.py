@@ -1,19 +1,21 @@
 """An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
-from cli.experiment.settings import InsertSetting, MixedSetting, QuerySetting, Setting
+from cli.experiment.settings import Setting
 from cli.experiment.words import asked_words, insert_words
 from cli.host.interrupts import Interrupts
 from cli.planning import plan
 from cli.planning.insert_options import generator_params, target_problems
+from cli.planning.options import Insert, Machine
 from cli.planning.plan import PlannedRun
+from cli.planning.query_options import Mixed, Query
 from cli.results import result_files
 from cli.results.result import Result
 from cli.runners.choice import meter_for
@@ -38,11 +40,10 @@ def insert_of(  # noqa: PLR0913
     `replace_tables` are those of all settings: an insert gets the names that it needs.
     """
     database = target.open()
-    now_ms = int(result_files.now_utc().timestamp() * 1000)
-    options = setting.insert.options(database.capabilities, now_ms, timeout_s)
+    options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
     needed = plan.needed_names(plan.empty_dataset(options, generator_params(options)), database)
     replaced = tuple(name for name in replace_tables if name in needed)
-    options = replace(options, replace_tables=replaced)
+    options = options.model_copy(update={"replace_tables": replaced})
     params = generator_params(options)
     before = Stored(plan.empty_dataset(options, params), complete=True)
     return insert_sweep(target, output, options, params, before, sweep_id=sweep_id)
@@ -59,7 +60,7 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
         if setting.query:
             stored = Stored(planned[-1].spec.after, complete=True)
             query_sweep(target, Path(), setting.query.options(0.0), stored, force=force)
-        if setting.mixed and not setting.insert.duration:  # else nobody knows the rows yet
+        if setting.mixed and not setting.insert.duration_s:  # else nobody knows the rows yet
             stored = Stored(planned[-1].spec.after, complete=True)
             mixed_sweep(target, Path(), setting.mixed.options(0.0), stored, force=force, quiet=True)
     except BenchError as error:
@@ -118,10 +119,10 @@ class Measuring:
         return Measured(found)
 
     def _asking(
-        self, item: Item, asked: QuerySetting | MixedSetting, stored: Stored
+        self, item: Item, asked: Query | Mixed, stored: Stored
     ) -> tuple[Sweep, list[PlannedRun]]:
         """Return the queries of an item on the rows of its insert, alone or beside inserts."""
-        if isinstance(asked, QuerySetting):
+        if isinstance(asked, Query):
             return query_sweep(
                 item.target, self.output, asked.options(self.timeout_s), stored,
                 force=self.force, sweep_id=item.id, quiet=True,
@@ -134,18 +135,17 @@ class Measuring:
     def _given(self, target: Target) -> dict[str, Any]:
         """Return the options of the command that those of an item's sweep have, too."""
         config = {"config": str(self.config)} if self.config else {}
-        return {**config, **(self.cluster.words() if target.runner == "kubernetes" else {})}
+        return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
 
     def _carried_out(
         self,
         item: Item,
         sweep: Sweep,
         planned: list[PlannedRun],
-        setting: InsertSetting | QuerySetting | MixedSetting,
+        setting: Insert | Query | Mixed,
     ) -> tuple[Path | None, Result]:
-        if not isinstance(setting, MixedSetting):
-            sweep = sweep.with_caches(dropped=setting.drop_caches)
-            sweep = sweep.with_command(setting.before_run, self.environment)
+        if isinstance(setting, Machine):
+            sweep = sweep.on(setting, self.environment)
         meter = None
         if item.setting.resources:  # where they may not be measured, the result has the reason
             meter = meter_for(item.target, item.id, self.cluster, required=False)

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from cli.host.owner import user_at_host
 from cli.host.streams import say
 from cli.live.outputs import Outputs
-from cli.options.choice import Choice
+from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates
-from cli.planning import insert_options, plan
-from cli.planning.insert_options import InsertOptions
+from cli.planning import plan
+from cli.planning.insert_options import generator_params
+from cli.planning.options import InsertOptions, default_key
 from cli.planning.stages import written_stages
 from cli.records.prepare import Records, prepared
 from cli.records.request import Request, repeated
@@ -38,12 +38,7 @@ def insert_records(  # noqa: PLR0913
     target: Target | None,
     *,
     choice: Choice,
-    output: Path,
-    form: str,
-    quiet: bool,
-    dry: bool,
-    measured: bool,
-    dropped: bool,
+    run: TargetRun,
     gates: Gates,
     outputs: Outputs,
 ) -> None:
@@ -62,9 +57,7 @@ def insert_records(  # noqa: PLR0913
     def empty_of(manifest: FileManifest | None) -> Dataset:
         return _empty(options, given, manifest, target)
 
-    with _scanned(
-        request, empty_of, options, given, target, choice=choice, quiet=quiet, dry=dry
-    ) as records:
+    with _scanned(request, empty_of, options, given, target, choice=choice, run=run) as records:
         if records is None:
             return
         database = target.open()
@@ -73,10 +66,10 @@ def insert_records(  # noqa: PLR0913
         if len(tables) > 1 and database.capabilities.stores:
             _expect_mixed(database, reader)
         level = _verification(options, database, records)
-        sweep = start(Kind.INSERT, target, output, records.dataset.model_copy(update=_NO_ROWS))
+        sweep = start(Kind.INSERT, target, run.output, records.dataset.model_copy(update=_NO_ROWS))
         sweep.result.configuration = _described(request, options, records, level)
         sweep_id = sweep.result.sweep_id
-        clean = bool(given.get("clean"))
+        clean = bool(given.get("--clean"))
         runs = record_runs(
             sweep_id, target, options, records, level, clean=clean, by=user_at_host()
         )
@@ -86,13 +79,10 @@ def insert_records(  # noqa: PLR0913
         plan.expect_needed(options.replace_tables, records.dataset, database)
         if records.known:
             plan.expect_storable(planned, target, to_end=not options.timed_s)
-        sweep = sweep.with_caches(dropped=dropped)
-        sweep = sweep.with_command(given.get("before_run"), choice.environment)
+        sweep = sweep.on(options, choice.environment)
         conclude(
-            sweep, planned, choice,
-            form=form, quiet=quiet, dry=dry, measured=measured, gates=gates,
-            outputs=outputs,
-        )  # fmt: skip
+            sweep, planned, choice, run, measured=options.resources, gates=gates, outputs=outputs
+        )
 
 
 def _scanned(  # noqa: PLR0913
@@ -103,19 +93,18 @@ def _scanned(  # noqa: PLR0913
     target: Target,
     *,
     choice: Choice,
-    quiet: bool,
-    dry: bool,
+    run: TargetRun,
 ) -> AbstractContextManager[Records | None]:
     """Return a context in which the scanned file is available."""
     if volume := request.volume:
         return nullcontext(
             records_in_volume(
                 request, volume, empty_of, target, options=options, choice=choice,
-                has_workload="workload" in given, quiet=quiet, dry=dry,
+                has_workload="--workload" in given, quiet=run.quiet, dry=run.dry_run,
             )
         )  # fmt: skip
     counts = options.workers, options.batch, options.limit
-    return prepared(request, empty_of, *counts, quiet=quiet)
+    return prepared(request, empty_of, *counts, quiet=run.quiet)
 
 
 def _warn_of_skipped(request: Request, records: Records) -> None:
@@ -137,17 +126,17 @@ def _empty(
     if manifest:
         if problems := repeated(given):
             raise ConfigError(problems)
-        key = options.primary_key
-        if "primary_key" not in given:
+        key = options.key
+        if "--primary-key" not in given:
             capabilities = target.open().capabilities
-            key = insert_options.default_key(manifest.dataset.workload, capabilities)
+            key = default_key(manifest.dataset.workload, capabilities)
         return manifest.dataset.model_copy(update={**_NO_ROWS, "primary_key": key})
-    if "workload" not in given:
+    if "--workload" not in given:
         raise ConfigError(
             "--manifest: the file has none, so nothing says which tables its rows are of; name it,"
             " or give --workload, and only the number of rows is verified"
         )
-    return plan.empty_dataset(options, insert_options.generator_params(options))
+    return plan.empty_dataset(options, generator_params(options))
 
 
 def _expect_mixed(database: Database, reader: DatasetReader) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from cli.host.interrupts import caught_interrupts
 from cli.host.program import program
 from cli.host.streams import say
-from cli.options.choice import Choice
+from cli.options.choice import Choice, Run
 from cli.planning import plan
 from cli.results import result_files
 from cli.runners.choice import runner_for
@@ -28,9 +28,7 @@ class Stored:
     """False if the insert did not end, or not all of its rows are stored."""
 
 
-def inserted(  # noqa: PLR0913
-    output: Path, target: Target, choice: Choice, file: Path | None, *, quiet: bool, dry: bool
-) -> Stored:
+def inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
     """Return the rows of the insert of `file`, or else of the target's last one.
 
     Without a result file of the target the database itself says which rows it holds; ConfigError
@@ -41,38 +39,32 @@ def inserted(  # noqa: PLR0913
         if manifest is None:
             raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
         return Stored(manifest.dataset, manifest.complete)
-    found = last_insert(output, target, choice, quiet=quiet, dry=dry)
+    found = last_insert(run, target, choice)
     if found is None:
         raise ConfigError(
-            f"no insert of {target.name} in {output}, and no mark of one in the database: run"
+            f"no insert of {target.name} in {run.output}, and no mark of one in the database: run"
             f" `{program()} insert --target {target.name}` first, or name its result file with"
             " --dataset"
         )
     return found
 
 
-def last_insert(  # noqa: PLR0913
-    output: Path,
-    target: Target,
-    choice: Choice,
-    tables: Collection[str] = (),
-    *,
-    quiet: bool,
-    dry: bool,
+def last_insert(
+    run: Run, target: Target, choice: Choice, tables: Collection[str] = ()
 ) -> Stored | None:
     """Return the rows of the target's last insert, of these tables in a database without others."""
-    last = result_files.last_insert(output, target.name)
+    last = result_files.last_insert(run.output, target.name)
     if last:
         _, manifest = last
         return Stored(manifest.dataset, manifest.complete)
-    if dry or not target.open().capabilities.stores:
+    if run.dry_run or not target.open().capabilities.stores:
         return None
     marks = [m for m in _marks(target, choice) if not tables or {*tables} & {*m.tables}]
     if not marks:
         return None
-    if not quiet:
+    if not run.quiet:
         say(
-            f"no insert of {target.name} in {output}; from the mark in the database:"
+            f"no insert of {target.name} in {run.output}; from the mark in the database:"
             f" {marks[0].describe()}",
             err=True,
         )

@@ -8,11 +8,12 @@ from cli.files.request import described
 from cli.host.owner import user_at_host
 from cli.host.streams import say
 from cli.input.parameters import instant
-from cli.planning import insert_options, plan
-from cli.planning.insert_options import InsertOptions
-from cli.planning.mixed_plan import MixedOptions, mixed_runs
+from cli.planning import plan
+from cli.planning.mixed_plan import mixed_runs
+from cli.planning.options import InsertOptions
 from cli.planning.plan import PlannedRun
-from cli.planning.query_plan import EVERY, QueryOptions, impossible_of, left_out, query_runs
+from cli.planning.query_options import EVERY, MixedOptions, QueryOptions
+from cli.planning.query_plan import impossible_of, left_out, query_runs
 from cli.running.launch import Sweep, start
 from cli.running.stored import Stored
 from cli.targets.config import Target
@@ -37,7 +38,7 @@ def insert_sweep(  # noqa: PLR0913
     nothing = before.dataset.model_copy(update={"ranges": ()})
     sweep = start(Kind.INSERT, target, output, nothing, sweep_id)
     sweep.result.configuration = {
-        **described(insert_options.describe(options, has_end=reader.sizes is not None), params),
+        **described(options.described(has_end=reader.sizes is not None), params),
         "mixes_tables": plan.mixes_tables(database, reader, options.batch),
         "runs": 1 if options.steps else options.repeats,
         "verify": level.value,
@@ -114,7 +115,7 @@ def mixed_sweep(  # noqa: PLR0913
     assert load.until_ms is not None
     types = DatasetReader(asked).query_types(aligned=options.aligned, until_ms=load.until_ms)
     if not quiet:
-        _say_left_out(impossible_of(options.queries or EVERY, types))
+        _say_left_out(impossible_of(options.types or EVERY, types))
     sweep.result.configuration = {
         **options.configuration(),
         "until": instant(load.until_ms),

@@ -6,7 +6,7 @@ from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
 from cli.options.choice import Choice
 from cli.planning import plan
-from cli.planning.insert_options import InsertOptions
+from cli.planning.options import InsertOptions
 from cli.planning.plan import PlannedRun
 from cli.records.manifest import read
 from cli.records.prepare import Records, records_of

@@ -23,7 +23,7 @@ import yaml
 
 from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side
-from cli.planning.insert_options import DEFAULT_RUNS
+from cli.planning.options import DEFAULT_RUNS
 from cli.results.result import Result
 from cli.summary.build import summary_of
 from tests.perf.pipeline import insert

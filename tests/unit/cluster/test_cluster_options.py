@@ -126,10 +126,13 @@ def test_files_that_are_there_are_no_problem(tmp_path):
 
 
 def test_the_options_that_were_given_are_named_as_they_are_written():
-    options = ClusterOptions("n", Path("k"), "c", "i", (Path("v"),), ("a=b",), keep=True)
+    options = ClusterOptions(
+        namespace="n", kubeconfig=Path("k"), context="c", image="i", values=(Path("v"),),
+        sets=("a=b",), keep=True,
+    )  # fmt: skip
 
-    assert ClusterOptions().given() == []
-    assert options.given() == [
+    assert [*ClusterOptions().given] == []
+    assert [*options.given] == [
         "--namespace",
         "--kubeconfig",
         "--context",

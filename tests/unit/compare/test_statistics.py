@@ -7,7 +7,7 @@ import pytest
 
 from cli.compare.comparison import NOISE
 from cli.compare.statistics import Difference, difference, t_quantile
-from cli.planning.insert_options import DEFAULT_RUNS
+from cli.planning.options import DEFAULT_RUNS
 
 
 @pytest.mark.parametrize(

@@ -326,12 +326,12 @@ def test_the_table_is_named_after_the_file(file, table):
 
 
 def test_options_that_a_file_rules_out_are_all_reported():
-    given = {"data": "x.csv", "seed": 1, "steps": 2, "clean": False, "batch": 5}
+    given = {"--data": "x.csv", "--seed": 1, "--steps": 2, "--clean": False, "--batch": 5}
 
     problems = conflicts(given)
     assert [problem.split(":")[0] for problem in problems] == ["--steps", "--seed", "--no-clean"]
-    assert conflicts({"data": "x.csv", "clean": True}) == []
-    assert [p.split(":")[0] for p in conflicts({"tags": "a"})] == ["--tags"]
+    assert conflicts({"--data": "x.csv", "--clean": True}) == []
+    assert [p.split(":")[0] for p in conflicts({"--tags": "a"})] == ["--tags"]
 
 
 def stored(params):

@@ -5,8 +5,8 @@ import pytest
 from cli.experiment.forecast import forecast, forecast_text
 from cli.experiment.items import Pair
 from cli.experiment.plan import Plan
-from cli.experiment.settings import MixedSetting
 from cli.planning.plan import PlannedRun
+from cli.planning.query_options import Mixed
 from cli.targets.config import Target
 from simulator.data.ranges import lane_range
 from simulator.modules.sqlite import SqliteOptions
@@ -82,7 +82,7 @@ def test_what_ends_by_time_takes_it_and_is_as_large_as_its_rate():
 
 
 def test_a_mixed_load_takes_its_time_besides():
-    mixed = BULK.setting.model_copy(update={"mixed": MixedSetting(duration=30, warmup=5)})
+    mixed = BULK.setting.model_copy(update={"mixed": Mixed(duration=30, warmup=5)})
     found = forecast(Pair(mixed, BULK.target), PLANNED, [earlier(2.0)])
     plan = PLAN.model_copy(update={"settings": (mixed, TIMED.setting)})
 

@@ -99,14 +99,23 @@ def test_all_wrong_keys_and_values_are_named_at_once(write):
     ]
 
 
+def test_each_wrong_parameter_is_named_with_its_place(write):
+    text = PLAN.replace("interval: 60s", "interval: soon").replace("end: 2026", "ends: 2026")
+    found = problems_of(write(text))
+
+    assert [each.partition(": ")[0] for each in found] == [
+        "settings.1.insert.parameters.interval", "settings.1.insert.parameters.ends"
+    ]  # fmt: skip
+
+
 def test_what_the_values_mean_together_is_checked_too(write):
     text = PLAN.replace("name: asked", "name: bulk").replace("only: [sqlite,", "only: [sqlit,")
-    text = text.replace("[1-host-1-hr]", "[1-host-2-hr]").replace("60s", "soon")
+    text = text.replace("scale: 2", "scale: 0")
     found = problems_of(write(text))
 
     assert found[0] == "settings.bulk: is set 2 times; give each a name of its own"
     assert found[1].startswith("settings.bulk.only: unknown module 'sqlit' (did you mean 'sqlite'")
-    assert found[2].startswith("settings.bulk.insert: parameters.interval: expected a duration")
+    assert found[2].startswith("settings.bulk.insert: --scale: must be at least 1")
     assert len(found) == 3
 
 
@@ -114,9 +123,9 @@ def test_what_the_values_mean_together_is_checked_too(write):
     ("old", "new", "problem"),
     [
         ("workload: iot", "workload: oit", "settings.bulk.insert.workload: 'oit' is not known"),
-        ("[1-host-1-hr]", "[1-host-2-hr]", "settings.asked.query.queries: '1-host-2-hr' is no"),
+        ("[1-host-1-hr]", "[1-host-2-hr]", "settings.asked.query.types: '1-host-2-hr' is no"),
         ("scale: 2", "scale: 0", "settings.asked.insert: --scale: must be at least 1"),
-        ("scale: 2", "scales: 2", "settings.asked.insert: parameters.scales: unknown key"),
+        ("scale: 2", "scales: 2", "settings.1.insert.parameters.scales: unknown key"),
         ("scale: 2", "tick_ms: 2", "settings.asked.insert: --tick-ms: is an option of workload"),
         ("batch: 1000", "batch: 1000, steps: 2", "settings.bulk.insert: --steps: counts rows"),
         ("start: 2026-01-01\n", "start: soon\n", "settings.1.insert.start: expected an instant"),
@@ -167,6 +176,23 @@ def test_stages_are_written_as_on_the_command_line(write):
     assert setting.query.options(0.0).active == (1, 4)
 
 
+def test_a_plan_of_an_earlier_version_means_the_same(write, tmp_path):
+    (tmp_path / "q.yaml").write_text("queries: {a: {columns: {n: int64}, text: {sql: SELECT 1}}}")
+    old = read_plan(write(PLAN.replace("count: 10}", "count: 10, queries_file: q.yaml}")))
+    new = PLAN.replace("queries: [1", "types: [1")
+    new = new.replace("count: 10}", "count: 10, queries: q.yaml}")
+
+    assert old == read_plan(write(new))
+    assert old.settings[1].query.types == ("1-host-1-hr",)
+
+
+def test_a_setting_has_one_number_of_workers(write):
+    several = PLAN.replace("workers: 2", "workers: 2-4")
+    assert problems_of(write(several)) == [
+        "settings.bulk.insert.workers: expected one number; give each a setting of its own"
+    ]
+
+
 def test_stages_exclude_other_numbers_of_workers_and_other_ends(write):
     wrong = STAGED.replace('8:5m"', '8:5m", workers: 2, duration: 1m')
     wrong = wrong.replace('4:20s"', '4:20s", workers: 3, count: 5').replace(
@@ -193,7 +219,7 @@ def test_what_is_wrong_with_a_mixed_load_is_named_with_the_rest(write):
     found = problems_of(write(text))
 
     assert [each.partition(": expected")[0][:40] for each in found] == [
-        "settings.a.mixed.queries: 'count-everyth",
+        "settings.a.mixed.types: 'count-everythin",
         "settings.a.mixed: --query-workers: must ",
         "settings.a.mixed: --batch: must be at le",
         "settings.a.mixed: --rate: is of inserts ",

@@ -2,9 +2,10 @@
 
 import pytest
 
-from cli.experiment.query_file import read_own
+from cli.planning.query_file import read_own
 from simulator.data.own_query import Drawn
 from simulator.data.schema import Type
+from simulator.errors import ConfigError
 
 RIGHT = """
 queries:
@@ -21,22 +22,19 @@ queries:
 def problems_of(tmp_path, text):
     path = tmp_path / "q.yaml"
     path.write_text(text)
-    problems = []
-    assert read_own(path, problems) == {}
-    return [problem.removeprefix(f"{path}: ") for problem in problems]
+    with pytest.raises(ConfigError) as error:
+        read_own(str(path))
+    return [problem.removeprefix(f"{path}: ") for problem in error.value.problems]
 
 
 def test_a_right_file_becomes_queries(tmp_path):
     (tmp_path / "q.yaml").write_text(RIGHT)
-    problems = []
-    (query,) = read_own(tmp_path / "q.yaml", problems).values()
+    (query,) = read_own(str(tmp_path / "q.yaml")).queries.values()
 
-    assert problems == []
     assert query.window_ms == 3_600_000
     assert query.columns == {"n": Type.INT64, "mean": Type.FLOAT64}
     assert query.parameters["n"] == Drawn(between=(1, 9))
     assert query.parameters["w"].values == ("a", 1, 2.5)
-    assert read_own(None, problems) == {}
 
 
 def test_every_problem_of_the_shape_is_named(tmp_path):
@@ -112,6 +110,6 @@ def test_a_file_has_bounds(tmp_path, text, problem):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    problems = []
-    read_own(tmp_path / "none.yaml", problems)
-    assert problems == [f"{tmp_path / 'none.yaml'}: cannot be read: No such file or directory"]
+    path = tmp_path / "none.yaml"
+    with pytest.raises(ConfigError, match=f"{path}: cannot be read: No such file or directory"):
+        read_own(str(path))

@@ -58,7 +58,7 @@ def test_each_round_doubles_what_still_rises():
     assert refused == {}
     assert len({item.id for item, _ in found}) == len(found) == 8
     inserts = [item.setting.insert for item, _ in found if item.setting.insert.tables == 2]
-    assert [(each.workers, each.tables_by) for each in inserts] == [(2, PartsBy.WORKER)] * 2
+    assert [(each.workers, each.tables_by) for each in inserts] == [((2,), PartsBy.WORKER)] * 2
     assert found[4][0].name == "lite, best with 2 shards, repeat 1"
 
 
@@ -75,7 +75,7 @@ def test_the_figure_is_that_of_the_best_number_and_the_curve_has_all():
 
 
 def test_a_number_that_the_target_refuses_ends_the_search_and_is_named():
-    numbers, _, refused = rounds(lambda setting, _: "too many" * (setting.insert.workers > 1))
+    numbers, _, refused = rounds(lambda setting, _: "too many" * (setting.insert.workers[0] > 1))
 
     assert numbers == [[1, 1]]
     assert refused == {("best with 2 shards", "lite"): "too many"}

@@ -24,7 +24,7 @@ def record(status="done", cause=""):
 def held(folder, found, *texts):
     result_files.write(folder / "a.json", sweep("a", 1.0))
     result_files.write(folder / "b.json", asked("b", 10, 30))
-    gates = Gates(texts, folder / "out.xml")
+    gates = Gates(fail_if=texts, junit=folder / "out.xml")
     thresholds = gates.expected(Scope({"workers", "query"}))
     code = gates.concluded_items("plan.p", found.status, found.items, folder, thresholds)
     (suite,) = ET.parse(folder / "out.xml").getroot()
@@ -49,7 +49,7 @@ def test_an_item_without_results_and_an_interruption_are_errors(tmp_path):
 def test_a_file_that_cannot_be_written_is_an_error_of_its_own(tmp_path, capsys):
     (tmp_path / "out.xml").mkdir()
 
-    assert Gates((), tmp_path / "out.xml").reported("n", sweep("a", 1.0).created, [], []) == 1
+    assert Gates(junit=tmp_path / "out.xml").reported("n", sweep("a", 1.0).created, [], []) == 1
     assert "--junit" in capsys.readouterr().err
 
 

@@ -23,6 +23,7 @@ SAMPLES = {
     "instant": "2026-11-01T00:00:00Z",
     "a,b,...": "one,two",
     "insert=n,query=n": "insert=80,query=20",
+    "file": "cli/reproduce/queries/loose-index-scan.yaml",
 }
 
 

@@ -1,13 +1,12 @@
 """`--no-clean`: the last insert is continued, or each option that differs from it is named."""
 
-from dataclasses import replace
-
 import pytest
 
 from cli.planning.continuation import continued
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
+from tests.unit.planning.options import changed
 from tests.unit.planning.test_plan import DEFAULTS, FLEET, dataset_of
 
 SAME = "; --no-clean continues it: give the same, or use --clean"
@@ -21,14 +20,14 @@ def problems_of(found, wanted, *, starts=True):
 
 def test_without_a_start_time_the_data_keeps_its_own():
     found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
-    wanted = dataset_of(replace(DEFAULTS, start_ms=999_999))
+    wanted = dataset_of(changed(DEFAULTS, start_ms=999_999))
 
     assert continued(found, wanted, starts=False) == found
 
 
 def test_another_start_time_is_refused_and_the_same_one_is_not():
     found = dataset_of(FLEET)
-    later = dataset_of(replace(FLEET, start_ms=86_401_000, params={"duration_ms": 86_461_000}))
+    later = dataset_of(changed(FLEET, start_ms=86_401_000, params={"duration_ms": 86_461_000}))
 
     assert continued(found, dataset_of(FLEET), starts=True) == found
     assert problems_of(found, later) == [
@@ -39,7 +38,7 @@ def test_another_start_time_is_refused_and_the_same_one_is_not():
 def test_every_option_that_differs_is_named_as_users_write_it():
     found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
     wanted = dataset_of(
-        replace(
+        changed(
             DEFAULTS,
             seed=2,
             tables=4,
@@ -59,7 +58,7 @@ def test_every_option_that_differs_is_named_as_users_write_it():
 
 def test_another_fleet_is_refused_option_by_option():
     params = {"scale": 8, "interval_ms": 500, "duration_ms": 5_090_000, "precision": "full"}
-    wanted = dataset_of(replace(FLEET, start_ms=5_000_000, params=params))
+    wanted = dataset_of(changed(FLEET, start_ms=5_000_000, params=params))
 
     assert problems_of(dataset_of(FLEET), wanted, starts=False) == [
         "--scale: the last insert has 1, got 8",

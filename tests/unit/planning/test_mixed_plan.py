@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cli.input.quantities import Mix, parse_mix
-from cli.planning.mixed_plan import MOST_INSTANCES, MixedOptions, mixed_runs, option_problems
+from cli.planning.mixed_plan import MOST_INSTANCES, mixed_runs, option_problems
+from cli.planning.query_options import MixedOptions
 from cli.targets.config import Target
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
@@ -16,26 +17,13 @@ from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import VerifyMode
+from tests.unit.planning.options import changed
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
 HOUR_MS = 3_600_000
 STORED = dataset().with_ranges([lane_range(0, 0, 50), lane_range(1, 0, 80)])
-OPTIONS = MixedOptions(
-    insert_workers=3,
-    query_workers=2,
-    batch=10,
-    duration_s=60.0,
-    insert_rate=0.0,
-    query_rate=0.0,
-    rate=0.0,
-    mix=None,
-    queries=(),
-    aligned=False,
-    verify=VerifyMode.COUNTS,
-    timeout_s=0.0,
-)
+OPTIONS = MixedOptions(insert_workers=3, query_workers=2, batch=10, duration_s=60.0)
 
 
 def planned(stored=STORED, target=SQLITE, **changes):
@@ -43,7 +31,7 @@ def planned(stored=STORED, target=SQLITE, **changes):
 
 
 def runs(stored=STORED, target=SQLITE, **changes):
-    return mixed_runs("s", target, stored, replace(OPTIONS, **changes), force=True)
+    return mixed_runs("s", target, stored, changed(OPTIONS, **changes), force=True)
 
 
 def problems(stored=STORED, target=SQLITE, **changes):
@@ -94,7 +82,7 @@ def test_every_query_ends_where_the_new_rows_begin():
 
 
 def test_windows_of_a_fleet_lie_in_the_time_that_is_stored():
-    spec = planned(fleet(7204), queries=("single-groupby-*",))  # two hours, and part of a tick
+    spec = planned(fleet(7204), types=("single-groupby-*",))  # two hours, and part of a tick
     types = DatasetReader(spec.dataset).query_types(until_ms=spec.load.until_ms)
     asked = [types["single-groupby-1-1-1"].instance(number).selection for number in range(300)]
 
@@ -104,7 +92,7 @@ def test_windows_of_a_fleet_lie_in_the_time_that_is_stored():
     ]
     assert {each.until - each.since for each in asked} == {HOUR_MS}
     assert max(each.until for each in asked) <= spec.load.until_ms
-    (refused,) = problems(fleet(7200), queries=("single-groupby-1-1-12",))
+    (refused,) = problems(fleet(7200), types=("single-groupby-1-1-12",))
     assert refused.endswith("it asks about 12 h, and the data has 2 h")
 
 
@@ -167,13 +155,13 @@ def test_a_schedule_bounds_the_rows_and_the_year_9999_does():
 
 def test_all_wrong_options_are_named_together():
     found = option_problems(
-        replace(OPTIONS, insert_workers=0, query_workers=0, batch=-1, duration_s=0.0,
+        changed(OPTIONS, insert_workers=0, query_workers=0, batch=-1, duration_s=0.0,
                 query_rate=1e12, rate=5.0, warmup_s=-1.0, runs=0, retry_for_s=-1.0)
     )  # fmt: skip
 
     options = [each.partition(":")[0] for each in found]
     assert options == [
-        "--insert-workers", "--query-workers", "--batch", "--duration", "--warmup",
+        "--insert-workers", "--query-workers", "--duration", "--warmup", "--batch",
         "--retry-for", "--runs", "--query-rate", "--rate", "--query-rate",
     ]  # fmt: skip
 
@@ -211,7 +199,7 @@ def test_a_query_with_a_text_of_its_own_is_refused_and_others_are_not():
 
     (found,) = problems(target=target)
     assert "queries: count-events has a text of its own" in found
-    assert [*planned(target=target, queries=("temperature-stats",)).load.queries] == [
+    assert [*planned(target=target, types=("temperature-stats",)).load.queries] == [
         "temperature-stats"
     ]
 

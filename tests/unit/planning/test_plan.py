@@ -2,7 +2,6 @@
 
 import time
 import tracemalloc
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +9,10 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from cli.planning import insert_options, plan
-from cli.planning.distribution import Split
-from cli.planning.insert_options import InsertOptions, generator_params
+from cli.planning.insert_options import generator_params
+from cli.planning.options import DEFAULT_RUNS, InsertOptions
 from cli.planning.plan import insert_runs
 from cli.targets.config import Target
-from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
@@ -26,31 +24,11 @@ from simulator.modules.options import Options
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
+from tests.unit.planning.options import changed
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
 NULL = Target("nil", "null", "local", NullOptions(), {})
-DEFAULTS = InsertOptions(
-    workers=(1,),
-    runs=None,
-    primary_key=PrimaryKey.DB,
-    tables=1,
-    tables_by=PartsBy.ROW,
-    num_inserts=100,
-    batch=0,
-    prefill=0,
-    steps=0,
-    clean=True,
-    timeout_s=0.0,
-    workload="iot",
-    seed=1,
-    start_ms=1000,
-    params={},
-    rate=0.0,
-    verify=None,
-    limit=None,
-    duration_s=0.0,
-    split=Split.BATCH,
-)
+DEFAULTS = InsertOptions(workers=(1,), primary_key=PrimaryKey.DB, num_inserts=100, start_ms=1000)
 
 
 def problems_of(options):
@@ -90,7 +68,7 @@ def test_good_options_have_no_problems():
 
 
 def test_every_problem_is_reported_at_once():
-    options = replace(
+    options = changed(
         DEFAULTS,
         workers=(0, -1),
         runs=0,
@@ -122,13 +100,13 @@ def test_every_problem_is_reported_at_once():
 
 
 def test_no_workers_are_a_problem():
-    assert insert_options.option_problems(replace(DEFAULTS, workers=())) == [
-        "--workers: expected counts of at least 1, got none"
+    assert insert_options.option_problems(changed(DEFAULTS, workers=())) == [
+        "--workers: expected at least one number, got none"
     ]
 
 
 def test_steps_want_one_worker_count_one_run_and_no_prefill():
-    options = replace(DEFAULTS, steps=3, workers=(1, 2), runs=2, prefill=5)
+    options = changed(DEFAULTS, steps=3, workers=(1, 2), runs=2, prefill=5)
 
     assert insert_options.option_problems(options) == [
         "--steps: needs exactly one worker count, got --workers 1,2",
@@ -139,12 +117,12 @@ def test_steps_want_one_worker_count_one_run_and_no_prefill():
 
 @pytest.mark.parametrize("runs", [None, 1])
 def test_steps_take_one_run(runs):
-    assert insert_options.option_problems(replace(DEFAULTS, steps=3, runs=runs)) == []
+    assert insert_options.option_problems(changed(DEFAULTS, steps=3, runs=runs)) == []
 
 
 def test_more_workers_than_can_open_it_are_named():
     embedded = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
-    options = replace(DEFAULTS, workers=(1, 4))
+    options = changed(DEFAULTS, workers=(1, 4))
     reported = "--workers: duckdb takes at most 1, got 4; use --workers 1"
 
     assert insert_options.target_problems(options, embedded, force=True) == [reported]
@@ -153,17 +131,15 @@ def test_more_workers_than_can_open_it_are_named():
 
 def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
     (problem,) = insert_options.target_problems(
-        replace(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE, force=False
+        changed(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE, force=False
     )
 
     assert problem == "--primary-key: sqlite has no uuid key; it has: db, client, none"
 
 
-@pytest.mark.parametrize(
-    ("runs", "expected"), [(None, insert_options.DEFAULT_RUNS), (1, 1), (4, 4)]
-)
+@pytest.mark.parametrize(("runs", "expected"), [(None, DEFAULT_RUNS), (1, 1), (4, 4)])
 def test_every_worker_count_is_run_so_often(runs, expected):
-    found = runs_of(replace(DEFAULTS, workers=(2, 1), runs=runs))
+    found = runs_of(changed(DEFAULTS, workers=(2, 1), runs=runs))
 
     assert [(len(run.spec.workers), run.run) for run in found] == [
         (workers, run) for workers in (2, 1) for run in range(1, expected + 1)
@@ -173,30 +149,30 @@ def test_every_worker_count_is_run_so_often(runs, expected):
 
 def test_an_import_is_planned_for_the_workers_of_a_target_that_has_one():
     bars = {"workload": "ohlcv", "params": {"years": 1}, "num_inserts": None, "imports": True}
-    options = replace(DEFAULTS, workers=(2,), runs=1, **bars)
+    options = changed(DEFAULTS, workers=(2,), runs=1, **bars)
     duck = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
     (planned,) = runs_of(options, target=duck)
     first, second = planned.spec.inserts
-    away = replace(duck, runner="kubernetes")
+    away = changed(duck, runner="kubernetes")
 
     assert (planned.spec.imports, planned.spec.batch_rows) == (True, 0)
     assert (first.timed[0].take, second.timed[0].start) == (10_000, 10_000)
-    assert insert_options.describe(options, has_end=True)["import"] is True
-    assert insert_options.describe(DEFAULTS, has_end=True)["import"] is None
-    one = replace(options, workers=(1,))
+    assert options.described(has_end=True)["import"] is True
+    assert DEFAULTS.described(has_end=True)["import"] is None
+    one = changed(options, workers=(1,))
     assert insert_options.target_problems(one, duck, force=False) == []
     (pods,) = insert_options.target_problems(one, away, force=False)
     assert pods.startswith("--import: writes files, for which pods have no room")
     (lacking,) = insert_options.target_problems(options, SQLITE, force=True)
     assert lacking.startswith("--import: sqlite: the library has none")
-    alone = replace(options, batch=5, rate=2.0)
+    alone = changed(options, batch=5, rate=2.0)
     assert [text.partition(":")[0] for text in insert_options.option_problems(alone)] == [
         "--batch", "--rate"
     ]  # fmt: skip
 
 
 def test_runs_with_cleaning_write_the_same_rows_into_empty_tables():
-    found = runs_of(replace(DEFAULTS, workers=(2,), runs=3))
+    found = runs_of(changed(DEFAULTS, workers=(2,), runs=3))
 
     assert [rows_of(run.spec) for run in found] == [[([], [(0, 100)]), ([], [(0, 100)])]] * 3
     assert [(run.spec.dataset.rows, run.spec.clean, run.level) for run in found] == [
@@ -205,7 +181,7 @@ def test_runs_with_cleaning_write_the_same_rows_into_empty_tables():
 
 
 def test_steps_go_on_where_the_last_one_ended():
-    found = runs_of(replace(DEFAULTS, workers=(2,), steps=3))
+    found = runs_of(changed(DEFAULTS, workers=(2,), steps=3))
 
     assert [rows_of(run.spec) for run in found] == [
         [([], [(start, 100)])] * 2 for start in (0, 100, 200)
@@ -220,7 +196,7 @@ def test_steps_go_on_where_the_last_one_ended():
 
 def test_without_cleaning_every_run_goes_on_where_the_tables_end():
     stored = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50), lane_range(5, 0, 7)])
-    found = runs_of(replace(DEFAULTS, workers=(1, 2), runs=2, clean=False), stored)
+    found = runs_of(changed(DEFAULTS, workers=(1, 2), runs=2, clean=False), stored)
 
     assert [rows_of(run.spec) for run in found] == [
         [([], [(50, 100)])],
@@ -241,7 +217,7 @@ def test_without_cleaning_every_run_goes_on_where_the_tables_end():
 )
 @settings(max_examples=40)
 def test_no_row_is_lost_or_written_twice(workers, prefill, rows, clean):
-    options = replace(
+    options = changed(
         DEFAULTS, workers=tuple(workers), runs=2, prefill=prefill, num_inserts=rows, clean=clean
     )
     held = 0
@@ -258,7 +234,7 @@ def test_no_row_is_lost_or_written_twice(workers, prefill, rows, clean):
 
 
 def test_prefilled_rows_come_before_the_timed_ones():
-    (run, *_) = runs_of(replace(DEFAULTS, workers=(3,), prefill=10))
+    (run, *_) = runs_of(changed(DEFAULTS, workers=(3,), prefill=10))
 
     assert rows_of(run.spec) == [
         ([(0, 4)], [(4, 100)]),
@@ -269,11 +245,11 @@ def test_prefilled_rows_come_before_the_timed_ones():
 
 def test_the_time_to_retry_is_that_of_every_run():
     assert {run.spec.retry_s for run in runs_of(DEFAULTS)} == {0}
-    assert {run.spec.retry_s for run in runs_of(replace(DEFAULTS, retry_for_s=90.0))} == {90}
+    assert {run.spec.retry_s for run in runs_of(changed(DEFAULTS, retry_for_s=90.0))} == {90}
 
 
 def test_the_dataset_says_what_was_asked_for():
-    options = replace(
+    options = changed(
         DEFAULTS, seed=7, params={"devices": 3}, tables=4, primary_key=PrimaryKey.CLIENT
     )
     found = dataset_of(options)
@@ -295,7 +271,7 @@ def test_the_dataset_says_what_was_asked_for():
 def test_a_parameter_that_cannot_be_is_reported_as_the_option(option, wrong):
     reported = f"--{option.replace('_', '-')}: must be at"
     with pytest.raises(ConfigError, match=reported):
-        dataset_of(replace(DEFAULTS, params={option: wrong}))
+        dataset_of(changed(DEFAULTS, params={option: wrong}))
 
 
 def test_the_specification_has_no_credentials():
@@ -303,7 +279,7 @@ def test_the_specification_has_no_credentials():
         user: str = "app"
         password: SecretStr = SecretStr("hunter2")
 
-    target = replace(SQLITE, options=Secretive())
+    target = changed(SQLITE, options=Secretive())
     (run, *_) = runs_of(DEFAULTS, target=target)
 
     assert run.spec.options == {"user": "app"}
@@ -321,13 +297,13 @@ def test_the_specification_has_no_credentials():
     ],
 )
 def test_the_level_of_verification_defaults_to_what_is_possible(database, asked, level):
-    assert plan.verification(replace(DEFAULTS, verify=asked), database) is level
+    assert plan.verification(changed(DEFAULTS, verify=asked), database) is level
 
 
 @pytest.mark.parametrize("asked", [VerifyMode.COUNTS, VerifyMode.FULL])
 def test_what_stores_nothing_cannot_be_verified(asked):
     with pytest.raises(UnverifiableError, match=f"--verify {asked}: null stores nothing"):
-        plan.verification(replace(DEFAULTS, verify=asked), Null(NullOptions()))
+        plan.verification(changed(DEFAULTS, verify=asked), Null(NullOptions()))
 
 
 class Finite(Iot):
@@ -347,7 +323,7 @@ def rows_by_worker(run):
 
 def test_the_rows_of_a_finite_workload_go_to_the_workers_by_batch(monkeypatch):
     monkeypatch.setitem(WORKLOADS, "finite", Finite)
-    options = replace(
+    options = changed(
         DEFAULTS, num_inserts=None, workload="finite", workers=(3, 12), runs=1, batch=2
     )
     few, many = runs_of(options)
@@ -359,9 +335,9 @@ def test_the_rows_of_a_finite_workload_go_to_the_workers_by_batch(monkeypatch):
 
 def test_steps_prefill_and_limit_go_on_where_the_rows_end(monkeypatch):
     monkeypatch.setitem(WORKLOADS, "finite", Finite)
-    options = replace(DEFAULTS, num_inserts=None, workload="finite", workers=(2,), runs=1, batch=1)
-    steps = runs_of(replace(options, steps=3))
-    (part,) = runs_of(replace(options, prefill=3, limit=4))
+    options = changed(DEFAULTS, num_inserts=None, workload="finite", workers=(2,), runs=1, batch=1)
+    steps = runs_of(changed(options, steps=3))
+    (part,) = runs_of(changed(options, prefill=3, limit=4))
 
     expected = [[[0, 2], [1]], [[3, 5], [4]], [[6, 8], [7, 9]]]
     assert [rows_by_worker(run) for run in steps] == expected
@@ -404,7 +380,7 @@ def test_what_stores_nothing_is_not_verifiable():
     ],
 )
 def test_a_plan_that_is_too_large_is_refused_with_the_limit(changes, problem):
-    (found,) = problems_of(replace(DEFAULTS, **changes))
+    (found,) = problems_of(changed(DEFAULTS, **changes))
 
     assert problem in found
 
@@ -420,7 +396,7 @@ def test_a_plan_that_is_too_large_is_refused_with_the_limit(changes, problem):
     ],
 )
 def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
-    options = replace(DEFAULTS, **changes)
+    options = changed(DEFAULTS, **changes)
     tracemalloc.start()
     begun = time.process_time()
     try:
@@ -434,7 +410,7 @@ def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
 
 
 def test_a_plan_is_built_run_by_run():
-    options = replace(DEFAULTS, runs=10**9)
+    options = changed(DEFAULTS, runs=10**9)
     runs = insert_runs("sweep", SQLITE, options, dataset_of(options), VerifyMode.COUNTS)
 
     assert [next(runs).run for _ in range(3)] == [1, 2, 3]
@@ -443,7 +419,7 @@ def test_a_plan_is_built_run_by_run():
 def test_no_more_rows_are_inserted_than_have_different_times():
     def planned(rows, stored=None):
         params = {"restart_rows": 2, "tick_ms": 5}
-        options = replace(DEFAULTS, num_inserts=rows, params=params, runs=1, clean=stored is None)
+        options = changed(DEFAULTS, num_inserts=rows, params=params, runs=1, clean=stored is None)
         return runs_of(options, stored)
 
     plan.expect_rows(planned(10))
@@ -453,7 +429,7 @@ def test_no_more_rows_are_inserted_than_have_different_times():
         plan.expect_rows(planned(4, planned(10)[0].spec.after))
 
 
-FLEET = replace(DEFAULTS, workload="devops", num_inserts=None, params={"duration_ms": 61_000})
+FLEET = changed(DEFAULTS, workload="devops", num_inserts=None, params={"duration_ms": 61_000})
 """A fleet of one host: nine tables of six rows."""
 
 
@@ -469,15 +445,15 @@ FLEET = replace(DEFAULTS, workload="devops", num_inserts=None, params={"duration
     ],
 )
 def test_a_sweep_with_a_run_without_rows_is_refused(changes, problem):
-    planned = runs_of(replace(FLEET, **changes))
+    planned = runs_of(changed(FLEET, **changes))
     with pytest.raises(ConfigError, match=problem):
         plan.expect_rows(planned)
 
 
 def test_a_fleet_that_is_stored_whole_is_not_continued():
-    options = replace(FLEET, clean=False, runs=1)
+    options = changed(FLEET, clean=False, runs=1)
     stored = runs_of(options)[-1].spec.after
 
     with pytest.raises(ConfigError, match="--no-clean: the tables already hold all 54 rows"):
         plan.expect_rows(runs_of(options, stored))
-    plan.expect_rows(runs_of(replace(options, limit=5)))
+    plan.expect_rows(runs_of(changed(options, limit=5)))

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from cli.planning.insert_options import MOST_WORKERS
-from cli.planning.query_plan import QueryOptions, left_out, query_runs
+from cli.planning.options import MOST_WORKERS
+from cli.planning.query_options import QueryOptions
+from cli.planning.query_plan import left_out, query_runs
 from cli.targets.config import Target
 from simulator.data.ranges import lane_range
 from simulator.data.workloads import workload_class
@@ -15,22 +16,14 @@ from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.messages import AnswerKey
 from simulator.protocol.spec import FIRST_INSTANCE, MOST_WARMUP, Ask, Kind, Ramp
+from tests.unit.planning.options import changed
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
 NULL = Target("nil", "null", "local", NullOptions(), {})
 STORED = dataset().with_ranges([lane_range(0, 0, 50)])
 HOUR_MS = 3_600_000
-OPTIONS = QueryOptions(
-    workers=(2,),
-    runs=None,
-    count=None,
-    duration_s=0.0,
-    queries=(),
-    aligned=False,
-    shown_answers=0,
-    timeout_s=0.0,
-)
+OPTIONS = QueryOptions(workers=(2,))
 
 
 def fleet(**params):
@@ -41,7 +34,7 @@ def fleet(**params):
 
 
 def asked(target=SQLITE, stored=STORED, **options):
-    return query_runs("sweep", target, stored, replace(OPTIONS, **options), force=True)
+    return query_runs("sweep", target, stored, changed(OPTIONS, **options), force=True)
 
 
 def problems_of(target=SQLITE, stored=STORED, **options):
@@ -99,7 +92,7 @@ def test_runs_by_time_have_a_limited_number_of_instances():
 
 def test_only_the_named_queries_are_asked_with_the_targets_own_text():
     tuned = replace(SQLITE, tuned={"count-events": "SELECT 50"})
-    (run,) = asked(tuned, queries=("temperature-stats", "count-events"))
+    (run,) = asked(tuned, types=("temperature-stats", "count-events"))
 
     assert run.spec.load.queries == {"temperature-stats": "", "count-events": "SELECT 50"}
 
@@ -107,18 +100,18 @@ def test_only_the_named_queries_are_asked_with_the_targets_own_text():
 def test_a_pattern_names_every_type_that_matches_and_can_be_asked():
     stored = fleet(scale=4)
     words = ("groupb?", "*-host-1-hr", "2-host-1-hr", "count-c*")
-    (problem,) = problems_of(stored=stored, queries=words)
-    (run,) = asked(stored=stored, queries=words[1:])
+    (problem,) = problems_of(stored=stored, types=words)
+    (run,) = asked(stored=stored, types=words[1:])
 
     assert problem == "--types: none of groupby can be asked of this data"
     assert [*run.spec.load.queries] == ["1-host-1-hr", "2-host-1-hr", "4-host-1-hr", "count-cpu"]
-    assert [*left_out(stored, replace(OPTIONS, queries=words[1:]))] == [
+    assert [*left_out(stored, changed(OPTIONS, types=words[1:]))] == [
         "8-host-1-hr", "16-host-1-hr", "32-host-1-hr",
     ]  # fmt: skip
 
 
 def test_a_pattern_without_a_match_is_an_unknown_type():
-    (problem,) = problems_of(queries=("oldest-*", "temperature-*"))
+    (problem,) = problems_of(types=("oldest-*", "temperature-*"))
 
     assert problem.startswith("--types: 'oldest-*' is no query of workload iot")
 
@@ -166,15 +159,15 @@ def test_every_problem_is_reported_at_once():
         runs=-1,
         count=0,
         timeout_s=float("nan"),
-        queries=("count-event",),
-        shown_answers=-1,
+        types=("count-event",),
+        print_answers=-1,
     )
 
     assert found == (
         "--workers: must be at least 1, got 0",
-        "--timeout: must be at least 0, got nan",
-        "--print-answers: must be at least 0, got -1",
         "--runs: must be at least 1, got -1",
+        "--print-answers: must be at least 0, got -1",
+        "--timeout: must be at least 0, got nan",
         "--runs, --count: each says how much is asked; use one of them",
         "--types: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
         (
@@ -190,7 +183,7 @@ def test_fewer_queries_than_workers_are_refused():
 
 
 def test_eight_hosts_of_a_fleet_of_four_are_refused():
-    (found,) = problems_of(stored=fleet(scale=4), queries=("1-host-1-hr", "8-host-1-hr"))
+    (found,) = problems_of(stored=fleet(scale=4), types=("1-host-1-hr", "8-host-1-hr"))
 
     assert found == (
         "--types: 8-host-1-hr cannot be asked of this data: it asks about 8 hosts, and the fleet"
@@ -209,9 +202,9 @@ def test_eight_hosts_of_a_fleet_of_four_are_refused():
 def test_a_window_longer_than_the_data_is_refused(query, aligned, reason):
     stored = fleet(scale=1, duration_ms=23 * HOUR_MS)
     if not reason:
-        assert asked(stored=stored, queries=(query,), aligned=aligned)
+        assert asked(stored=stored, types=(query,), aligned=aligned)
         return
-    (problem,) = problems_of(stored=stored, queries=(query,), aligned=aligned)
+    (problem,) = problems_of(stored=stored, types=(query,), aligned=aligned)
     assert problem.endswith(reason)
 
 
@@ -227,7 +220,7 @@ def test_what_the_data_cannot_answer_is_left_out_of_all_queries():
         "single-groupby-5-8-1", "cpu-max-all-1", "cpu-max-all-8", "cpu-max-all-32-24",
         "double-groupby-1", "double-groupby-5", "double-groupby-all", "high-cpu-all", "high-cpu-1",
     ]  # fmt: skip
-    assert left_out(stored, replace(OPTIONS, queries=("count-cpu",))) == {}
+    assert left_out(stored, changed(OPTIONS, types=("count-cpu",))) == {}
 
 
 def test_a_query_with_random_parameters_has_no_text_of_the_target():

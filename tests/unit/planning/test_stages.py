@@ -1,7 +1,5 @@
 """Stages as they are written, and everything that is wrong with them."""
 
-from dataclasses import replace
-
 import pytest
 
 from cli.planning.query_plan import load_problems
@@ -15,6 +13,7 @@ from cli.planning.stages import (
 )
 from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
+from tests.unit.planning.options import changed
 from tests.unit.planning.test_plan import DEFAULTS, problems_of, runs_of
 from tests.unit.planning.test_query_plan import OPTIONS, asked
 from tests.unit.specs import run_spec
@@ -53,28 +52,28 @@ def test_as_many_workers_are_active_as_the_stage_has():
 
 
 def test_stages_start_the_most_workers_once_and_say_how_long():
-    options = replace(DEFAULTS, num_inserts=None, stages=UP_AND_DOWN, workers=(4,), rate=100.0)
+    options = changed(DEFAULTS, num_inserts=None, stages=UP_AND_DOWN, workers=(4,), rate=100.0)
 
     assert problems_of(options) == []
     (run,) = runs_of(options)
     assert (len(run.spec.workers), run.spec.clocking.duration_s) == (4, 90.0)
     assert run.spec.clocking.stages == UP_AND_DOWN
     assert (options.subject, options.active) == ("stage", (1, 4, 1))
-    assert len(runs_of(replace(options, runs=3))) == 3
+    assert len(runs_of(changed(options, runs=3))) == 3
 
 
 def test_what_stages_exclude_is_named_all_at_once():
-    wrong = replace(DEFAULTS, stages=UP_AND_DOWN, duration_s=5.0, steps=2, imports=True, runs=1)
+    wrong = changed(DEFAULTS, stages=UP_AND_DOWN, duration_s=5.0, steps=2, imports=True, runs=1)
     problems = problems_of(wrong)
 
     for name in ("--duration", "--num-inserts", "--steps", "--import"):
         assert sum(each.startswith(f"{name}: --stages say how many") for each in problems) == 1
-    (conflict,) = stage_conflicts(UP_AND_DOWN, {"workers", "batch"})
+    (conflict,) = stage_conflicts(UP_AND_DOWN, {"--workers", "--batch"})
     assert conflict.startswith("--workers: --stages say how many workers are active, and for how")
-    assert stage_conflicts((), {"workers"}) == []
-    again = replace(DEFAULTS, num_inserts=None, stages=UP_AND_DOWN, clean=False)
+    assert stage_conflicts((), {"--workers"}) == []
+    again = changed(DEFAULTS, num_inserts=None, stages=UP_AND_DOWN, clean=False)
     assert problems_of(again) == []
-    assert problems_of(replace(again, runs=2)) == [
+    assert problems_of(changed(again, runs=2)) == [
         "--stages: with --no-clean it takes one run; use --runs 1"
     ]
 
@@ -94,6 +93,6 @@ def test_queries_in_stages_end_by_time():
     clocking = run.spec.clocking
     assert (clocking.stages, clocking.duration_s) == (UP_AND_DOWN, 90.0)
     assert [task.runs for task in run.spec.asks] == [0] * 4
-    wrong = replace(OPTIONS, stages=UP_AND_DOWN, duration_s=5.0, count=9, runs=2, ramp=True)
+    wrong = changed(OPTIONS, stages=UP_AND_DOWN, duration_s=5.0, count=9, runs=2, ramp=True)
     names = [each.split(":")[0] for each in load_problems(wrong) if "--stages say" in each]
     assert names == ["--ramp", "--runs", "--count", "--duration"]

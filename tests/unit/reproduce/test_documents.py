@@ -57,7 +57,7 @@ def test_a_demo_has_a_setting_that_sqlite_can_do_with_two_workers(name):
     known = {*database_class("sqlite").options_model.model_fields}
     settings = plan_of(name, Size.DEMO).settings
 
-    assert all(setting.insert.workers <= 2 for setting in settings)
+    assert all(setting.insert.most_workers <= 2 for setting in settings)
     assert any(
         setting.concerns("sqlite") and {*setting.options_of("sqlite")} <= known
         for setting in settings

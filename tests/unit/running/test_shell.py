@@ -20,7 +20,7 @@ class Secretive(Options):
 
 
 TARGET = Target("far", "null", "local", Secretive(), {})
-CLUSTER = ClusterOptions(None, None, None, None, (), (), keep=False)
+CLUSTER = ClusterOptions()
 GIVEN = {**os.environ, "SECRET": "sesame open"}
 
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from cli.experiment.records import FOLDER, Record, Seconds, read_record
+from cli.input.records import FOLDER, Record, read_record
+from cli.input.values import Notation, Seconds, several
 from simulator.data.own_query import END, GIVEN, START, Drawn, Listed, OwnQuery, placeholders
 from simulator.data.schema import Type
 from simulator.errors import ConfigError, nearest
@@ -86,20 +87,6 @@ class QueryFile(Record):
     queries: dict[str, OwnQueryEntry]
 
 
-def read_own(path: Path | None, problems: list[str]) -> Mapping[str, OwnQuery]:
-    """Return the queries in a file; add everything that is wrong with it to `problems`."""
-    if path is None:
-        return {}
-    try:
-        found = read_record(path, QueryFile).queries
-    except ConfigError as error:
-        problems += error.problems
-        return {}
-    wrong = [f"{path}: {text}" for text in _problems(found)]
-    problems += wrong
-    return {} if wrong else {name: each.own for name, each in found.items()}
-
-
 class ReadQueries(Record):
     """A file of own queries that another file names, with its content."""
 
@@ -108,20 +95,32 @@ class ReadQueries(Record):
     queries: dict[str, OwnQuery]
 
 
-def _read(value: Any, info: ValidationInfo) -> Any:
-    """Return the queries of the file that a path names; ValueError with all that is wrong."""
-    if not isinstance(value, str):
-        raise ValueError("expected the path of a file")  # noqa: TRY004 - pydantic names its place
-    folder: Path = (info.context or {}).get(FOLDER, Path())
-    problems: list[str] = []
-    queries = read_own(folder / value, problems)
-    if problems:
-        raise ValueError("; ".join(problems))
-    return ReadQueries(path=str(folder / value), queries={**queries})
+def read_own(path: str) -> ReadQueries:
+    """Return the queries in a file; ConfigError with everything that is wrong with it."""
+    found = read_record(Path(path), QueryFile).queries
+    if wrong := [f"{path}: {text}" for text in _problems(found)]:
+        raise ConfigError(wrong)
+    return ReadQueries(path=path, queries={name: each.own for name, each in found.items()})
 
 
-QueriesFile = Annotated[ReadQueries, BeforeValidator(_read, json_schema_input_type=str)]
-"""The path of a file of own queries, relative to the file that has it."""
+class _File(Notation):
+    """The path of a file, relative to the one that names it."""
+
+    is_file = True
+
+    def _parsed(self, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, ReadQueries):
+            return value
+        if not isinstance(value, str):
+            raise ValueError("expected the path of a file")  # noqa: TRY004 - pydantic names its place
+        folder: Path = (info.context or {}).get(FOLDER, Path())
+        try:
+            return self.parse(str(folder / value))
+        except ConfigError as error:
+            raise several(*(("", text) for text in error.problems)) from error
+
+
+QueriesFile = Annotated[ReadQueries, _File("FILE", read_own, lambda read: read.path)]
 
 
 def _problems(found: Mapping[str, OwnQueryEntry]) -> Iterator[str]:

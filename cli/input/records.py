@@ -1,41 +1,25 @@
 """Records that are read from YAML files: every wrong key and value is named at once."""
 
-from collections.abc import Callable, Iterator
-from datetime import date
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cli.input.quantities import parse_count, parse_duration_s, parse_instant, parse_number
 from cli.input.validation import sentence_of, shown, shown_key
 from cli.input.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 
 
 class Record(BaseModel):
-    """A mapping in a file, with these keys only."""
+    """A mapping in a file, with these keys only; the docstring of a key describes it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
 
 _Record = TypeVar("_Record", bound=Record)
-
-
-def _parsed(parse: Callable[[str], Any], kind: Any) -> BeforeValidator:
-    """Return what parses a value as the command line parses it; in a file it may be of a `kind`."""
-
-    def parsed(value: Any) -> Any:
-        is_word = isinstance(value, str | int | float | date) and not isinstance(value, bool)
-        return parse(str(value)) if is_word else value
-
-    return BeforeValidator(parsed, json_schema_input_type=kind)
-
-
-Count = Annotated[int, _parsed(parse_count, int | str)]
-Number = Annotated[float, _parsed(parse_number, float | str)]
-Seconds = Annotated[float, _parsed(parse_duration_s, float | str)]
-InstantMs = Annotated[int, _parsed(lambda text: round(parse_instant(text).timestamp() * 1000), str)]
 
 
 FOLDER = "folder"
@@ -48,7 +32,9 @@ def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a mapping, got {shown(content)}")
     try:
-        return kind.model_validate(content, context={FOLDER: path.parent})
+        return kind.model_validate(
+            content, context={FOLDER: path.parent}, by_alias=True, by_name=False
+        )
     except ValidationError as error:
         raise ConfigError([f"{path}: {text}" for text in _problems(error, kind)]) from error
 

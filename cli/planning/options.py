@@ -1,0 +1,358 @@
+"""Inserts, as options: commands and plans compose the same models. Pure.
+
+In help texts, the options of the last base of a class come first.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field
+
+from cli.input.options import Opt, Options
+from cli.input.parameters import as_given, option_of
+from cli.input.quantities import LONGEST_S, parse_count
+from cli.input.values import Count, Counts, InstantMs, Notation, Number, Parameters, Seconds
+from cli.planning.distribution import Split
+from cli.planning.stages import Stages, counts_of, duration_of
+from simulator.data.dataset import TABLE_PREFIX, PartsBy
+from simulator.data.ranges import LANE_ROWS
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import GENERATORS, workload_class
+from simulator.modules.base import OWN, Capabilities
+from simulator.protocol.verdict import VerifyMode
+
+TABLES = {"single": 1, "multiple": 4}
+"""Names of numbers of tables."""
+MOST_TABLES = 256
+"""A query reads all of them at once, and databases limit the operands of a union."""
+DEFAULT_RUNS = 5
+"""With three, `compare` would often miss a rate that is 10 % lower; see docs/results.md."""
+DEFAULT_ROWS = 10_000
+FASTEST_ROWS_PER_S = 20_000_000
+"""More than one worker can draw."""
+MOST_WORKERS = 10_000
+MOST_RUNS = 10_000
+"""Of one sweep; the result file holds each of them."""
+LARGEST_BATCH_ROWS = 10_000_000
+
+
+def _parse_tables(text: str) -> int:
+    try:
+        return TABLES.get(text) or parse_count(text)
+    except ValueError:
+        names = ", ".join(TABLES)
+        raise ValueError(f"expected {names} or a number of tables, got {text!r}") from None
+
+
+def written_tables(number: int) -> str | int:
+    """Return a number of tables, by its name if it has one."""
+    return next((name for name, count in TABLES.items() if count == number), number)
+
+
+def _parse_prefix(text: str) -> str:
+    if not re.fullmatch(TABLE_PREFIX, text):
+        raise ValueError(
+            "expected a letter, then letters, digits or _, all in lower case and 30 at most, such"
+            f" as bench_, got {text!r}"
+        )
+    if text.startswith(OWN):
+        raise ValueError(f"{OWN} is the beginning of this program's own tables; choose another")
+    return text
+
+
+_Tables = Annotated[
+    int, Notation("n", _parse_tables, lambda number: str(written_tables(number)), int | str)
+]
+Workers = Annotated[Counts, Opt("-w", least=1, most=MOST_WORKERS)]
+Timeout = Annotated[Seconds, Opt(inner=True, least=0, most=LONGEST_S)]
+"""After which time a run is given up; 0: never."""
+Duration = Annotated[Seconds, Opt(least=0, most=LONGEST_S)]
+Flag = Annotated[bool, Opt(kept=False)]
+
+
+class Rows(Options):
+    """Which rows are generated."""
+
+    GROUP: ClassVar[str] = "Generated rows"
+
+    workload: Annotated[str, Opt(choices=tuple(GENERATORS))] = "iot"
+    """Generator of the rows."""
+    seed: Count = 1
+    """Seed of the generator."""
+    start_ms: Annotated[InstantMs | None, Opt("--start-time")] = None
+    """Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC.
+    [default: now]
+    """
+    params: Annotated[Parameters, Opt(inner=True, kept=False)] = Field({}, alias="parameters")
+    """The workload's own options, those that are given."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, with those of the workload: name -> value."""
+        return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
+
+    def words(self, *always: str) -> list[str]:
+        """Return the words of a command with these options, and with those of the workload."""
+        drawn = (
+            (option_of(name), str(as_given(name, value))) for name, value in self.params.items()
+        )
+        return [*super().words(*always), *(word for pair in drawn for word in pair)]
+
+
+class Naming(Options):
+    """How the tables are called."""
+
+    GROUP: ClassVar[str] = "Tables"
+
+    table_prefix: Annotated[str, Notation("prefix", _parse_prefix)] = ""
+    """Beginning of the names of all tables, such as bench_, where the names of the workload are
+    in use in the database.  [default: none]
+    """
+
+
+class Replacing(Options):
+    """What of the user's may be dropped."""
+
+    GROUP: ClassVar[str] = "Tables"
+
+    replace_tables: Annotated[
+        tuple[str, ...], Field(alias="replace_table"), Opt(metavar="NAME", kept=False)
+    ] = ()
+    """Drop this table, index, bucket or the like, though this program did not make it, with all
+    that is stored in it; once for each. Without it, such a name is refused.
+    """
+
+
+class Tables(Options):
+    """Into how many tables rows are written, and with which key."""
+
+    GROUP: ClassVar[str] = "Tables"
+
+    primary_key: PrimaryKey | None = None
+    """How the primary key is generated: db (SERIAL), sql (IDENTITY), client (from the row), uuid
+    (by the database), none (no primary key).  [default: that of the workload, or db, or the first
+    that the target supports]
+    """
+    tables: Annotated[_Tables, Opt(least=1, most=MOST_TABLES)] = 1
+    """Write to one table, or spread the rows across this many; single: 1, multiple: 4."""
+    tables_by: PartsBy = PartsBy.ROW
+    """Spread the rows of each worker across all tables, or have each worker write to one."""
+
+
+class Sending(Options):
+    """How a worker sends rows."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    batch: Annotated[Count, Opt(least=0, most=LARGEST_BATCH_ROWS)] = 0
+    """Rows per batch; 0: one row at a time, each acknowledged separately."""
+    retry_for_s: Duration = 0.0
+    """For how long a worker tries a refused batch again, with pauses of up to 2 s, and a lost
+    connection, such as 30m; rows whose outcome is unknown are never sent twice. 0: five times,
+    and a connection for some seconds.
+    """
+
+
+class Machine(Options):
+    """What this machine does before each run."""
+
+    GROUP: ClassVar[str] = "Machine"
+
+    before_run: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
+    """Run this in bash on this machine before each run, such as 'systemctl restart postgresql';
+    then the target has 60 s to answer. If the command fails, no run follows.
+    """
+    drop_caches: Flag = False
+    """Drop this machine's file caches before each run, if the server is here and this user may;
+    the result says whether they were.
+    """
+
+
+class Resources(Options):
+    """What is measured besides."""
+
+    GROUP: ClassVar[str] = "Machine"
+
+    resources: Flag = False
+    """Measure CPU, load and memory of machine, client and server during each run, and while
+    nothing runs before and after it.
+    """
+
+
+class Verification(Options):
+    """How stored rows are verified."""
+
+    GROUP: ClassVar[str] = "Verification"
+
+    verify: Annotated[VerifyMode | None, Opt(choices=("none", "counts", "full"))] = None
+    """none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well.
+    [default: counts]
+    """
+
+
+class Stored(Options):
+    """Which rows a command is about that an insert has stored."""
+
+    dataset: Annotated[Path | None, Opt(kept=False)] = None
+    """Result file of the insert.  [default: the target's last insert in --output, or in the
+    database]
+    """
+
+
+class Load(Options):
+    """How many rows how many workers insert, and how fast."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    workers: Workers = (1,)
+    """Worker counts to try, in order."""
+    num_inserts: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
+    """Rows that each worker inserts, of a workload without an end.  [default: 10000, or as many
+    as it can within --duration]
+    """
+    limit: Annotated[Count | None, Opt(least=1, most=LANE_ROWS)] = None
+    """Rows that all workers insert together, at most."""
+    duration_s: Duration = 0.0
+    """End each run after this time, such as 30s or 10m; 0: when all rows are inserted."""
+    warmup_s: Duration = 0.0
+    """Insert for this time before --duration begins. These rows are stored and verified, and left
+    out of every figure.
+    """
+    stages: Stages = ()
+    """Parts of one run, each with so many active workers and figures of its own, such as
+    1:1m,8:5m. All workers are started before the first part.
+    """
+    split: Split = Split.BATCH
+    """How the workers share the rows of a workload with an end: batch by batch in the order of
+    time, or each its own series.
+    """
+    imports: Annotated[bool, Field(alias="import")] = False
+    """Have the database import the rows by its own bulk load, a file for each worker and table,
+    which is written before the clock starts.
+    """
+    prefill: Annotated[Count, Opt(least=0, most=LANE_ROWS)] = 0
+    """Rows to insert, in batches, before the timed part."""
+    steps: Annotated[Count, Opt(least=0, most=MOST_RUNS)] = 0
+    """Fill-level test: number of timed inserts in a row, without emptying the tables between."""
+    rate: Number = 0.0
+    """Rows/s of all workers together; latency counts from the scheduled time. 0: no limit."""
+
+    @property
+    def timed_s(self) -> float:
+        """After which time a run ends even if rows are left; 0: no limit."""
+        return duration_of(self.stages) or self.duration_s
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """How many workers are active in the rows of the result."""
+        return tuple(stage.workers for stage in self.stages) or self.workers
+
+    @property
+    def most_workers(self) -> int:
+        """How many workers are started."""
+        return max(counts_of(self.stages, self.workers))
+
+
+class Repeats(Options):
+    """How often inserts are measured."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_RUNS)] = None
+    """How often to repeat each worker count.  [default: 5; with --steps or --stages 1]"""
+
+
+class Emptying(Options):
+    """Whether tables are empty at first."""
+
+    GROUP: ClassVar[str] = "Tables"
+
+    clean: bool = True
+    """Drop and create the tables before each run, or append to the last insert.
+    [default: clean]
+    """
+
+
+class Insert(Machine, Verification, Rows, Naming, Tables, Sending, Load):
+    """The options of `insert` that a plan has, too."""
+
+    def options(
+        self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
+    ) -> "InsertOptions":
+        """Return the options of one run."""
+        return InsertOptions(**dict(self), runs=1).decided(capabilities, now_ms, timeout_s)
+
+
+class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
+    """The options of `insert`."""
+
+    workers: Workers = (1, 4, 8, 12, 16)
+    timeout_s: Timeout = 0.0
+
+    def decided(
+        self, capabilities: Capabilities | None, now_ms: int, timeout_s: float, **changes: Any
+    ) -> Self:
+        """Return the options, changed, with what follows from the target and the time."""
+        found = self.model_copy(update=changes)
+        decided = {
+            "workers": counts_of(found.stages, found.workers),
+            "primary_key": found.primary_key or default_key(found.workload, capabilities),
+            "start_ms": now_ms if found.start_ms is None else found.start_ms,
+            "timeout_s": timeout_s,
+        }
+        return found.model_copy(update=decided)
+
+    @property
+    def key(self) -> PrimaryKey:
+        """The primary key."""
+        return self.primary_key or default_key(self.workload, None)
+
+    @property
+    def begin_ms(self) -> int:
+        """The time of the first row, once it is decided."""
+        return self.start_ms or 0
+
+    @property
+    def repeats(self) -> int:
+        """Runs of each number of workers; of a fill-level test, its steps."""
+        return self.steps or self.runs or (1 if self.stages else DEFAULT_RUNS)
+
+    @property
+    def subject(self) -> str:
+        """What a row of the result is about; see cli.summary.figures."""
+        return "stage" if self.stages else "level" if self.steps else "workers"
+
+    @property
+    def rows_each(self) -> int:
+        """Timed rows of each worker, of a workload without an end."""
+        if self.num_inserts is not None:
+            return self.num_inserts
+        if self.timed_s:
+            seconds = self.warmup_s + self.timed_s
+            return min(int(seconds * FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
+        return DEFAULT_ROWS
+
+    def described(self, *, has_end: bool) -> dict[str, Any]:
+        """Return the options for the result; None: means nothing for this workload."""
+        found = self.configuration()
+        imports = found.pop("imports")
+        return {
+            **found,
+            "table_prefix": self.table_prefix or None,
+            "num_inserts": None if has_end or self.timed_s else self.rows_each,
+            "split": self.split.value if has_end else None,
+            "tables": written_tables(self.tables),
+            "import": imports or None,
+            "stages": found["stages"] or None,
+            "tables_by": self.tables_by.value if self.tables > 1 else None,
+        }
+
+
+def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
+    """Return the primary key of the workload, or of a target that has no such key."""
+    wanted = workload_class(workload).default_key
+    if capabilities is None:
+        return wanted or PrimaryKey.DB
+    known = wanted in capabilities.primary_keys
+    return wanted if wanted and known else capabilities.default_key
