@@ -18,7 +18,7 @@ class Foreign:
     contents: Contents
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """What it is, and how much is stored in it."""
         return f"{self.existing.kind} {self.name} ({_stored(self.contents)})"
 
@@ -28,7 +28,7 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
 
     `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
     """
-    *others, last = (each.described for each in foreign)
+    *others, last = (each.description for each in foreign)
     listed = f"{', '.join(others)} and {last}" if others else last
     several = len(foreign) > 1
     what, whose = ("them", "names") if several else ("it", "name")

@@ -11,7 +11,7 @@ from pathlib import Path
 from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.edges import edges
-from simulator.data.ranges import RowRange, covering, written
+from simulator.data.ranges import RowRange, covering, written_ranges
 from simulator.errors import BenchError, RunError
 from simulator.load.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.connection import Stopped, connected
@@ -200,7 +200,7 @@ class Sender:
             counts = [self._begun[place, part] for part in range(table.parts)]
             if self._reader.lane_parts == 1:
                 counts = [sum(counts)]
-            found += written([item for item in ranges if item.table == place], counts)
+            found += written_ranges([item for item in ranges if item.table == place], counts)
         return tuple(found)
 
     def _ahead_bytes(self, batch_rows: int, rate_rows_per_s: float = 0.0) -> int:

@@ -194,13 +194,13 @@ class IotDbTexts(SqlTexts):
             return super().literal(self._clock.bound(value.value))
         return super().literal(value)
 
-    def written(self, text: str, query: TextQuery) -> str:
+    def with_values(self, text: str, query: TextQuery) -> str:
         """Return a text with its values, without the semicolon at its end."""
-        return super().written(text.rstrip().rstrip(";"), query)
+        return super().with_values(text.rstrip().rstrip(";"), query)
 
     def statement(self, query: TextQuery) -> LogicalStatement:
         """Return the text; the session adapts its instants to the server's precision."""
-        text = self.written(self.text_of(query), query)
+        text = self.with_values(self.text_of(query), query)
         return LogicalStatement(text, query.outputs, own=True, query=query)
 
 
@@ -226,7 +226,7 @@ def planned(query: Query | TextQuery, clock: Clock) -> Plan:
     match query:
         case TextQuery():
             texts = IotDbTexts(query.table, clock)
-            return Plan((texts.written(texts.text_of(query), query),), tuple, Collected)
+            return Plan((texts.with_values(texts.text_of(query), query),), tuple, Collected)
         case RowsQuery():
             return _stored_rows(query, clock)
         case NewestQuery():

@@ -205,7 +205,7 @@ class Homes(Workload):
             chosen &= np.isin(tags[one.column], [value.encode() for value in one.values])
         if chosen.all():
             return None if 2 * (stop - first) > self._changes.rows else np.arange(first, stop)
-        return self._changes.rows_of(np.flatnonzero(chosen), first, stop)
+        return self._changes.rows_of_homes(np.flatnonzero(chosen), first, stop)
 
     def _number(self, table: str, name: str, values: Array) -> ColumnData:
         """Return a walk, on its grid if the precision says so, coded if that has few levels."""

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from simulator.control.background import BackgroundWatch
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
-from simulator.control.script import rows_of
+from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
@@ -28,7 +28,7 @@ _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 EnterPhase: TypeAlias = Callable[[str], None]
 
 
-class Upkeep:
+class DatabaseWork:
     """What the collector does to the database in one run, and its results so far."""
 
     def __init__(
@@ -136,7 +136,7 @@ class Upkeep:
         uncertain = [item for report in reports for item in report.uncertain]
         stored = spec.stored(reports)
         if spec.verify is VerifyMode.NONE:
-            self.verdict = _not_verified(rows_of(uncertain))
+            self.verdict = _not_verified(row_count(uncertain))
         else:
             self._enter("verify")
             fold = partial(self._fold, names_of_statistics(self._reader.tables))
