@@ -7,6 +7,7 @@ from typing import TypeAlias
 from simulator.control.background import BackgroundWatch
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
+from simulator.control.refusal import unfinished, wrong_count
 from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
@@ -98,14 +99,16 @@ class DatabaseWork:
                 count = AggregateQuery(table, (Aggregate(Function.COUNT),))
                 ((rows,),) = session.run(self._database.render(count))
                 stored += int(rows)
-        if stored != self._spec.dataset.rows:
-            raise self.ownership.wrong_count(self._expect_own(visible=True), stored)
+        expected = self._spec.dataset.rows
+        if stored != expected:
+            mark = self._expect_own(visible=True)
+            raise wrong_count(self._spec.target, mark, stored, expected)
 
     def _expect_own(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
         mark = self.ownership.found(visible=visible)
         if self.ownership.interrupted(mark):
-            raise self.ownership.refusal(mark)
+            raise unfinished(self._spec.target, mark)
         return mark
 
     def read_marks(self) -> None:
@@ -162,7 +165,7 @@ class DatabaseWork:
             if not self.ownership.interrupted(mark):
                 return
         if mark and mark.state is State.CLEARING:
-            raise self.ownership.refusal(mark)
+            raise unfinished(self._spec.target, mark)
         self.verdict = verify_interrupted(self._database, spec.dataset)
         if mark and self.verdict.status is Status.VERIFIED:
             self.ownership.confirm(mark)
