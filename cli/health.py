@@ -12,9 +12,9 @@ from importlib import metadata
 from pathlib import Path
 
 from cli.host.capacity import free_memory_bytes, too_many
+from cli.host.folders import shipped
 from cli.host.machine import this_machine
 from cli.host.program import INSTALLED, program_name
-from cli.host.shipped import shipped
 from cli.targets import config as configuration
 from simulator.errors import ConfigError, counted
 

@@ -128,13 +128,13 @@ def _tables(result: Result) -> tuple[str, ...]:
 
 def _gathered(name: Named) -> Entry:
     kind = KINDS[name.kind]
-    gist = kind.gist(kind.read(name.path))
+    outline = kind.outline(kind.read(name.path))
     return Entry(
         id=name.id,
         file=name.path.name,
-        created=gist.created or datetime.fromtimestamp(name.path.stat().st_mtime, UTC),
+        created=outline.created or datetime.fromtimestamp(name.path.stat().st_mtime, UTC),
         kind=name.kind,
-        target=",".join(gist.targets),
-        what=gist.what,
-        verdict=gist.verdict,
+        target=",".join(outline.targets),
+        what=outline.what,
+        verdict=outline.verdict,
     )

@@ -23,7 +23,7 @@ _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Gist:
+class Outline:
     """What a list says of such a result."""
 
     created: datetime | None
@@ -40,7 +40,7 @@ class Gathered:
     record: type[BaseModel]
     text: Callable[[Any, str, int], str]
     """Record, file, width -> what the command printed."""
-    gist: Callable[[Any], Gist]
+    outline: Callable[[Any], Outline]
     files: Callable[[Any], Sequence[str]]
     """Record -> the result files of its sweeps, in the same folder."""
 
@@ -49,25 +49,25 @@ class Gathered:
         return result_files.parsed(path, result_files.content_of(path), self.record, 1)
 
 
-def _of_reproduction(record: Reproduction) -> Gist:
+def _of_reproduction(record: Reproduction) -> Outline:
     return _of_items(record, f"{record.document}, size {record.size}")
 
 
-def _of_plan(record: PlanRecord) -> Gist:
+def _of_plan(record: PlanRecord) -> Outline:
     return _of_items(record, f"plan {record.name}")
 
 
-def _of_items(record: Reproduction | PlanRecord, what: str) -> Gist:
+def _of_items(record: Reproduction | PlanRecord, what: str) -> Outline:
     done = record.status == "done" and record.items
     verdict = worst(item.verdict for item in record.items) if done else record.status
-    return Gist(record.last, dict.fromkeys(item.target for item in record.items), what, verdict)
+    return Outline(record.last, dict.fromkeys(item.target for item in record.items), what, verdict)
 
 
-def _of_capacity(record: Capacity) -> Gist:
+def _of_capacity(record: Capacity) -> Outline:
     found = record.holds_rows_per_s
     rate = "no rate keeps" if found is None else f"{found:,.0f} rows/s keep"
     what = f"{rate} {' and '.join(record.objective)}"
-    return Gist(record.created, (record.target,), what, record.verdict)
+    return Outline(record.created, (record.target,), what, record.verdict)
 
 
 def _files_of_items(record: Reproduction | PlanRecord) -> list[str]:

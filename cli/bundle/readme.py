@@ -44,7 +44,7 @@ def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -
         for warning in result.warnings:
             yield f"  - warning: {warning}"
     for path, kind, record in found.records:
-        yield f"- `{path.name}`: {kind.gist(record).what}"
+        yield f"- `{path.name}`: {kind.outline(record).what}"
     yield "\n## Figures\n"
     named = [(id_of(path) or result.sweep_id, result) for path, result in found.sweeps]
     yield exported(named, "markdown").rstrip()

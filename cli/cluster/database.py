@@ -43,7 +43,7 @@ def database_pods(cluster: Cluster, target: Target) -> tuple[DatabasePod, ...] |
     return tuple(sorted(behind, key=lambda pod: (pod.namespace, pod.name)))
 
 
-def described(pods: tuple[DatabasePod, ...]) -> str:
+def pod_names(pods: tuple[DatabasePod, ...]) -> str:
     """Return the names of the pods, or of the first of many."""
     names = ", ".join(pod.name for pod in pods[:_NAMED])
     more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""

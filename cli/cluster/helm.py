@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
+from cli.host.folders import shipped
 from cli.host.scratch import scratch_folder
-from cli.host.shipped import shipped
 from simulator.errors import ConfigError, SetupError
 
 CHART = shipped("deployment")

@@ -6,7 +6,7 @@ from datetime import datetime
 from time import monotonic
 
 from cli.cluster.api import Cluster, Object
-from cli.cluster.database import DatabasePod, described
+from cli.cluster.database import DatabasePod, pod_names
 from cli.cluster.diagnosis import phase_of
 from cli.host.resources import Name, Part, Reading, Resources
 from simulator.errors import BenchError
@@ -47,7 +47,7 @@ class KubeletSource:
         """Node -> what its clock is ahead of `monotonic`."""
         self._stamps: dict[Name, str] = {}
         self.described = Resources(
-            server=database if isinstance(database, str) else described(self._database),
+            server=database if isinstance(database, str) else pod_names(self._database),
             client="the pods of the run",
             machine=f"node {', '.join(self._nodes)}" if self._nodes else "",
             short_phases=_SHORT_PHASES,

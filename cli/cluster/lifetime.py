@@ -11,7 +11,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Self
 
-from cli.cluster.api import Cluster, NotFound, Object
+from cli.cluster.api import Cluster, Object
+from cli.cluster.wire import NotFound
 from simulator.errors import BenchError
 
 UNATTENDED_S = 1800

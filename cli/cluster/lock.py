@@ -7,8 +7,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from cli.cluster.api import Cluster, Exists, NotFound
+from cli.cluster.api import Cluster
 from cli.cluster.release import NAME, OWNER, PROGRAM, SWEEP, is_abandoned, this_owner
+from cli.cluster.wire import Exists, NotFound
 from cli.host.lock import holder_of, in_use
 from cli.host.program import program
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cli.cluster.api import Cluster, NotFound, Object
+from cli.cluster.api import Cluster, Object
+from cli.cluster.wire import NotFound
 
 _RENEWALS = 4
 _DURATION_S = 40.0

@@ -4,7 +4,8 @@ import queue
 import threading
 from dataclasses import dataclass
 
-from cli.cluster.api import Cluster, Expired, NotFound, NotYet, Object, Unreachable
+from cli.cluster.api import Cluster, Object
+from cli.cluster.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import BenchError
 
 _AGAIN_S = 0.25

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cli.archive.names import results_in
-from cli.host.shipped import shipped
+from cli.host.folders import shipped
 
 TABLE = Path(__file__).with_name("commands.json")
 _CONFIG = "config.yaml"

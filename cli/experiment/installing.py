@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cli.experiment.items import Pair
 from cli.experiment.plan import Plan, PlanTarget
-from cli.host.shipped import shipped
+from cli.host.folders import shipped
 from cli.targets.config import Target
 from simulator.errors import ConfigError, nearest
 

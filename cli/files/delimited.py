@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ import pyarrow as pa
 from pyarrow import csv
 
 from cli.files.cells import guessed, is_utf8, looks_like_data
-from cli.files.delimiter import detected
 from cli.files.request import Request
 from cli.files.source import SHOWN_CASES, Portion, Source, not_utf8
 from simulator.data.block import Array
@@ -23,6 +23,8 @@ from simulator.errors import ConfigError, counted
 BLOCK_BYTES = 4 << 20
 """The types are those of the cells in so many bytes at the beginning."""
 _HEAD_BYTES = 1 << 16
+_HEAD_RECORDS = 20
+_DELIMITERS = ",;\t|"
 _MAX_COLUMNS = 4096
 _NO_HEADING = "which looks like data ({}); add a line with the names of the columns above it"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -205,7 +207,7 @@ class DelimitedSource(Source):
     def _detected(self) -> str:
         if ".tsv" in self._path.name.lower():
             return "\t"
-        return detected(_text(self._head), whole=len(self._head) < _HEAD_BYTES)
+        return _delimiter_of(_text(self._head), whole=len(self._head) < _HEAD_BYTES)
 
     def _heading(self, columns: list[Any]) -> tuple[str, ...]:
         if len(columns) > _MAX_COLUMNS:
@@ -229,3 +231,31 @@ class DelimitedSource(Source):
 
 def _text(head: bytes) -> str:
     return head.decode("utf-8-sig", errors="replace")
+
+
+def _delimiter_of(head: str, *, whole: bool) -> str:
+    """Return the delimiter that splits the first records into the most columns.
+
+    A delimiter that splits all records into equally many columns is preferred to one that does
+    not: a decimal comma is in the rows, and not in the heading. `whole` says that `head` is the
+    whole file; otherwise its last record may be cut.
+    """
+    return max(_DELIMITERS, key=lambda each: _columns_of(head, each, whole=whole))
+
+
+def _columns_of(head: str, delimiter: str, *, whole: bool) -> tuple[bool, int]:
+    widths = [len(record) for record in _head_records(head, delimiter) if record]
+    if not whole and len(widths) < _HEAD_RECORDS:
+        del widths[-1:]
+    if not widths:
+        return False, 0
+    return len(set(widths)) == 1 and widths[0] > 1, widths[0]
+
+
+def _head_records(head: str, delimiter: str) -> list[list[str]]:
+    """Return the first records; none where the text is not CSV."""
+    try:
+        reader = plain_csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+        return list(islice(reader, _HEAD_RECORDS))
+    except plain_csv.Error:  # a cell beyond the module's limit
+        return []

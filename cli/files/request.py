@@ -173,7 +173,7 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def described(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
+def shown_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
     """Return the options of an insert for display; with a file, without those it rules out."""
     if not isinstance(params, FileParams):
         shown = {name: value for name, value in options.items() if value is not None}

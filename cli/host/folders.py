@@ -1,8 +1,10 @@
-"""Folders of the user's that outlive a command."""
+"""Folders that outlive a command: of the program, and of the user."""
 
 import os
 import tempfile
 from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def temporary_folders() -> list[Path]:
@@ -20,3 +22,9 @@ def state_folder() -> Path:
     """
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser() / "iotbench"
+
+
+def shipped(name: str) -> Path:
+    """Return what comes with the program, such as config.yaml: in a checkout, or as a package."""
+    installed = _PACKAGE / "shipped" / name
+    return installed if installed.exists() else _PACKAGE.parent / name

@@ -7,13 +7,14 @@ from contextlib import AbstractContextManager, suppress
 from secrets import token_urlsafe
 from typing import Self
 
-from cli.cluster.api import Cluster, NotFound, Unreachable
+from cli.cluster.api import Cluster
 from cli.cluster.helm import Helm
 from cli.cluster.lifetime import KEPT_S, UNATTENDED_S, Lifetime
 from cli.cluster.options import ClusterOptions
 from cli.cluster.release import Release
 from cli.cluster.removal import remove
 from cli.cluster.watcher import Watcher
+from cli.cluster.wire import NotFound, Unreachable
 from cli.host.interrupts import Interrupts
 from cli.host.program import program
 from cli.host.streams import say

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cli.files.request import described
+from cli.files.request import shown_options
 from cli.host.owner import user_at_host
 from cli.host.streams import say
 from cli.input.parameters import instant
@@ -38,7 +38,7 @@ def insert_sweep(  # noqa: PLR0913
     nothing = before.dataset.model_copy(update={"ranges": ()})
     sweep = start(Kind.INSERT, target, output, nothing, sweep_id)
     sweep.result.configuration = {
-        **described(options.described(has_end=reader.sizes is not None), params),
+        **shown_options(options.described(has_end=reader.sizes is not None), params),
         "mixes_tables": plan.mixes_tables(database, reader, options.batch),
         "runs": 1 if options.steps else options.repeats,
         "verify": level.value,

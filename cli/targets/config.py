@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cli.host.shipped import shipped
+from cli.host.folders import shipped
 from cli.input.quantities import as_option
 from cli.input.validation import problems_of, shown, shown_key
 from cli.input.yamlfile import read_yaml

@@ -9,8 +9,8 @@ import yaml
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from cli.host.folders import shipped
 from cli.host.inputs import read_text
-from cli.host.shipped import shipped
 from cli.targets.config import FILE
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class

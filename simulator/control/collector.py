@@ -14,6 +14,7 @@ from typing import Literal
 
 from simulator.clock import OwnClock
 from simulator.control.coordinator import Coordinator
+from simulator.control.database_work import DatabaseWork
 from simulator.control.endpoints import application
 from simulator.control.event_writer import EventWriter
 from simulator.control.follower import Follower
@@ -22,7 +23,6 @@ from simulator.control.probe import probe
 from simulator.control.scanning import scanned
 from simulator.control.script import Script
 from simulator.control.server import server_of
-from simulator.control.upkeep import Upkeep
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
 from simulator.modules.base import BATCH, IMPORT, Database
 from simulator.protocol.events import CheckEvent, Outcome
@@ -30,9 +30,9 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import Kind, RunSpec
+from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here
 from simulator.verify.needed import Names
-from simulator.verify.portions import Portions
 
 _POLL_S = 0.5
 _LAST_REPORTS_S = 2.0
@@ -64,7 +64,7 @@ class Collector:
         self._interrupted = False
         self._scanned: Scanned | None = None
         self._loop: asyncio.AbstractEventLoop
-        self._upkeep = Upkeep(spec, database, self._enter_from_thread, self._fold_from_thread)
+        self._work = DatabaseWork(spec, database, self._enter_from_thread, self._fold_from_thread)
 
     # --- the run -------------------------------------------------------------------------------
 
@@ -102,16 +102,16 @@ class Collector:
             return
         if spec.kind is Kind.MARKS:
             self._phases.enter("marks")
-            await self._in_thread(self._upkeep.read_marks)
+            await self._in_thread(self._work.read_marks)
             return
         if spec.kind is Kind.SCAN:
             self._phases.enter("scan")
             await self._in_thread(self._scan)
             return
         self._phases.enter("init")
-        await self._in_thread(self._upkeep.prepare)
+        await self._in_thread(self._work.prepare)
         if spec.kind is Kind.VERIFY:
-            await self._in_thread(self._upkeep.verify_stored)
+            await self._in_thread(self._work.verify_stored)
             return
         self._phases.enter("prefill" if any(task.prefill for task in spec.inserts) else "barrier")
         self._run.tables_ready.set()
@@ -121,7 +121,7 @@ class Collector:
             await self._run.last_reports(_LAST_REPORTS_S)
             raise self._over()
         await self._in_thread(self._finish)
-        self._gate.portions.dismiss()
+        self._gate.fold_tasks.dismiss()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Run blocking work in a thread; the end of the run does not wait for it."""
@@ -196,9 +196,9 @@ class Collector:
     def _finish(self) -> None:
         reports = list(self._run.reports.values())
         if self._spec.inserts:
-            self._upkeep.finish_insert(reports)
+            self._work.finish_insert(reports)
         if self._spec.asks:
-            self._upkeep.finish_query(self._gate.answers)
+            self._work.finish_query(self._gate.answers)
 
     def _over(self) -> BenchError:
         return (Interrupted if self._interrupted else RunError)(self._run.cause)
@@ -209,10 +209,10 @@ class Collector:
         """Enter a phase, which begins now, in the loop's thread: two would mix their lines."""
         self._loop.call_soon_threadsafe(self._phases.enter, phase, "", time.time())
 
-    def _fold_from_thread(self, names: Names, portions: Portions) -> None:
+    def _fold_from_thread(self, names: Names, tasks: FoldTasks) -> None:
         """Fold in threads of this process, and in the workers that have reported."""
-        self._loop.call_soon_threadsafe(self._gate.portions.offer, names, portions)
-        fold_here(portions)
+        self._loop.call_soon_threadsafe(self._gate.fold_tasks.offer, names, tasks)
+        fold_here(tasks)
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
         self._phases.leave(time.time())
@@ -221,7 +221,7 @@ class Collector:
             self._phases.make_exact(self._spec)
         reports = self._run.all_reports()
         released_s = min(self._run.released_s.values(), default=None)
-        background, began_s = self._upkeep.background, released_s or math.inf
+        background, began_s = self._work.background, released_s or math.inf
         written = any(r.rows or r.prefill_rows or r.uncertain for r in reports)
         status: Literal["done", "failed", "interrupted"] = "done"
         if failure:
@@ -230,20 +230,20 @@ class Collector:
             status=status,
             cause=self._run.cause if failure else "",
             exit_code=failure.exit_code if failure else 0,
-            touched=self._upkeep.touched or written,
+            touched=self._work.touched or written,
             released_s=released_s,
             phases_s=self._phases.seconds,
-            server=self._upkeep.server,
+            server=self._work.server,
             insert_mode=self._insert_mode() if inserts else "",
             reports=len(reports),
-            verdict=self._upkeep.verdict,
-            rows_verdict=self._upkeep.rows_verdict,
-            queries=self._upkeep.queries,
+            verdict=self._work.verdict,
+            rows_verdict=self._work.rows_verdict,
+            queries=self._work.queries,
             ramps=tuple(self._follower.ramping.found) if self._follower.ramping else (),
-            size_bytes=self._upkeep.size_bytes,
-            complete=self._upkeep.complete and not failure,
-            marks=self._upkeep.found_marks,
-            no_mark=self._upkeep.ownership.no_mark,
+            size_bytes=self._work.size_bytes,
+            complete=self._work.complete and not failure,
+            marks=self._work.found_marks,
+            no_mark=self._work.ownership.no_mark,
             paused_s=self._follower.paused_s,
             background=background.counts(began_s + self._phases.seconds.get(WARMUP, 0.0)),
             occurrences=(*background.occurrences(began_s), *self._run.ended_early(began_s)),

@@ -30,11 +30,11 @@ from simulator.protocol.messages import (
     AnswerQuestion,
     AnswerRows,
     Arrival,
+    FoldReply,
+    FoldRequest,
     Heartbeat,
     Known,
     Message,
-    PortionReply,
-    PortionRequest,
     Registration,
     Reply,
     WorkerReport,
@@ -67,7 +67,7 @@ KINDS: Mapping[str, Kind] = {
     "/report": Kind(WorkerReport, Reply),
     "/answers/known": Kind(AnswerQuestion, Known),
     "/answers": Kind(AnswerRows, Known),
-    "/portion": Kind(PortionRequest, PortionReply),
+    "/fold": Kind(FoldRequest, FoldReply),
 }
 
 
@@ -116,7 +116,7 @@ def application(gate: Gate, token: str) -> Starlette:
         "/report": report,
         "/answers/known": answers_known,
         "/answers": answers,
-        "/portion": gate.portion,
+        "/fold": gate.fold_task,
     }
 
     async def served(request: Request, path: str) -> Message:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from simulator import __version__
 from simulator.control.coordinator import Coordinator
-from simulator.control.portions import SharedPortions
+from simulator.control.fold_tasks import SharedFoldTasks
 from simulator.control.reports import Rejected, check_report
 from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer
@@ -19,9 +19,9 @@ from simulator.protocol.messages import (
     AnswerQuestion,
     AnswerRows,
     Arrival,
+    FoldReply,
+    FoldRequest,
     Heartbeat,
-    PortionReply,
-    PortionRequest,
     Registration,
     WorkerReport,
 )
@@ -38,7 +38,7 @@ class Gate:
         self._sent: defaultdict[tuple[int, str], set[tuple[int, str]]] = defaultdict(set)
         """Worker, query -> instance and digest of its answers."""
         self._answer_bytes = 0
-        self.portions = SharedPortions(run, script)
+        self.fold_tasks = SharedFoldTasks(run, script)
 
     async def register(self, message: Registration, uid: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
@@ -76,12 +76,12 @@ class Gate:
             check_report(report, self.script, sent, stopped=self.run.stopped.is_set())
             self.run.report(report)
 
-    async def portion(self, message: PortionRequest, uid: str) -> PortionReply:
+    async def fold_task(self, message: FoldRequest, uid: str) -> FoldReply:
         """Take what a worker has folded; hold it for a while, and return what to fold next."""
         self._admit(message.index, uid)
         if message.folded:
-            await self.portions.take(message.index, message.folded)
-        return await self.portions.next(message.index)
+            await self.fold_tasks.take(message.index, message.folded)
+        return await self.fold_tasks.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> tuple[bool, ...]:
         """Return which of these answers to a query are here."""

@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.refusal import Foreign, refused
+from simulator.control.refusal import Foreign, of_another, refused
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Table
-from simulator.errors import BenchError, ConfigError, MismatchError, SetupError, counted
+from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.base import Database
 from simulator.modules.existing import Existing
 from simulator.protocol.mark import Mark, Marks, State, same_rows
@@ -187,51 +187,12 @@ class Ownership:
         """
         mark = self.read(visible=visible).newest(self._tables)
         if mark and not same_rows(mark.dataset, self._spec.dataset):
-            raise SetupError(self._of_another(mark))
+            raise SetupError(of_another(self._spec.target, mark))
         return mark
-
-    def _of_another(self, mark: Mark) -> str:
-        target = self._spec.target
-        if mark.state in (State.CLEARING, State.WRITING):
-            return (
-                f"the tables of {target} were written by another insert, which did not end or still"
-                f" runs: {mark.describe()}; wait for it, or run insert again"
-            )
-        return (
-            f"the tables of {target} hold the rows of another insert: {mark.describe()}; name its"
-            " result file with --dataset, or run insert again"
-        )
 
     def interrupted(self, mark: Mark | None) -> bool:
         """Whether the insert of the expected rows did not end, or not all of them are stored."""
         return mark.state is not State.COMPLETE if mark else not self._spec.complete
-
-    def refusal(self, mark: Mark | None) -> SetupError:
-        """Return the error for rows of an insert that did not end."""
-        which = f" ({mark.describe()})" if mark else ""
-        if mark and mark.state is State.CLEARING:
-            return SetupError(
-                f"the last insert of {self._spec.target} did not end: it was interrupted while it"
-                f" created the tables, which may hold anything{which}; run insert again"
-            )
-        return SetupError(
-            f"the last insert of {self._spec.target} did not end, or not all of its rows are"
-            f" stored{which}: run insert again, or `verify`, which counts the stored rows"
-        )
-
-    def wrong_count(self, mark: Mark | None, stored: int) -> BenchError:
-        """Return the error for another number of rows than the expected one."""
-        expected, target = self._spec.dataset.rows, self._spec.target
-        if mark:
-            return MismatchError(
-                f"the tables of {target} hold {counted(stored, 'row')}, but their insert left"
-                f" {expected:,} ({mark.describe()}): the data is wrong; `verify` names the rows"
-            )
-        return SetupError(
-            f"the tables of {target} hold {counted(stored, 'row')}, but its last insert left"
-            f" {expected:,}, and no mark in the database says whose rows they are: run insert"
-            " again, or name the result file of the insert that wrote them with --dataset"
-        )
 
 
 def _all(names: Mapping[str, Iterable[str]]) -> list[str]:

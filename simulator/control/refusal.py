@@ -1,10 +1,11 @@
-"""Why a run is refused that needs names of somebody else's tables, and the remedies. Pure."""
+"""Why a run is refused: the tables are somebody else's, or hold other rows; the remedies. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulator.errors import counted
+from simulator.errors import BenchError, MismatchError, SetupError, counted
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
+from simulator.protocol.mark import Mark, State
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -18,7 +19,7 @@ class Foreign:
     contents: Contents
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """What it is, and how much is stored in it."""
         return f"{self.existing.kind} {self.name} ({_stored(self.contents)})"
 
@@ -28,7 +29,7 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
 
     `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
     """
-    *others, last = (each.described for each in foreign)
+    *others, last = (each.description for each in foreign)
     listed = f"{', '.join(others)} and {last}" if others else last
     several = len(foreign) > 1
     what, whose = ("them", "names") if several else ("it", "name")
@@ -48,6 +49,47 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
     return (
         f"{target}: this program did not make {listed}, whose {whose} this run needs; nothing was"
         f" changed. Either {', or '.join(remedies)}"
+    )
+
+
+def of_another(target: str, mark: Mark) -> str:
+    """Return why a run is refused whose tables hold the rows of another insert."""
+    if mark.state in (State.CLEARING, State.WRITING):
+        return (
+            f"the tables of {target} were written by another insert, which did not end or still"
+            f" runs: {mark.describe()}; wait for it, or run insert again"
+        )
+    return (
+        f"the tables of {target} hold the rows of another insert: {mark.describe()}; name its"
+        " result file with --dataset, or run insert again"
+    )
+
+
+def unfinished(target: str, mark: Mark | None) -> SetupError:
+    """Return the error for rows of an insert that did not end."""
+    which = f" ({mark.describe()})" if mark else ""
+    if mark and mark.state is State.CLEARING:
+        return SetupError(
+            f"the last insert of {target} did not end: it was interrupted while it"
+            f" created the tables, which may hold anything{which}; run insert again"
+        )
+    return SetupError(
+        f"the last insert of {target} did not end, or not all of its rows are"
+        f" stored{which}: run insert again, or `verify`, which counts the stored rows"
+    )
+
+
+def wrong_count(target: str, mark: Mark | None, stored: int, expected: int) -> BenchError:
+    """Return the error for another number of rows than the expected one."""
+    if mark:
+        return MismatchError(
+            f"the tables of {target} hold {counted(stored, 'row')}, but their insert left"
+            f" {expected:,} ({mark.describe()}): the data is wrong; `verify` names the rows"
+        )
+    return SetupError(
+        f"the tables of {target} hold {counted(stored, 'row')}, but its last insert left"
+        f" {expected:,}, and no mark in the database says whose rows they are: run insert"
+        " again, or name the result file of the insert that wrote them with --dataset"
     )
 
 

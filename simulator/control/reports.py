@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from simulator.control.script import Script, rows_of
+from simulator.control.script import Script, row_count
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Ask, Insert
 
@@ -42,8 +42,8 @@ def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: boo
     if not all(any(item in r for r in task.timed) for item in report.written or ()):
         raise _rejected(report, "written rows that are not its own")
     by_end = report.written if by_time and report.written is not None else task.timed
-    planned = rows_of(by_end) + rows_of(task.prefill)
-    rows = report.rows + report.prefill_rows + rows_of(report.uncertain)
+    planned = row_count(by_end) + row_count(task.prefill)
+    rows = report.rows + report.prefill_rows + row_count(report.uncertain)
     if whole and rows != planned:
         raise _rejected(report, f"{rows} rows of {planned}, and no error")
 

@@ -11,7 +11,7 @@ from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
 from simulator.protocol.spec import Ask, Clocking, Insert, Kind, RunSpec, Task
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify.portions import PORTION_ROWS
+from simulator.verify.fold_tasks import FOLD_TASK_ROWS
 
 MOST_ANSWER_BYTES = 256 << 20
 """Of all different answers of a run, in JSON."""
@@ -76,11 +76,11 @@ def _outputs(query: Query | TextQuery) -> tuple[Output, ...]:
 
 
 def _needs_help(spec: RunSpec) -> bool:
-    """Whether rows are compared, and are more than one portion."""
+    """Whether rows are compared, and are more than one fold task has."""
     compares = bool(spec.asks) or spec.verify is not VerifyMode.NONE
-    return bool(spec.workers) and compares and spec.after.rows > PORTION_ROWS
+    return bool(spec.workers) and compares and spec.after.rows > FOLD_TASK_ROWS
 
 
-def rows_of(ranges: Iterable[RowRange]) -> int:
+def row_count(ranges: Iterable[RowRange]) -> int:
     """Return the number of rows in ranges."""
     return sum(map(len, ranges))

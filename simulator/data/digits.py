@@ -1,12 +1,13 @@
 """Integers as decimal digits, four at a time from a table of 10,000 entries."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.octets import literal, octets, side_by_side
+from simulator.data.octets import literal, octets, side_by_side, unpadded
 from simulator.data.ragged import overlapping
 
 _POWERS = tuple(10**exponent for exponent in range(1, 20))
@@ -75,3 +76,23 @@ def _shifted(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Arr
     starts = np.arange(0, 2 * width * len(leading), 2 * width)
     shifted: Array = overlapping(items.view(np.uint8), width)[starts + leading]
     return shifted
+
+
+def joined(columns: Sequence[Array]) -> Array:
+    """Return the concatenated texts and integers of each row, as an 'S' array.
+
+    Rows without padding are not copied. A device, an instant and a number take about 20 ns per row.
+    """
+    rows = len(columns[0])
+    pieces: list[Array] = []
+    for values in columns:
+        is_text = values.dtype.kind == "S"
+        pieces += [values.view(f"V{values.dtype.itemsize}")] if is_text else integers(values)[0]
+    side = side_by_side(pieces, rows)
+    letters, written = octets(side), unpadded(side)
+    if written is not None:
+        # Shift the bytes that are not padding to the left; trailing NUL ends a text.
+        shifted = np.zeros_like(letters)
+        shifted[np.arange(letters.shape[1]) < written.sum(axis=1)[:, None]] = letters[written]
+        letters = shifted
+    return letters.reshape(-1).view(f"S{letters.shape[1]}")

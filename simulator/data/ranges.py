@@ -181,7 +181,7 @@ def first_rows(ranges: Iterable[RowRange], count: int) -> list[RowRange]:
     return [item for item in kept if len(item)]
 
 
-def written(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[RowRange]:
+def written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[RowRange]:
     """Return the rows of one table that were written: the first `counts[p]` of each part p."""
     parts, total = len(counts), sum(map(len, ranges))
     if sum(counts) == total:

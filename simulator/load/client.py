@@ -21,9 +21,9 @@ from simulator.protocol.messages import (
     AnswerRows,
     AnswerWithRows,
     Folded,
+    FoldReply,
+    FoldRequest,
     Message,
-    PortionReply,
-    PortionRequest,
     Reply,
     Scalar,
     dump,
@@ -85,10 +85,10 @@ class CollectorClient:
         self._patience_s = min(self._patience_s, self._silence_s)
         return reply
 
-    def portion(self, folded: Folded | None) -> PortionReply:
-        """Bring back what was folded of a portion, and ask for the next."""
-        message = PortionRequest(index=self._index, folded=folded)
-        return PortionReply.model_validate(self._post("/portion", dump(message), self._silence_s))
+    def fold_task(self, folded: Folded | None) -> FoldReply:
+        """Bring back the fold of a task, and ask for the next."""
+        message = FoldRequest(index=self._index, folded=folded)
+        return FoldReply.model_validate(self._post("/fold", dump(message), self._silence_s))
 
     def repeat_nothing(self) -> None:
         """Give up a message as soon as the collector cannot be reached."""

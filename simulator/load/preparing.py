@@ -9,7 +9,7 @@ from pathlib import Path
 from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.edges import edges
-from simulator.data.ranges import RowRange, written
+from simulator.data.ranges import RowRange, written_ranges
 from simulator.load.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.connection import Connection
 from simulator.load.imports import written as written_to
@@ -152,7 +152,7 @@ class Preparer:
             counts = [self._sent[place, part] for part in range(table.parts)]
             if self._reader.lane_parts == 1:
                 counts = [sum(counts)]
-            found += written([item for item in ranges if item.table == place], counts)
+            found += written_ranges([item for item in ranges if item.table == place], counts)
         return tuple(found)
 
     def _count_sent(self) -> None:

@@ -21,9 +21,9 @@ from simulator.load.batch import Batch
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
 from simulator.load.failures import Failures
+from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Durations, Meter
 from simulator.load.pace import paces_of
-from simulator.load.portions import fold_portions
 from simulator.load.records import RecordReader
 from simulator.load.sender import Sender
 from simulator.load.timings import RunClock
@@ -142,7 +142,7 @@ class Worker:
         self._reported = True
         self._client.repeat_nothing()
         try:
-            fold_portions(self._spec, self._client, self._stop)
+            help_to_fold(self._spec, self._client, self._stop)
         except Exception as failed:  # noqa: BLE001 - its own part is done
             if not self._stop.is_set():
                 print(f"cannot help the collector: {failed}", file=sys.stderr)  # noqa: T201

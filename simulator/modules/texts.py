@@ -29,7 +29,7 @@ class TextLanguage(ABC):
         """Where the rows are: `table`, and what else the language needs."""
 
     @abstractmethod
-    def written(self, text: str, query: TextQuery) -> str:
+    def with_values(self, text: str, query: TextQuery) -> str:
         """Return a text with the values of an instance, as the database gets it."""
 
     def chosen(self, texts: Mapping[str, str]) -> str | None:
@@ -52,7 +52,7 @@ class TextLanguage(ABC):
 
     def statement(self, query: TextQuery) -> Statement:
         """Return the text with its parameters; KeyError without a text."""
-        return Statement(self.written(self.text_of(query), query), query.outputs, own=True)
+        return Statement(self.with_values(self.text_of(query), query), query.outputs, own=True)
 
     def text_of(self, query: TextQuery) -> str:
         """Return the query's text for this language; KeyError without one."""
@@ -95,7 +95,7 @@ class StatementLanguage(TextLanguage):
                 return f"{{{name}}} is in quotes or in a comment; a value brings its own quotes"
         return super().problem(text, columns)
 
-    def written(self, text: str, query: TextQuery) -> str:
+    def with_values(self, text: str, query: TextQuery) -> str:
         """Return a text whose parameters are literals."""
         values = {name: self.literal(value) for name, value in query.values.items()}
         return filled(text, {**self.places, **values})

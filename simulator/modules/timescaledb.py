@@ -227,7 +227,7 @@ class Timescaledb(Postgres):
         )
         text = (
             f"SELECT {dialect.names((*query.tags, *query.columns))} "
-            f"FROM {sql.rows_of(dialect, table)} JOIN ({newest}) AS newest "
+            f"FROM {sql.from_operand(dialect, table)} JOIN ({newest}) AS newest "
             f"ON {' AND '.join(joined)}"
         )
         return Statement(text, outputs(query))

@@ -40,7 +40,7 @@ _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
 """A histogram of `simulator.load.meter` with a count in every bucket."""
 FOLD_BYTES = 4 << 20
-"""The most that the collector takes of one portion."""
+"""The most that the fold of one task may take."""
 _FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
 _BASE64 = "^[A-Za-z0-9+/=]*$"
 MOST_ANSWERS = 100
@@ -314,15 +314,15 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
 
 
 class Folded(Message):
-    """What a worker has folded of a portion."""
+    """What a worker has folded."""
 
     number: Count
-    """The portion's."""
+    """Of the fold task."""
     content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=_BASE64)] | None
     """`Oracle.to_bytes`; None if that is larger than FOLD_BYTES."""
 
 
-class PortionRequest(Message):
+class FoldRequest(Message):
     """A worker that has reported brings back what it has folded, and asks for more."""
 
     index: Index
@@ -333,8 +333,8 @@ QueryName: TypeAlias = tuple[str, int]
 """See simulator.verify.needed."""
 
 
-class PortionReply(Message):
-    """A portion of the dataset to fold; without one, the worker asks again."""
+class FoldReply(Message):
+    """Rows of the dataset to fold; without one, the worker asks again."""
 
     number: int | None = None
     queries: tuple[QueryName, ...] = ()

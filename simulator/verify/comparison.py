@@ -33,10 +33,10 @@ from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.fingerprint import Fingerprint, buckets_of
+from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
 from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
-from simulator.verify.portions import VERIFY_BLOCK_ROWS
 
 STREAM_ROWS = 20_000
 _MAX_BUCKETS = 1000

@@ -1,6 +1,6 @@
-"""The truth of many queries over a dataset: from few rows where that will do, else from portions.
+"""The truth of many queries over a dataset: from few rows where that will do, else from all.
 
-Threads share the portions: NumPy releases the interpreter while it draws and counts, and holds it
+Threads share the fold tasks: NumPy releases the interpreter while it draws and counts, and holds it
 in `ufunc.at`, a small part of the time. The collector has other processes fold some of them.
 """
 
@@ -13,18 +13,18 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.derived import innermost
 from simulator.data.query import EVERYTHING, DistinctQuery, Query
 from simulator.host import usable_cores
+from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.oracle import Oracle, Truth
-from simulator.verify.portions import VERIFY_BLOCK_ROWS, Portions
 
-Folding: TypeAlias = Callable[[Portions], None]
-"""Folds all portions."""
+Folding: TypeAlias = Callable[[FoldTasks], None]
+"""Folds all tasks."""
 
 
-def fold_here(portions: Portions, threads: int = 0) -> None:
-    """Fold all portions in threads of this process, as many as it has cores."""
+def fold_here(tasks: FoldTasks, threads: int = 0) -> None:
+    """Fold all tasks in threads of this process, as many as it has cores."""
     threads = threads or usable_cores()
     with ThreadPoolExecutor(threads) as pool:
-        ends = [pool.submit(portions.fold) for _ in range(threads)]
+        ends = [pool.submit(tasks.fold) for _ in range(threads)]
     for end in ends:
         end.result()
 
@@ -45,9 +45,9 @@ def truths(
             found[query] = _selected(query, reader.reading([query]), rows)
     others = [query for query in dict.fromkeys(queries) if query not in found]
     if others:
-        portions = Portions(others, dataset)
-        fold(portions)
-        found |= {query: portions.truth(query) for query in others}
+        tasks = FoldTasks(others, dataset)
+        fold(tasks)
+        found |= {query: tasks.truth(query) for query in others}
     return found
 
 

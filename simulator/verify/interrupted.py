@@ -20,7 +20,7 @@ from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.comparison import STREAM_ROWS
-from simulator.verify.portions import VERIFY_BLOCK_ROWS
+from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
 
 _PASS_ROWS = 1 << 24
 _MOST_SHOWN = 3

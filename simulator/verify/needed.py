@@ -12,17 +12,17 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Query
 from simulator.data.schema import Table, Type
 from simulator.protocol.messages import QueryName
 from simulator.protocol.spec import RunSpec
+from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here
-from simulator.verify.portions import Portions
 
 Names: TypeAlias = Mapping[Query, QueryName]
-SharedFolding: TypeAlias = Callable[[Names, Portions], None]
-"""Folds all portions, with other processes that know the queries by name."""
+SharedFolding: TypeAlias = Callable[[Names, FoldTasks], None]
+"""Folds all tasks, with other processes that know the queries by name."""
 
 
-def fold_alone(_: Names, portions: Portions) -> None:
-    """Fold all portions here."""
-    fold_here(portions)
+def fold_alone(_: Names, tasks: FoldTasks) -> None:
+    """Fold all tasks here."""
+    fold_here(tasks)
 
 
 def names_of_statistics(tables: Sequence[Table]) -> Names:

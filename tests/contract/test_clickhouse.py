@@ -18,7 +18,13 @@ from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions, durability
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.clickhouse.session import CSV, ROWBINARY, ServerError, ServerSession, rows_of
+from simulator.modules.clickhouse.session import (
+    CSV,
+    ROWBINARY,
+    ServerError,
+    ServerSession,
+    parsed_rows,
+)
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, drop, send
@@ -238,13 +244,13 @@ def test_instants_that_an_old_server_misreads_from_csv_are_refused(embedded):
 
 def test_an_answer_that_ends_in_an_error_is_an_error():
     number, text = Output("n", Type.INT64, TimeUnit.SECOND), Output("t", Type.TEXT, TimeUnit.SECOND)
-    assert rows_of("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
-    assert rows_of("", [number]) == []
+    assert parsed_rows("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
+    assert parsed_rows("", [number]) == []
     error = "Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)"
     for torn in (f"1\n{error}", f"1\n{error}\n", "1\n2"):
         with pytest.raises(ServerError):
-            rows_of(torn, [number])
-    assert rows_of("1\t2\n", [number]) == [("1", "2")]  # `answer` checks the number of columns
+            parsed_rows(torn, [number])
+    assert parsed_rows("1\t2\n", [number]) == [("1", "2")]  # `answer` checks the number of columns
 
 
 @SERVER

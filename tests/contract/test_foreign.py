@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simulator.control.database_work import DatabaseWork
 from simulator.control.marks import TABLE as MARKS
-from simulator.control.upkeep import Upkeep
 from simulator.data.block import Block, Values
 from simulator.data.query import RowsQuery
 from simulator.data.schema import Column, Role, Table, Type
@@ -57,11 +57,11 @@ def _runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
 
 
 def _prepare(spec: RunSpec, database: Database) -> None:
-    upkeep = Upkeep(spec, database, lambda _: None)
+    work = DatabaseWork(spec, database, lambda _: None)
     try:
-        upkeep.prepare()
+        work.prepare()
     finally:
-        upkeep.background.finish()
+        work.background.finish()
 
 
 @contextmanager

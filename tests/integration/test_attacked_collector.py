@@ -213,10 +213,10 @@ def test_a_worker_that_brings_back_nonsense_changes_nothing(tmp_path: Path) -> N
         ("/register", {"index": 0, "version": __version__}, 200),
         ("/barrier", {"index": 0, "barrier": "insert"}, 200),
         ("/report", {"index": 0, "rows": 20_000}, 200),
-        ("/portion", {"index": 0}, 200),
-        ("/portion", {"index": 0, "folded": {"number": 77, "content": ""}}, 409),
-        ("/portion", {"index": 0, "folded": {"number": 0, "content": "e30K" * (1 << 20)}}, 409),
-        ("/portion", {"index": 0, "folded": {"number": 0, "content": "A" * (7 << 20)}}, 400),
+        ("/fold", {"index": 0}, 200),
+        ("/fold", {"index": 0, "folded": {"number": 77, "content": ""}}, 409),
+        ("/fold", {"index": 0, "folded": {"number": 0, "content": "e30K" * (1 << 20)}}, 409),
+        ("/fold", {"index": 0, "folded": {"number": 0, "content": "A" * (7 << 20)}}, 400),
     ]
     with ExitStack() as stack:
         made = Collector(tmp_path, stack, SPEC | {"verify": "counts", "dataset": held})

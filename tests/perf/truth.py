@@ -36,12 +36,12 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.host import keep_freed_memory
-from simulator.load.portions import Folder
+from simulator.load.fold_tasks import Folder
 from simulator.protocol.spec import Kind, RunSpec
+from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.folding import fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
-from simulator.verify.portions import VERIFY_BLOCK_ROWS, Portions
 
 START_MS = 1_795_232_700_000
 INTERVAL_MS, HOUR_MS = 10_000, 3_600_000
@@ -233,16 +233,16 @@ def show_workers(rows: int) -> None:
     )  # fmt: skip
     for workers in (1, 2, 4):
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            list(pool.map(_fold_portion, [spec] * workers, repeat(0), repeat(())))
+            list(pool.map(_fold_task, [spec] * workers, repeat(0), repeat(())))
             start = time.perf_counter()
             (table,) = DatasetReader(spec.dataset).tables
-            portions = Portions([statistics_of(table)], spec.dataset)
-            taken = [*iter(portions.take, None)]
+            tasks = FoldTasks([statistics_of(table)], spec.dataset)
+            taken = [*iter(tasks.take, None)]
             contents = pool.map(
-                _fold_portion, repeat(spec), [p.number for p in taken], [p.ranges for p in taken]
+                _fold_task, repeat(spec), [p.number for p in taken], [p.ranges for p in taken]
             )
-            for portion, content in zip(taken, contents, strict=True):
-                portions.merge_bytes(portion.number, content)
+            for task, content in zip(taken, contents, strict=True):
+                tasks.merge_bytes(task.number, content)
             spent_s = time.perf_counter() - start
         print(
             f"counts of {rows:,} rows, folded by {workers} workers: {spent_s:.2f} s,"
@@ -250,7 +250,7 @@ def show_workers(rows: int) -> None:
         )
 
 
-def _fold_portion(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
+def _fold_task(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
     folded = Folder(spec, (("", 0),), Event()).folded(number, ranges)
     assert folded
     assert folded.content

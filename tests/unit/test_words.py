@@ -33,6 +33,7 @@ RETIRED = {
     r"ceas(e|es|ed)": "stop",
     r"[Ww]ho makes": "how it is generated",
     r"what (came|comes) of": "outcome",
+    r"upkeep|tenure|gist": "what it is: the work on a database, a time, an outline",
     r"(lest|thereof|therein|whence|hitherto)": "plain words",
 }
 """Pattern -> what to write instead. Case does not matter; `_` separates words."""

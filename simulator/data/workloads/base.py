@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from simulator.data.block import Array, ColumnData, Rows
-from simulator.data.joined import joined
+from simulator.data.digits import joined
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType, always
 from simulator.data.ranges import LANE_ROWS, RowRange

@@ -271,7 +271,7 @@ def _finished(element: dict[str, Any]) -> Any:
     return total / number if element.get("mean") else total
 
 
-def rows_of(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
+def finished_rows(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
     """Return rows with finished values, and the client's keys as they were sent."""
     if ID.name not in columns:
         return [finished(row) if any(type(v) is dict for v in row) else row for row in found]

@@ -143,7 +143,7 @@ class ArangodbSession(HttpSession):
         columns = [output.name for output in statement.outputs]
         for text in statement.text.split(queries.BETWEEN):
             for found in self.awaited(self._portions(text, rows)):
-                yield queries.rows_of(found, columns)
+                yield queries.finished_rows(found, columns)
 
     def _portions(self, text: str, rows: int) -> Iterator[Sequence[Any]]:
         found = self.db.aql.execute(

@@ -56,7 +56,7 @@ class CqlTexts(StatementLanguage):
         text, places = self.text_of(query), self.places
         used = [found[1] for found in PLACEHOLDER.finditer(text) if found[1] not in places]
         return PreparedText(
-            self.written(text, query),
+            self.with_values(text, query),
             query.outputs,
             parameters=tuple(self._of(query.values[name]) for name in used),
             own=True,

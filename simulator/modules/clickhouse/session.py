@@ -184,7 +184,7 @@ class ClickhouseSession(Session):
         """Run a statement and fetch every row."""
         found = self.execute(_with_format(statement))
         with self.in_client():
-            return rows_of(found.decode(), statement.outputs)
+            return parsed_rows(found.decode(), statement.outputs)
 
     @abstractmethod
     def read_only(self) -> None:
@@ -198,7 +198,7 @@ class ClickhouseSession(Session):
         try:
             for piece in pieces:
                 whole, newline, rest = (rest + piece).rpartition(b"\n")
-                waiting += rows_of((whole + newline).decode(), statement.outputs)
+                waiting += parsed_rows((whole + newline).decode(), statement.outputs)
                 while len(waiting) >= rows:
                     yield waiting[:rows]
                     waiting = waiting[rows:]
@@ -339,7 +339,7 @@ def _with_format(statement: Statement) -> str:
     return f"{statement.text.rstrip().rstrip(';')} FORMAT TabSeparated"
 
 
-def rows_of(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
+def parsed_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
     """Return the rows of a tab-separated answer; ServerError if it ends in an error.
 
     The server may fail after it has answered "200 OK"; it then appends the error to the rows.

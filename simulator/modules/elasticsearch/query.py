@@ -341,7 +341,7 @@ def hit_of(hit: Mapping[str, Any]) -> Known:
     return {called(k): v for k, v in hit.get("_source", {}).items()} | fields
 
 
-def rows_of(groups: Iterable[Known], columns: Sequence[Output]) -> list[Row]:
+def rows_from_groups(groups: Iterable[Known], columns: Sequence[Output]) -> list[Row]:
     """Return groups as rows."""
     names = [(called(column.name), column.type is Type.TEXT) for column in columns]
     return [

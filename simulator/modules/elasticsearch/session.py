@@ -197,7 +197,7 @@ class ElasticsearchSession(HttpSession):
     def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
         if statement.own:
             _, _, body = _parsed(statement.text)
-            return texts.rows_of(body, self._replies(statement.text), statement.outputs)
+            return texts.rows_from_replies(body, self._replies(statement.text), statement.outputs)
         query = statement.parameters[0] if statement.parameters else None
         if isinstance(query, RowsQuery):
             return [row for portion in self.stream(statement, queries.PAGE) for row in portion]
@@ -209,7 +209,7 @@ class ElasticsearchSession(HttpSession):
         groups = self._groups(statement.text, newest)
         if isinstance(query, AggregateQuery):
             queries.correct(query, groups, self._groups)
-        return queries.rows_of(groups, statement.outputs)
+        return queries.rows_from_groups(groups, statement.outputs)
 
     def _groups(self, text: str, number: int | None = None) -> list[queries.Known]:
         """Return the groups of the answer to a statement, or that many of them."""

@@ -43,7 +43,7 @@ class Searches(JsonTexts):
         """Whether a name is in the text, or is one of a value of several, such as avg_x."""
         return column in names or any(column.endswith(f"_{name}") for name in names)
 
-    def written(self, text: str, query: TextQuery) -> str:
+    def with_values(self, text: str, query: TextQuery) -> str:
         """Return the search in the table's indices, with the values of an instance."""
         body = self.valued(text, query)
         if _LONG in body:
@@ -55,20 +55,20 @@ class Searches(JsonTexts):
         return queries.post(self.table.names, queries.SEARCH, body)
 
 
-def rows_of(
+def rows_from_replies(
     body: queries.Body, replies: Iterable[Any], columns: tuple[Output, ...]
 ) -> list[queries.Row]:
     """Return the rows of the replies to a user's search; RunError if a column is not in them."""
     if _SHORT not in body and body.get("size") != 0:
         hits = [hit for reply in replies for hit in reply["hits"]["hits"]]
-        return queries.rows_of(map(queries.hit_of, hits), columns)
+        return queries.rows_from_groups(map(queries.hit_of, hits), columns)
     groups = [group for reply in replies for group in queries.groups_of(reply)]
     found = {name for group in groups for name in group}
     absent = [each.name for each in columns if queries.called(each.name) not in found]
     if groups and absent and not _has_documents(body.get(_SHORT)):
         known = ", ".join(sorted(found)) or "none"
         raise RunError(f"the answer has no column {absent[0]}; it has: {known}")
-    return queries.rows_of(groups, columns)
+    return queries.rows_from_groups(groups, columns)
 
 
 def _has_documents(aggregations: Any) -> bool:

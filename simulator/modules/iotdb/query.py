@@ -186,13 +186,13 @@ class IotDbTexts(SqlTexts):
             return super().literal(self._clock.bound(value.value))
         return super().literal(value)
 
-    def written(self, text: str, query: TextQuery) -> str:
+    def with_values(self, text: str, query: TextQuery) -> str:
         """Return a text with its values, without the semicolon at its end."""
-        return super().written(text.rstrip().rstrip(";"), query)
+        return super().with_values(text.rstrip().rstrip(";"), query)
 
     def statement(self, query: TextQuery) -> PlannedQuery:
         """Return the text; the session adapts its instants to the server's precision."""
-        text = self.written(self.text_of(query), query)
+        text = self.with_values(self.text_of(query), query)
         return PlannedQuery(text, query.outputs, (query,), own=True, steps=(Step(text),))
 
 

@@ -302,10 +302,10 @@ class TsBlock(NamedTuple):
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the rows."""
-        return rows_of(self.content, self.places)
+        return decoded_rows(self.content, self.places)
 
 
-def rows_of(block: bytes, places: Sequence[int]) -> list[tuple[Any, ...]]:
+def decoded_rows(block: bytes, places: Sequence[int]) -> list[tuple[Any, ...]]:
     """Return the rows of a block, with the columns at these places."""
     (count,) = _LENGTH.unpack_from(block)
     types = block[4 : 4 + count]

@@ -224,7 +224,7 @@ def render(query: Query, layout: Format) -> Statement:
     table, documents = query.table, Documents(query.table, layout)
     selection = EVERYTHING if isinstance(query, DistinctQuery) else query.selection
     conditions = documents.conditions(selection)
-    pipeline = [*rows_of(table, conditions), *_stages(query, documents)]
+    pipeline = [*match_stages(table, conditions), *_stages(query, documents)]
     command = {"aggregate": table.names[0], "pipeline": pipeline, "allowDiskUse": True}
     return Statement(json.dumps(command, ensure_ascii=False), outputs(query))
 
@@ -240,7 +240,7 @@ def fields_of(columns: Sequence[Output]) -> list[str]:
     return names
 
 
-def rows_of(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
+def match_stages(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
     """Return the stages that select the rows from all parts of the table."""
     match: list[Stage] = [{"$match": {"$and": list(conditions)}}] if conditions else []
     others = ({"coll": name, "pipeline": match} for name in table.names[1:])

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.data.own_query import PLACEHOLDER, TextQuery
 from simulator.data.schema import Table
-from simulator.modules.mongodb.query import Documents, Format, rows_of
+from simulator.modules.mongodb.query import Documents, Format, match_stages
 from simulator.modules.shared.json_texts import JsonTexts, strings
 
 _WRITES = ("$out", "$merge")
@@ -40,9 +40,9 @@ class Pipelines(JsonTexts):
         """Return an instant as documents have the time: a Date, or a number in its unit."""
         return self._documents.instant(value)
 
-    def written(self, text: str, query: TextQuery) -> str:
+    def with_values(self, text: str, query: TextQuery) -> str:
         """Return the `aggregate` command of a pipeline with the values of an instance."""
-        stages = [*rows_of(self.table, []), *self.valued(text, query)]
+        stages = [*match_stages(self.table, []), *self.valued(text, query)]
         command = {"aggregate": self.table.names[0], "pipeline": stages, "allowDiskUse": True}
         return json.dumps(command, ensure_ascii=False)
 

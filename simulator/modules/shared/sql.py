@@ -244,7 +244,7 @@ def render(dialect: Dialect, query: Query) -> Statement:
 
 def _select(stored: Dialect, query: Query) -> Select:
     """Return a query over a table, or over the answer to another one."""
-    table, rows = query.table, rows_of(stored, query.table)
+    table, rows = query.table, from_operand(stored, query.table)
     dialect = stored if below(table) is None else stored.of_answers()
     if isinstance(query, DistinctQuery):
         combinations = f"SELECT DISTINCT {dialect.names(query.columns)} FROM {rows}"
@@ -271,7 +271,7 @@ def unused(alias: str, table: Table) -> str:
     return alias
 
 
-def rows_of(dialect: Dialect, table: Table) -> str:
+def from_operand(dialect: Dialect, table: Table) -> str:
     """Return the operand of FROM: the table, the union of its parts, or another query."""
     match table:
         case DerivedTable():
@@ -302,7 +302,7 @@ def _spells(stored: Dialect, table: Spells) -> str:
     window = f"PARTITION BY {', '.join(tags)} ORDER BY {start}" if tags else f"ORDER BY {start}"
     states = (
         f"SELECT {columns}, CASE WHEN {condition} THEN 1 ELSE 0 END AS {state} "
-        f"FROM {rows_of(stored, periods)}"
+        f"FROM {from_operand(stored, periods)}"
     )
     compared = f"{dialect.beside(state, window, following=False)} AS {earlier}"
     # One of two states is 1 where it changes. To QuestDB, every number also differs from NULL.
@@ -320,7 +320,7 @@ def _spells(stored: Dialect, table: Spells) -> str:
 
 def selected(dialect: Dialect, table: Table, selection: Selection) -> str:
     """Return what follows FROM: the rows, and the conditions of a selection."""
-    rows, chosen = rows_of(dialect, table), conditions(dialect, table, selection)
+    rows, chosen = from_operand(dialect, table), conditions(dialect, table, selection)
     return f"{rows} WHERE {' AND '.join(chosen)}" if chosen else rows
 
 

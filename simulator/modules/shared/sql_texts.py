@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.data.own_query import Instant, Value
 from simulator.data.schema import Table, Type
-from simulator.modules.shared.sql import Dialect, rows_of
+from simulator.modules.shared.sql import Dialect, from_operand
 from simulator.modules.texts import StatementLanguage
 
 SQL = "sql"
@@ -25,7 +25,7 @@ class SqlTexts(StatementLanguage):
     @property
     def places(self) -> Mapping[str, str]:
         """The table, or the union of its parts under its name."""
-        return {"table": rows_of(self._dialect, self.table)}
+        return {"table": from_operand(self._dialect, self.table)}
 
     def literal(self, value: Value) -> str:
         """Return a value as the dialect writes it; in parentheses, a sign begins no comment."""

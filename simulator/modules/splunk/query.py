@@ -187,7 +187,7 @@ def typed(kind: Type, text: str | None) -> Any:
     return float(text) if kind in FLOATS else int(text)
 
 
-def rows_of(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
+def rows_from_events(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return events as rows."""
     found = (json.loads(event["_raw"])["r"] for event in events)
     return [tuple(typed(c.type, values.get(c.name)) for c in columns) for values in found]

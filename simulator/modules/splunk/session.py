@@ -201,4 +201,8 @@ class SplunkSession(HttpSession):
 
 def _read(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
     """Return what makes the results of a search into rows."""
-    return searches.shown if isinstance(query, RowsQuery) and query.columns else searches.rows_of
+    return (
+        searches.shown
+        if isinstance(query, RowsQuery) and query.columns
+        else searches.rows_from_events
+    )

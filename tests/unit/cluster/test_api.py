@@ -19,10 +19,11 @@ import pytest
 import trustme
 import yaml
 
-from cli.cluster import api
-from cli.cluster.api import Cluster, Expired, NotFound, NotYet, Unreachable
+from cli.cluster import api, wire
+from cli.cluster.api import Cluster
 from cli.cluster.options import ClusterOptions
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS
+from cli.cluster.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import BenchError, ConfigError, SetupError
 from tests import ROOT
 
@@ -151,7 +152,7 @@ def cluster(server, tmp_path):
     with ExitStack() as stack:
         options = ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", server.url))
         found = Cluster(options, "ns")
-        stack.callback(found._client.rest_client.pool_manager.clear)
+        stack.callback(found._api._client.rest_client.pool_manager.clear)
         yield found
 
 
@@ -462,7 +463,7 @@ def test_a_watch_ends_by_itself_before_it_would_be_taken_for_silent(cluster, ser
     server.answers[PODS] = 200, Stream()
 
     assert list(cluster.watch("pods", "", "7")) == []
-    assert int(server.asked[0]["query"]["timeoutSeconds"]) < api._STREAM_READ_S
+    assert int(server.asked[0]["query"]["timeoutSeconds"]) < wire.STREAM_READ_S
 
 
 @pytest.mark.parametrize(
@@ -554,8 +555,8 @@ def deaf():
 
 
 def test_a_cluster_that_does_not_answer_is_named_after_one_attempt(tmp_path, deaf, monkeypatch):
-    assert api._CONNECT_S < 6
-    monkeypatch.setattr(api, "_CONNECT_S", 2)
+    assert wire._CONNECT_S < 6
+    monkeypatch.setattr(wire, "_CONNECT_S", 2)
     url = f"http://127.0.0.1:{deaf}"
     cluster = Cluster(ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", url)), "ns")
     began = time.monotonic()
@@ -584,7 +585,7 @@ from simulator.errors import ConfigError
 try:
     cluster = Cluster(ClusterOptions(context=(sys.argv[1:] or [None])[0]), "ns")
     print(cluster.server)
-    print(*cluster._client.configuration.api_key.values())
+    print(*cluster._api._client.configuration.api_key.values())
 except ConfigError as error:
     print("ConfigError:", error)
 """
@@ -731,7 +732,7 @@ def test_a_clients_key_is_on_no_disk_while_it_is_used(mutual, tmp_path):
         with_key = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
         assert list((tmp_path / "tmp").iterdir()) == []
         assert with_key.version() == "v1.33.13"
-        with_key._client.rest_client.pool_manager.clear()
+        with_key._api._client.rest_client.pool_manager.clear()
 
 
 @pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
@@ -749,4 +750,4 @@ def test_a_server_of_another_authority_is_refused_unless_that_is_asked_for(mutua
     mutual.write_text(yaml.safe_dump(content))
     found = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
     assert found.version() == "v1.33.13"
-    found._client.rest_client.pool_manager.clear()
+    found._api._client.rest_client.pool_manager.clear()

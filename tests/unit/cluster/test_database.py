@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.cluster.database import DatabasePod, database_pods, described
+from cli.cluster.database import DatabasePod, database_pods, pod_names
 from cli.targets.config import Target
 from simulator.modules import database_class
 
@@ -98,5 +98,5 @@ def test_labels_come_before_the_address():
 def test_few_pods_are_named_and_many_counted():
     pods = tuple(DatabasePod("data", f"pg-{n}", "n") for n in range(5))
 
-    assert described(pods[:1]) == "pod pg-0"
-    assert described(pods) == "pods pg-0, pg-1, pg-2 and 2 more"
+    assert pod_names(pods[:1]) == "pod pg-0"
+    assert pod_names(pods) == "pods pg-0, pg-1, pg-2 and 2 more"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.cluster.api import Unreachable
+from cli.cluster.wire import Unreachable
 from cli.runners import kubernetes
 from cli.runners.kubernetes import KubernetesRunner
 from simulator.errors import Interrupted

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cli.cluster import lifetime
-from cli.cluster.api import NotFound, Unreachable
 from cli.cluster.lifetime import Lifetime, ended_unattended
+from cli.cluster.wire import NotFound, Unreachable
 
 STARTED = datetime(2026, 11, 22, 10, tzinfo=UTC)
 

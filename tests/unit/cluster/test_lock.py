@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from cli.cluster.api import Exists, NotFound
 from cli.cluster.lock import ClusterLock
 from cli.cluster.release import NAME, OWNER, PROGRAM, SWEEP
 from cli.cluster.removal import found_sweeps
+from cli.cluster.wire import Exists, NotFound
 from simulator.errors import ConfigError
 from tests import ROOT
 

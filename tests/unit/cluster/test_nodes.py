@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cli.cluster.api import NotFound
 from cli.cluster.nodes import Nodes
+from cli.cluster.wire import NotFound
 
 EPOCH = datetime(2026, 11, 22, 10, tzinfo=UTC)
 READY = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pytest
 
 from cli.cluster import watcher
-from cli.cluster.api import Expired, NotFound, NotYet, Unreachable
 from cli.cluster.watcher import (
     Happened,
     Line,
@@ -18,6 +17,7 @@ from cli.cluster.watcher import (
     Trouble,
     Watcher,
 )
+from cli.cluster.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import SetupError
 
 

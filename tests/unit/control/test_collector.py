@@ -80,7 +80,7 @@ class Recorded(Null):
 
 @pytest.mark.usefixtures("reported")
 def test_rows_are_visible_before_the_storage_is_compacted_and_measured(collector):
-    database = collector._upkeep._database = Recorded()
+    database = collector._work._database = Recorded()
 
     async def scenario():
         collector._loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ def test_rows_are_visible_before_the_storage_is_compacted_and_measured(collector
     asyncio.run(scenario())
 
     assert database.calls == ["visible", "compact", "size_bytes"]
-    assert collector._upkeep.size_bytes == 4096
+    assert collector._work.size_bytes == 4096
     assert list(collector._phases.seconds) == ["visible", "compact"]
     assert collector._phases.seconds["visible"] < collector._phases.seconds["compact"]
 

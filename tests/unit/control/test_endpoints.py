@@ -127,9 +127,9 @@ def test_what_is_no_message_is_refused_with_the_reason(gate, path, body, reason)
         ("/answers", {"query": "q", "answers": [KEY | {"rows": [[[]]]}]}),
         ("/answers", {"query": "q", "answers": [KEY | {"rows": [[{}]]}]}),
         ("/answers", {"query": "q", "answers": [KEY | {"rows": [[float("nan")]]}]}),
-        ("/portion", {"folded": {"number": -1, "content": None}}),
-        ("/portion", {"folded": {"number": 1}}),
-        ("/portion", {"folded": {"number": 1, "content": "<script>"}}),
+        ("/fold", {"folded": {"number": -1, "content": None}}),
+        ("/fold", {"folded": {"number": 1}}),
+        ("/fold", {"folded": {"number": 1, "content": "<script>"}}),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -12,8 +12,8 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.messages import (
     Arrival,
+    FoldRequest,
     Heartbeat,
-    PortionRequest,
     Registration,
     StageTimes,
     WorkerReport,
@@ -124,7 +124,7 @@ def everything(index):
         "report": WorkerReport(index=index, error="x"),
         "knows": question(answer(QUERIES[0], [[1]], index=index)),
         "answer": answer(QUERIES[0], [[1]], index=index),
-        "portion": PortionRequest(index=index),
+        "fold_task": FoldRequest(index=index),
     }
 
 

@@ -21,20 +21,20 @@ from simulator import __version__
 from simulator.control import coordinator, script
 from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
-from simulator.load.portions import Folder
+from simulator.load.fold_tasks import Folder
 from simulator.protocol.messages import (
     Arrival,
     Folded,
+    FoldReply,
+    FoldRequest,
     Heartbeat,
     Known,
-    PortionReply,
-    PortionRequest,
     Registration,
     Reply,
 )
-from simulator.verify import portions
+from simulator.verify import fold_tasks
+from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here, truths
-from simulator.verify.portions import Portions
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
     ANSWERS,
@@ -116,13 +116,16 @@ def plausible(script):
         "/report": reports,
         "/answers/known": questions,
         "/answers": answers,
-        "/portion": st.builds(PortionRequest, index=INDEXES, folded=st.none() | FOLDED),
+        "/fold": st.builds(FoldRequest, index=INDEXES, folded=st.none() | FOLDED),
     }
 
 
-def small_portions():
-    """Runs of a few rows have several portions."""
-    return [patch.object(portions, "PORTION_ROWS", 64), patch.object(portions, "_LEAST_ROWS", 8)]
+def small_tasks():
+    """Runs of a few rows have several tasks."""
+    return [
+        patch.object(fold_tasks, "FOLD_TASK_ROWS", 64),
+        patch.object(fold_tasks, "_LEAST_ROWS", 8),
+    ]
 
 
 @cache
@@ -155,7 +158,7 @@ class Attacked(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.hold = patch.object(coordinator, "HOLD_S", 0.0)
         self.hold.start()
-        self.small = [patch.object(script, "PORTION_ROWS", 64), *small_portions()]
+        self.small = [patch.object(script, "FOLD_TASK_ROWS", 64), *small_tasks()]
         for each in self.small:
             each.start()
         self.gate = gate_of(self.spec(WORKERS), ready=False)
@@ -163,15 +166,15 @@ class Attacked(RuleBasedStateMachine):
         self.plausible = plausible(self.gate.script)
         self.taken = {}
         """Path and worker -> the last request that was taken."""
-        self.portions = None
+        self.tasks = None
         self.reply = ""
         """The last response."""
 
     def teardown(self):
-        if self.portions:
-            fold_here(self.portions, 1)
+        if self.tasks:
+            fold_here(self.tasks, 1)
             true = true_answers(self.spec)
-            assert {query: self.portions.truth(query) for query in true} == true
+            assert {query: self.tasks.truth(query) for query in true} == true
         for each in (self.hold, *self.small):
             each.stop()
         self.loop.close()
@@ -186,8 +189,8 @@ class Attacked(RuleBasedStateMachine):
             {name: set(workers) for name, workers in run._arrived.items()},
             {query: set(kept) for query, kept in self.gate._answers.items()},
             run.cause,
-            dict(self.gate.portions._last),
-            self.portions and (sorted(self.portions._taken), [*self.portions._left]),
+            dict(self.gate.fold_tasks._last),
+            self.tasks and (sorted(self.tasks._taken), [*self.tasks._left]),
         )
 
     def send(self, path, body, uid, **request):
@@ -208,12 +211,12 @@ class Attacked(RuleBasedStateMachine):
     def tables_get_ready(self):
         self.gate.run.tables_ready.set()
 
-    @precondition(lambda self: not self.portions and self.gate.run._all_reported.is_set())
+    @precondition(lambda self: not self.tasks and self.gate.run._all_reported.is_set())
     @rule()
     def truth_is_needed(self):
         names = needed(self.spec(WORKERS))
-        self.portions = Portions([*names], self.spec(WORKERS).after)
-        self.gate.portions.offer(names, self.portions)
+        self.tasks = FoldTasks([*names], self.spec(WORKERS).after)
+        self.gate.fold_tasks.offer(names, self.tasks)
 
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), impostor=st.integers(0, 9))
     def plausible_message(self, data, path, impostor):
@@ -232,7 +235,7 @@ class Attacked(RuleBasedStateMachine):
     def next_right_message(self, index):
         run, script = self.gate.run, self.gate.script
         if index in run.reports:
-            self.fold_portions(index)
+            self.fold_for(index)
             return
         barriers = script.barriers(script.tasks[0])
         if index not in run.uids:
@@ -256,21 +259,21 @@ class Attacked(RuleBasedStateMachine):
             body = message.model_dump_json().encode()
             self.deliver(path, body, index)
 
-    def fold_portions(self, index):
-        """Ask for a portion, and fold it unless that was said to be too large."""
-        request, folder = PortionRequest(index=index), None
+    def fold_for(self, index):
+        """Ask for a task, and fold it unless that was said to be too large."""
+        request, folder = FoldRequest(index=index), None
         for _ in range(2):
             body = request.model_dump_json().encode()
-            if not self.deliver("/portion", body, index):
+            if not self.deliver("/fold", body, index):
                 return
-            given = PortionReply.model_validate_json(self.reply)
+            given = FoldReply.model_validate_json(self.reply)
             if given.number is None:
                 return
             folder = Folder(self.spec(WORKERS), given.queries, threading.Event())
             folded = folder.folded(given.number, given.ranges)
             if not given.number % 5:
                 folded = folded.model_copy(update={"content": None})
-            request = PortionRequest(index=index, folded=folded)
+            request = FoldRequest(index=index, folded=folded)
 
     @precondition(lambda self: self.taken)
     @rule(data=st.data())
@@ -313,14 +316,14 @@ class Attacked(RuleBasedStateMachine):
     def deliver(self, path, body, index, uid=None):
         """Send a message as a worker; return whether it was taken.
 
-        Of portions, only the last request may be repeated, and only if it got one; a question
+        Of tasks, only the last request may be repeated, and only if it got one; a question
         whether an answer is known, only before the report.
         """
         uid = uid_of(index) if uid is None else uid
         if self.send(path, body, uid) != 200 or self.gate.run.uids.get(index) != uid:
             return False
         self.taken[path, index] = (path, body, uid)
-        if path == "/portion" and PortionReply.model_validate_json(self.reply).number is None:
+        if path == "/fold" and FoldReply.model_validate_json(self.reply).number is None:
             del self.taken[path, index]
         if path == "/report":
             self.taken.pop(("/answers/known", index), None)

@@ -6,8 +6,8 @@ from contextlib import closing, suppress
 import pytest
 
 from simulator.control import marks as mark_table
+from simulator.control.database_work import DatabaseWork
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.upkeep import Upkeep
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
@@ -41,11 +41,11 @@ def insert(database, seed=1, rows=ROWS, *, ends=True, parts=1):
     """Insert as a run does; without its end, as a run does that is killed."""
     spec = insert_spec(seed)
     spec = spec.model_copy(update={"dataset": spec.dataset.model_copy(update={"parts": parts})})
-    upkeep = Upkeep(spec, database, lambda _: None)
-    upkeep.prepare()
+    work = DatabaseWork(spec, database, lambda _: None)
+    work.prepare()
     write(database, spec.after, rows)
     if ends:
-        upkeep.finish_insert([WorkerReport(index=0, rows=rows)])
+        work.finish_insert([WorkerReport(index=0, rows=rows)])
     return spec.after
 
 
@@ -57,20 +57,20 @@ def write(database, rows_of, rows):
                     session.send(payload)
 
 
-def upkeep_of(kind, database, stored, **changes):
+def work_of(kind, database, stored, **changes):
     spec = run_spec(kind=kind, dataset=stored, workers=(), clean=False, **changes)
-    return Upkeep(spec, database, lambda _: None)
+    return DatabaseWork(spec, database, lambda _: None)
 
 
 def queried(database, stored, **changes):
-    upkeep_of(Kind.QUERY, database, stored, **changes).prepare()
+    work_of(Kind.QUERY, database, stored, **changes).prepare()
 
 
 def verified(database, stored, **changes):
-    upkeep = upkeep_of(Kind.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
-    upkeep.prepare()
-    upkeep.verify_stored()
-    return upkeep.verdict
+    work = work_of(Kind.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
+    work.prepare()
+    work.verify_stored()
+    return work.verdict
 
 
 def change(database, statement):
@@ -142,7 +142,7 @@ def test_a_foreign_or_doubled_row_after_an_interrupted_insert_is_a_mismatch(data
 def test_tables_that_were_being_dropped_are_not_compared(database):
     earlier = insert(database, seed=1)
     killed = insert_spec(seed=2)
-    Upkeep(killed, database, lambda _: None).ownership.claim()
+    DatabaseWork(killed, database, lambda _: None).ownership.claim()
 
     for stored in (earlier, killed.after):
         with pytest.raises(SetupError, match=r"did not end"):
@@ -201,12 +201,12 @@ def test_more_rows_are_appended_only_to_a_complete_insert(database):
     spec = run_spec(dataset=stored, workers=(), clean=False)
 
     with pytest.raises(SetupError, match="did not end"):
-        Upkeep(spec, database, lambda _: None).prepare()
+        DatabaseWork(spec, database, lambda _: None).prepare()
 
 
 def test_the_table_stays_small_and_keeps_the_newest_mark_of_each_table(database, monkeypatch):
     monkeypatch.setattr(mark_table, "_MOST_ROWS", 60)
-    first = Upkeep(insert_spec(), database, lambda _: None).ownership
+    first = DatabaseWork(insert_spec(), database, lambda _: None).ownership
     rooms = first._mark(State.COMPLETE).model_copy(
         update={"tables": ("rooms",), "objects": {"rooms": ("rooms",)}}
     )
@@ -266,7 +266,7 @@ def test_what_others_made_is_refused_and_stays_as_it_is(database, made, describe
     before = dump(database)
 
     with pytest.raises(ConfigError, match=f"did not make {described}.*nothing was changed"):
-        Upkeep(insert_spec(), database, lambda _: None).prepare()
+        DatabaseWork(insert_spec(), database, lambda _: None).prepare()
     assert dump(database) == before
 
 
@@ -274,15 +274,17 @@ def test_all_that_is_in_the_way_stands_in_one_message(database):
     several(database, f"{FOREIGN}; CREATE TABLE iotbench_marks (mine TEXT)")
 
     with pytest.raises(ConfigError, match=r"table events \(.*\) and table iotbench_marks \("):
-        Upkeep(insert_spec(), database, lambda _: None).prepare()
+        DatabaseWork(insert_spec(), database, lambda _: None).prepare()
 
 
 def test_a_table_is_replaced_only_by_name(database):
     several(database, FOREIGN)
     change(database, "CREATE TABLE other AS SELECT 7 AS seven")
     with pytest.raises(ConfigError, match=r"--replace-table events"):
-        Upkeep(insert_spec(replace_tables=("iotbench_marks",)), database, lambda _: None).prepare()
-    Upkeep(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
+        DatabaseWork(
+            insert_spec(replace_tables=("iotbench_marks",)), database, lambda _: None
+        ).prepare()
+    DatabaseWork(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
     insert(database)
 
     with closing(sqlite3.connect(database.options.path)) as connection:
@@ -294,13 +296,13 @@ def test_a_view_is_not_replaced_even_by_name(database):
     several(database, "CREATE VIEW events AS SELECT 1 AS one")
 
     with pytest.raises(ConfigError, match=r"remove it yourself"):
-        Upkeep(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
+        DatabaseWork(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
 
 
 def test_a_foreign_table_of_marks_is_replaced_by_name(database):
     change(database, f"CREATE TABLE {TABLE.name} (something TEXT)")
     spec = insert_spec(replace_tables=(TABLE.name,))
-    Upkeep(spec, database, lambda _: None).prepare()
+    DatabaseWork(spec, database, lambda _: None).prepare()
 
     assert MarkTable(database).read().newest(["events"]).run_id == spec.run_id
 
@@ -406,7 +408,7 @@ def test_rows_are_added_only_to_tables_that_are_ours(database):
                     clean=False)  # fmt: skip
 
     with pytest.raises(ConfigError, match=r"verify --target .* recognises the rows"):
-        Upkeep(spec, database, lambda _: None).prepare()
+        DatabaseWork(spec, database, lambda _: None).prepare()
 
 
 def test_indices_are_created_only_on_tables_that_are_ours(database):
@@ -417,5 +419,5 @@ def test_indices_are_created_only_on_tables_that_are_ours(database):
                     clean=False, options={"create_indices": True})  # fmt: skip
 
     with pytest.raises(ConfigError, match="did not make table events"):
-        Upkeep(asks, database, lambda _: None).prepare()
+        DatabaseWork(asks, database, lambda _: None).prepare()
     assert dump(database) == before

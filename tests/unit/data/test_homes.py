@@ -458,7 +458,7 @@ def test_the_rows_of_some_homes_are_found_without_drawing_them():
     for first, stop in ((0, found.rows), (17, 130), (41, 42), (5, 5)):
         expected = np.flatnonzero(np.isin(whose, [3, 17]))
         expected = expected[(expected >= first) & (expected < stop)]
-        assert found.rows_of(np.array([3, 17]), first, stop).tolist() == expected.tolist()
+        assert found.rows_of_homes(np.array([3, 17]), first, stop).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from simulator.data.ranges import RowRange, covering, distributed, first_rows, merged, written
+from simulator.data.ranges import (
+    RowRange,
+    covering,
+    distributed,
+    first_rows,
+    merged,
+    written_ranges,
+)
 
 takes = st.lists(st.integers(0, 7), min_size=1, max_size=6).filter(any)
 spans = st.tuples(st.integers(0, 40), st.integers(0, 120))
@@ -83,7 +90,7 @@ def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
     numbers = item.numbers()
     counts = [data.draw(st.integers(0, int((numbers % parts == p).sum()))) for p in range(parts)]
     expected = [numbers[numbers % parts == p][:count] for p, count in enumerate(counts)]
-    found = written([item], counts)
+    found = written_ranges([item], counts)
 
     assert sorted(rows_of(found)) == [(0, row) for row in sorted(np.concatenate(expected).tolist())]
 

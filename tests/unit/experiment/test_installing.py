@@ -7,7 +7,7 @@ import pytest
 from cli.experiment.installing import Installation, groups_of, installations_of, shown
 from cli.experiment.items import Pair, items_of
 from cli.experiment.plan import Plan, read_plan
-from cli.host.shipped import shipped
+from cli.host.folders import shipped
 from cli.targets.config import Target
 from simulator.errors import ConfigError
 from simulator.modules.postgres.database import PostgresOptions

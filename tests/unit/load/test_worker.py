@@ -16,7 +16,7 @@ from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.messages import PortionReply, Reply
+from simulator.protocol.messages import FoldReply, Reply
 from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, Ramp
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of
@@ -43,8 +43,8 @@ class Client:
     def repeat_nothing(self):
         pass
 
-    def portion(self, folded):
-        return PortionReply(over=True)
+    def fold_task(self, folded):
+        return FoldReply(over=True)
 
 
 class Losing(Client):
@@ -144,26 +144,26 @@ MORE = lane_range(9, 0, 3000)
 
 
 class Asking(Client):
-    """A collector that has portions folded; `spoilt` ends it instead."""
+    """A collector that has tasks folded; `spoilt` ends it instead."""
 
     def __init__(self, *given, spoilt=None):
         super().__init__()
         self.given, self.spoilt, self.folded = [*given], spoilt, []
 
-    def portion(self, folded):
+    def fold_task(self, folded):
         assert self.reports
         self.folded.append(folded)
         if self.spoilt:
             raise self.spoilt
-        return self.given.pop(0) if self.given else PortionReply(over=True)
+        return self.given.pop(0) if self.given else FoldReply(over=True)
 
 
 def test_a_worker_that_has_reported_folds_what_the_collector_gives():
     halves = lane_range(9, 0, 1000), lane_range(9, 1000, 2000)
     client = Asking(
-        PortionReply(number=4, queries=(("", 0),), ranges=halves[:1]),
-        PortionReply(),
-        PortionReply(number=7, queries=(("", 0),), ranges=halves[1:]),
+        FoldReply(number=4, queries=(("", 0),), ranges=halves[:1]),
+        FoldReply(),
+        FoldReply(number=7, queries=(("", 0),), ranges=halves[1:]),
     )
     done, report = report_of(Failing(sends=100), client)
     first, *folded = client.folded
@@ -178,7 +178,7 @@ def test_a_worker_that_has_reported_folds_what_the_collector_gives():
     assert total.truth(query) == truths([query], source)[query]
 
 
-@pytest.mark.parametrize("spoilt", [RunError("the collector refused /portion"), OSError("x")])
+@pytest.mark.parametrize("spoilt", [RunError("the collector refused /fold"), OSError("x")])
 def test_a_worker_that_cannot_help_has_done_its_part(capsys, spoilt):
     done, report = report_of(Failing(sends=100), Asking(spoilt=spoilt))
 

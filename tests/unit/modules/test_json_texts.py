@@ -10,7 +10,7 @@ from simulator.data.query import Output
 from simulator.data.schema import Role, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
-from simulator.modules.elasticsearch.texts import Searches, rows_of
+from simulator.modules.elasticsearch.texts import Searches, rows_from_replies
 from simulator.modules.mongodb.query import Format
 from simulator.modules.mongodb.texts import Pipelines
 
@@ -171,26 +171,29 @@ def test_the_innermost_buckets_are_the_rows():
         Output("site", Type.TEXT, TimeUnit.SECOND),
         *outputs("hour", "count", "few", "avg_s", "50.0_p", "top"),
     )
-    found = rows_of({"aggs": {}}, [BUCKETS], columns)
+    found = rows_from_replies({"aggs": {}}, [BUCKETS], columns)
 
     assert found == [("a", 10, 1, 1, 4.0, 7.5, 9), ("a", 20, 1, 1, 4.0, 7.5, 9)]
 
 
 def test_an_answer_without_a_column_or_with_buckets_side_by_side_is_an_error():
     with pytest.raises(RunError, match=r"the answer has no column avg_x; it has: 50\.0_p, avg_s"):
-        rows_of({"aggs": {}}, [BUCKETS], outputs("avg_x"))
+        rows_from_replies({"aggs": {}}, [BUCKETS], outputs("avg_x"))
     beside = {"aggregations": {"a": {"buckets": []}, "b": {"buckets": []}}}
     with pytest.raises(RunError, match="b has buckets beside others"):
-        rows_of({"aggs": {}}, [beside], outputs("a"))
+        rows_from_replies({"aggs": {}}, [beside], outputs("a"))
     some = {"hits": {"total": {"value": 10_000, "relation": "gte"}, "hits": []}, "aggregations": {}}
     with pytest.raises(RunError, match="the answer has no column count; it has: none"):
-        rows_of({"aggs": {}}, [some], outputs("count"))
+        rows_from_replies({"aggs": {}}, [some], outputs("count"))
 
 
 def test_hits_are_rows_and_a_field_that_a_document_lacks_is_null():
     hits = [{"_source": {"a": 1, "b": "2"}}, {"fields": {"b": [3]}}]
 
-    assert rows_of({}, [{"hits": {"hits": hits}}], outputs("a", "b")) == [(1, 2), (None, 3)]
-    assert rows_of({}, [{"hits": {"hits": []}}], outputs("a")) == []
+    assert rows_from_replies({}, [{"hits": {"hits": hits}}], outputs("a", "b")) == [
+        (1, 2),
+        (None, 3),
+    ]
+    assert rows_from_replies({}, [{"hits": {"hits": []}}], outputs("a")) == []
     counted = {"hits": {"total": {"value": 4, "relation": "eq"}, "hits": []}}
-    assert rows_of({"size": 0}, [counted], outputs("count")) == [(4,)]
+    assert rows_from_replies({"size": 0}, [counted], outputs("count")) == [(4,)]

@@ -231,7 +231,7 @@ def test_slow_decoding_is_the_clients_time(monkeypatch, connect, body):
     with Web(lambda _: Response(200, body)) as web:
         session, run = connect(web.url)
         monkeypatch.setattr(json, "loads", slow(json.loads))
-        monkeypatch.setattr(clickhouse, "rows_of", slow(clickhouse.rows_of))
+        monkeypatch.setattr(clickhouse, "parsed_rows", slow(clickhouse.parsed_rows))
         monkeypatch.setattr(flux, "_typed", slow(flux._typed))
         ((found,),) = run()
         session.close()

@@ -12,7 +12,7 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.points import Series, rows_of, windows, within
+from simulator.modules.shared.metrics.points import Series, rows_from_series, windows, within
 from simulator.modules.shared.metrics.rollups import (
     Rollup,
     by_hour,
@@ -263,7 +263,7 @@ def test_the_last_points_are_the_newest_row_only_where_a_tag_is_one_series():
 
 
 def test_points_of_one_instant_and_series_are_a_row():
-    found = rows_of(
+    found = rows_from_series(
         TABLE,
         [
             Series("starts", ("a",), [(1, 10), (2, 20)]),

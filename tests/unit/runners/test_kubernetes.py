@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.cluster.api import NotFound, Unreachable
 from cli.cluster.release import Release
+from cli.cluster.wire import NotFound, Unreachable
 from cli.runners import kubernetes
 from cli.runners.kubernetes import KubernetesRunner
 from simulator.errors import SetupError

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from cli.cluster import diagnosis
-from cli.cluster.api import NotFound, Unreachable
 from cli.cluster.lifetime import UNATTENDED_S
 from cli.cluster.release import RUN
 from cli.cluster.watcher import Line, LogEnded, PodChanged, PodGone, Reached, Trouble
+from cli.cluster.wire import NotFound, Unreachable
 from cli.runners import pods
 from cli.runners.pods import PodRun
 from simulator.protocol.events import Outcome, PhaseEvent, ReportEvent, event_line

@@ -31,10 +31,10 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
-from simulator.verify import portions
+from simulator.verify import fold_tasks
+from simulator.verify.fold_tasks import FoldTasks, fold_rows
 from simulator.verify.folding import fold_here, truths
 from simulator.verify.oracle import Oracle
-from simulator.verify.portions import Portions, fold_rows
 
 HOSTS = np.array([b"host_%d" % host for host in range(10)])
 TICKS = 300
@@ -84,9 +84,9 @@ def fleet(monkeypatch):
     monkeypatch.setitem(WORKLOADS, Fleet.name, Fleet)
     monkeypatch.setattr(Fleet, "drawn", 0)
     monkeypatch.setattr(Fleet, "columns", set())
-    monkeypatch.setattr(portions, "PORTION_ROWS", 64)
-    monkeypatch.setattr(portions, "VERIFY_BLOCK_ROWS", 48)
-    monkeypatch.setattr(portions, "_LEAST_ROWS", 4)
+    monkeypatch.setattr(fold_tasks, "FOLD_TASK_ROWS", 64)
+    monkeypatch.setattr(fold_tasks, "VERIFY_BLOCK_ROWS", 48)
+    monkeypatch.setattr(fold_tasks, "_LEAST_ROWS", 4)
 
 
 def dataset(*ranges, primary_key=PrimaryKey.NONE, parts=1, every=(0, 0)):
@@ -217,30 +217,30 @@ def test_a_failure_in_a_thread_is_raised_and_ends_the_others(monkeypatch):
     assert Fleet.drawn <= 1000
 
 
-# --- portions that others fold --------------------------------------------------------------------
+# --- tasks that others fold --------------------------------------------------------------------
 
 
 class Helper:
-    """Another process that folds portions."""
+    """Another process that folds tasks."""
 
     def __init__(self, shared, source):
         self.shared, self.reader = shared, DatasetReader(source)
         self.given = []
 
-    def fold(self, portion):
+    def fold(self, task):
         oracle = Oracle(self.shared.queries)
-        assert fold_rows(portion.ranges, self.reader, oracle, lambda: True)
+        assert fold_rows(task.ranges, self.reader, oracle, lambda: True)
         return oracle.to_bytes()
 
     def take(self):
-        portion = self.shared.take()
-        if portion:
-            self.given.append(portion)
-        return portion
+        task = self.shared.take()
+        if task:
+            self.given.append(task)
+        return task
 
     def help_out(self):
-        while portion := self.take():
-            self.shared.merge_bytes(portion.number, self.fold(portion))
+        while task := self.take():
+            self.shared.merge_bytes(task.number, self.fold(task))
 
 
 def answered(shared):
@@ -254,7 +254,7 @@ def test_the_truth_is_the_same_by_however_many_it_is_folded(seed, helpers):
     cuts = sorted({0, 3000, *rng.integers(3000, size=rng.integers(20)).tolist()})
     gone = int(rng.integers(len(cuts) - 1))
     source = dataset(*(r for place, r in enumerate(itertools.pairwise(cuts)) if place != gone))
-    shared = Portions(EVERY, source)
+    shared = FoldTasks(EVERY, source)
     team = [Helper(shared, source) for _ in range(helpers)]
     with ThreadPoolExecutor(helpers + 1) as pool:
         ends = [pool.submit(helper.help_out) for helper in team]
@@ -266,27 +266,27 @@ def test_the_truth_is_the_same_by_however_many_it_is_folded(seed, helpers):
 
 
 def test_what_others_do_not_bring_back_is_folded_here_and_not_merged_again():
-    shared = Portions(EVERY, WHOLE)
+    shared = FoldTasks(EVERY, WHOLE)
     slow, lost = Helper(shared, WHOLE), Helper(shared, WHOLE)
     for helper in (slow, lost, slow):
         helper.take()
     fold_here(shared)
-    for portion in slow.given:
-        shared.merge_bytes(portion.number, slow.fold(portion))
+    for task in slow.given:
+        shared.merge_bytes(task.number, slow.fold(task))
 
     assert answered(shared) == in_one(EVERY, WHOLE)
     assert shared.take() is None
 
 
-def test_a_portion_is_dropped_here_as_soon_as_another_has_brought_it_back(monkeypatch):
-    shared = Portions(EVERY, dataset((0, 64)))
+def test_a_task_is_dropped_here_as_soon_as_another_has_brought_it_back(monkeypatch):
+    shared = FoldTasks(EVERY, dataset((0, 64)))
     helper = Helper(shared, WHOLE)
-    portion = helper.take()
-    content = helper.fold(portion)
+    task = helper.take()
+    content = helper.fold(task)
     draw = Fleet.draw
 
     def overtaken(self, table, rows):
-        shared.merge_bytes(portion.number, content)
+        shared.merge_bytes(task.number, content)
         return draw(self, table, rows)
 
     monkeypatch.setattr(Fleet, "draw", overtaken)
@@ -297,8 +297,8 @@ def test_a_portion_is_dropped_here_as_soon_as_another_has_brought_it_back(monkey
     assert answered(shared) == in_one(EVERY, dataset((0, 64)))
 
 
-def test_portions_get_smaller_until_their_folds_can_be_sent():
-    shared = Portions(EVERY, WHOLE)
+def test_tasks_get_smaller_until_their_folds_can_be_sent():
+    shared = FoldTasks(EVERY, WHOLE)
     helper = Helper(shared, WHOLE)
     for _ in range(3):
         shared.shrink(helper.take().number)
@@ -311,20 +311,20 @@ def test_portions_get_smaller_until_their_folds_can_be_sent():
     assert answered(shared) == in_one(EVERY, WHOLE)
 
 
-def test_portions_too_small_to_be_sent_are_folded_here():
-    shared = Portions(EVERY, WHOLE)
+def test_tasks_too_small_to_be_sent_are_folded_here():
+    shared = FoldTasks(EVERY, WHOLE)
     helper = Helper(shared, WHOLE)
-    while portion := helper.take():
-        shared.shrink(portion.number)
+    while task := helper.take():
+        shared.shrink(task.number)
     fold_here(shared)
 
     assert len(helper.given) == 5
     assert answered(shared) == in_one(EVERY, WHOLE)
 
 
-def test_a_portion_that_cannot_be_cut_is_folded_here():
+def test_a_task_that_cannot_be_cut_is_folded_here():
     source = dataset((0, 3000), every=(50, 100))
-    shared = Portions(EVERY, source)
+    shared = FoldTasks(EVERY, source)
     helper = Helper(shared, source)
     shared.shrink(helper.take().number)
     shared.shrink(helper.take().number)
@@ -336,11 +336,11 @@ def test_a_portion_that_cannot_be_cut_is_folded_here():
 
 def test_small_ranges_are_folded_together():
     source = dataset(*((start, start + 3) for start in range(0, 300, 10)))
-    shared = Portions(EVERY, source)
+    shared = FoldTasks(EVERY, source)
     helper = Helper(shared, source)
     helper.help_out()
 
-    assert [len(portion.ranges) for portion in helper.given] == [22, 9]  # a range is cut
+    assert [len(task.ranges) for task in helper.given] == [22, 9]  # a range is cut
     assert answered(shared) == in_one(EVERY, source)
 
 
@@ -359,13 +359,13 @@ def test_small_ranges_are_folded_together():
     ],
 )
 def test_bytes_that_are_no_fold_are_refused_and_change_nothing(spoilt, problem):
-    shared = Portions(EVERY, WHOLE)
+    shared = FoldTasks(EVERY, WHOLE)
     helper = Helper(shared, WHOLE)
-    portion = helper.take()
-    content = helper.fold(portion)
+    task = helper.take()
+    content = helper.fold(task)
     assert spoilt(content) != content
     with pytest.raises(ValueError, match=problem):
-        shared.merge_bytes(portion.number, spoilt(content))
+        shared.merge_bytes(task.number, spoilt(content))
     fold_here(shared)
 
     assert answered(shared) == in_one(EVERY, WHOLE)
@@ -375,13 +375,13 @@ def test_bytes_that_are_no_fold_are_refused_and_change_nothing(spoilt, problem):
 @settings(max_examples=200, suppress_health_check=list(HealthCheck))
 def test_any_bytes_are_a_fold_or_are_refused(content, place):
     source = dataset((0, 100))
-    shared = Portions(EVERY, source)
+    shared = FoldTasks(EVERY, source)
     helper = Helper(shared, source)
-    portion = helper.take()
-    whole = helper.fold(portion)
+    task = helper.take()
+    whole = helper.fold(task)
     place %= len(whole)
     with suppress(ValueError):
-        shared.merge_bytes(portion.number, whole[:place] + content + whole[place + len(content) :])
+        shared.merge_bytes(task.number, whole[:place] + content + whole[place + len(content) :])
     fold_here(shared, 1)
     with suppress(ValueError):  # a fold may hold a text that is none
         answered(shared)

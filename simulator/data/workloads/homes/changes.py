@@ -66,7 +66,7 @@ class Changes:
         strata, turns = np.divmod(rows, self.homes)
         return (turns + self._shifts(strata)) * (_PRIME % self.homes) % self.homes
 
-    def rows_of(self, homes: Rows, first: int, stop: int) -> Rows:
+    def rows_of_homes(self, homes: Rows, first: int, stop: int) -> Rows:
         """Return the rows of these homes from `first` to `stop`, ascending."""
         strata = np.arange(first // self.homes, -(-stop // self.homes))[:, None]
         turns = (

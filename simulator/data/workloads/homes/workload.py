@@ -52,7 +52,7 @@ from simulator.data.random_texts import letters_of, random_texts
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
-from simulator.data.workloads.base import DurationMs, EndMs, Workload
+from simulator.data.workloads.base import DurationMs, EndMs
 from simulator.data.workloads.homes.changes import LEAST_GAP_MS, Changes
 from simulator.data.workloads.homes.queries import DrawnQueries, fixed_queries
 from simulator.data.workloads.homes.sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
@@ -65,7 +65,13 @@ from simulator.data.workloads.homes.tables import (
     SHORTEST_KIB,
     kinds,
 )
-from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS, NumberedParams, texts
+from simulator.data.workloads.shared.fleets import (
+    HOUR_MS,
+    MINUTE_MS,
+    FleetWorkload,
+    NumberedParams,
+    texts,
+)
 from simulator.data.workloads.shared.windows import Windows
 
 MOST_HOMES = 1_000_000
@@ -102,7 +108,7 @@ class HomesParams(NumberedParams):
         return self
 
 
-class Homes(Workload):
+class Homes(FleetWorkload):
     """Thirteen tables of smart homes. Row n of a table is (tick, sensor) = divmod(n, sensors).
 
     Those of `home_config` are the changes of homes/changes.py, and depend on the number of homes.
@@ -111,7 +117,6 @@ class Homes(Workload):
     name = "homes"
     version = 1
     params_model = HomesParams
-    has_end = True
     params: HomesParams
 
     def __init__(self, params: HomesParams, seed: int, start_ms: int) -> None:
@@ -143,11 +148,6 @@ class Homes(Workload):
         """The thirteen tables."""
         return self._tables
 
-    @property
-    def precision(self) -> Precision:
-        """As the parameter says."""
-        return self.params.precision
-
     def size(self, table: Table) -> int:
         """Return the number of rows of a table."""
         if table.name == CONFIG:
@@ -157,10 +157,6 @@ class Homes(Workload):
     def series(self, table: Table) -> int:
         """Return the number of sensors; 1 for `home_config`, whose homes have no fixed order."""
         return 1 if table.name == CONFIG else len(self._sensors[table.name])
-
-    def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
-        return self.start_ms + self.params.duration_ms
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the points of these rows, ascending."""
@@ -205,7 +201,7 @@ class Homes(Workload):
             chosen &= np.isin(tags[one.column], [value.encode() for value in one.values])
         if chosen.all():
             return None if 2 * (stop - first) > self._changes.rows else np.arange(first, stop)
-        return self._changes.rows_of(np.flatnonzero(chosen), first, stop)
+        return self._changes.rows_of_homes(np.flatnonzero(chosen), first, stop)
 
     def _number(self, table: str, name: str, values: Array) -> ColumnData:
         """Return a walk, on its grid if the precision says so, coded if that has few levels."""

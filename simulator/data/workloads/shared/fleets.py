@@ -11,7 +11,7 @@ from simulator.data.block import Array, Rows
 from simulator.data.mixer import below, key_of
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.base import DurationMs, EndMs, Params
+from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 MOST_MEMBERS = 100_000_000
@@ -49,6 +49,22 @@ class FleetParams(Params):
                 " per table; reduce the scale, or choose an earlier end"
             )
         return self
+
+
+class FleetWorkload(Workload):
+    """Tables of a fleet, up to an end."""
+
+    has_end = True
+    params: FleetParams
+
+    @property
+    def precision(self) -> Precision | None:
+        """As the parameter says."""
+        return self.params.precision
+
+    def last_ms(self, rows: int) -> int:
+        """Return the end of the data."""
+        return self.start_ms + self.params.duration_ms
 
 
 def wanted_series(given: Any) -> int:

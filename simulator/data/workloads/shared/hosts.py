@@ -15,9 +15,9 @@ from simulator.data.fleet import FleetTable, walks_at
 from simulator.data.query import Selection
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Precision, Walks
-from simulator.data.workloads.base import Workload
 from simulator.data.workloads.shared.fleets import (
     MOST_MEMBERS,
+    FleetWorkload,
     Members,
     NumberedParams,
     Tag,
@@ -84,10 +84,9 @@ NUMBERED = HostTags(
 """Hosts whose name has their number."""
 
 
-class Hosts(Workload):
+class Hosts(FleetWorkload):
     """Tables of a fleet of hosts."""
 
-    has_end = True
     params: NumberedParams
 
     def __init__(self, params: NumberedParams, seed: int, start_ms: int) -> None:
@@ -113,10 +112,6 @@ class Hosts(Workload):
     def series(self, table: Table) -> int:
         """Return the number of hosts, each of which has one series in every table."""
         return self.params.scale
-
-    def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
-        return self.start_ms + self.params.duration_ms
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of the selection's hosts and times; None if most rows are."""

@@ -65,11 +65,6 @@ class Telemetry(Hosts):
         """The tables, in the document's order."""
         return self._tables
 
-    @property
-    def precision(self) -> Precision:
-        """As the parameter says."""
-        return self.params.precision
-
     def _tags(self, table: str) -> dict[str, Array]:
         return {**super()._tags(table), **self._own_tags(table)}
 

@@ -51,8 +51,14 @@ from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.data.walks import Distribution, Precision, Walks
-from simulator.data.workloads.base import EndMs, Workload
-from simulator.data.workloads.shared.fleets import DAY_MS, MOST_MEMBERS, FleetParams, Members
+from simulator.data.workloads.base import EndMs
+from simulator.data.workloads.shared.fleets import (
+    DAY_MS,
+    MOST_MEMBERS,
+    FleetParams,
+    FleetWorkload,
+    Members,
+)
 from simulator.data.workloads.shared.windows import Windows
 from simulator.data.workloads.trucks.queries import drawn_types, fixed_queries
 from simulator.data.workloads.trucks.tables import (
@@ -119,13 +125,12 @@ class TrucksParams(FleetParams):
         return self
 
 
-class Trucks(Workload):
+class Trucks(FleetWorkload):
     """Two tables of a fleet of trucks."""
 
     name = "trucks"
     version = 1
     params_model = TrucksParams
-    has_end = True
     params: TrucksParams
 
     def __init__(self, params: TrucksParams, seed: int, start_ms: int) -> None:
@@ -154,11 +159,6 @@ class Trucks(Workload):
         """Readings and diagnostics."""
         return self._tables
 
-    @property
-    def precision(self) -> Precision:
-        """As the parameter says."""
-        return self.params.precision
-
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int:
         """Return how many values are NULL in these rows: all fields, all tags, or both."""
         listed, names = list(ranges), {column.name for column in table.columns}
@@ -177,10 +177,6 @@ class Trucks(Workload):
     def series(self, table: Table) -> int:
         """Return 0: trucks send batches, and their number grows."""
         return 0
-
-    def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
-        return self.start_ms + self.params.duration_ms
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the points of these rows, ascending."""

@@ -38,7 +38,7 @@ class Series:
     """(instant in the table's unit, value)."""
 
 
-def rows_of(table: Table, found: Iterable[Series]) -> list[list[Any]]:
+def rows_from_series(table: Table, found: Iterable[Series]) -> list[list[Any]]:
     """Return the rows of points: points with the same tags and time form one row.
 
     Consecutive points of a series with the same instant belong to several rows.

@@ -22,7 +22,7 @@ from simulator.modules.shared.http import Http, HttpSession
 from simulator.modules.shared.metrics.points import (
     Series,
     fields,
-    rows_of,
+    rows_from_series,
     windows,
     within,
 )
@@ -130,7 +130,7 @@ class MetricSession(HttpSession):
         if all(column.nullable for column in wanted):
             wanted.append(_any_field(table))
         places = {column.name: place for place, column in enumerate(table.columns)}
-        found = rows_of(table, self.points(table, wanted, selection))
+        found = rows_from_series(table, self.points(table, wanted, selection))
         return [[row[places[name]] for name in names] for row in found]
 
     def _by_hour(

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.joined import joined
+from simulator.data.digits import joined
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=5)
 ROW = st.tuples(TEXT, st.integers(-(2**63), 2**63 - 1), TEXT, st.integers(0, 10**6))

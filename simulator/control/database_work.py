@@ -7,7 +7,8 @@ from typing import TypeAlias
 from simulator.control.background import BackgroundWatch
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
-from simulator.control.script import rows_of
+from simulator.control.refusal import unfinished, wrong_count
+from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
@@ -28,7 +29,7 @@ _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 EnterPhase: TypeAlias = Callable[[str], None]
 
 
-class Upkeep:
+class DatabaseWork:
     """What the collector does to the database in one run, and its results so far."""
 
     def __init__(
@@ -98,14 +99,16 @@ class Upkeep:
                 count = AggregateQuery(table, (Aggregate(Function.COUNT),))
                 ((rows,),) = session.run(self._database.render(count))
                 stored += int(rows)
-        if stored != self._spec.dataset.rows:
-            raise self.ownership.wrong_count(self._expect_own(visible=True), stored)
+        expected = self._spec.dataset.rows
+        if stored != expected:
+            mark = self._expect_own(visible=True)
+            raise wrong_count(self._spec.target, mark, stored, expected)
 
     def _expect_own(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
         mark = self.ownership.found(visible=visible)
         if self.ownership.interrupted(mark):
-            raise self.ownership.refusal(mark)
+            raise unfinished(self._spec.target, mark)
         return mark
 
     def read_marks(self) -> None:
@@ -136,7 +139,7 @@ class Upkeep:
         uncertain = [item for report in reports for item in report.uncertain]
         stored = spec.stored(reports)
         if spec.verify is VerifyMode.NONE:
-            self.verdict = _not_verified(rows_of(uncertain))
+            self.verdict = _not_verified(row_count(uncertain))
         else:
             self._enter("verify")
             fold = partial(self._fold, names_of_statistics(self._reader.tables))
@@ -162,7 +165,7 @@ class Upkeep:
             if not self.ownership.interrupted(mark):
                 return
         if mark and mark.state is State.CLEARING:
-            raise self.ownership.refusal(mark)
+            raise unfinished(self._spec.target, mark)
         self.verdict = verify_interrupted(self._database, spec.dataset)
         if mark and self.verdict.status is Status.VERIFIED:
             self.ownership.confirm(mark)

@@ -1,4 +1,4 @@
-"""Portions of a dataset: several threads and processes fold them, and each counts once.
+"""Rows of a dataset to fold, as tasks for several threads and processes; each counts once.
 
 What another process has taken and not brought back is folded here in the end: a process that is
 lost or slow costs time, never the truth. What comes back later is not merged again.
@@ -19,14 +19,14 @@ from simulator.verify.measures import Arrays
 from simulator.verify.oracle import Oracle, Truth
 
 VERIFY_BLOCK_ROWS = 1 << 16
-PORTION_ROWS = 1 << 20
+FOLD_TASK_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 14
 _MOST_RANGES = 1000
-"""Of a portion: small ranges are folded together."""
+"""Of a task: small ranges are folded together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class FoldTask:
     """Rows that one thread or process folds."""
 
     number: int
@@ -46,7 +46,7 @@ def fold_rows(
     return True
 
 
-class Portions:
+class FoldTasks:
     """The rows of a dataset that are left to fold, and the fold of all others. Thread-safe."""
 
     def __init__(self, queries: Sequence[Query], dataset: Dataset) -> None:
@@ -56,24 +56,24 @@ class Portions:
         self._reader = reader.reading(queries)
         self._total = Oracle(queries)
         self._left = deque(rows for rows in dataset.ranges if rows and rows.table in read)
-        self._rows = PORTION_ROWS
+        self._rows = FOLD_TASK_ROWS
         self._numbers = itertools.count()
-        self._taken: dict[int, Portion] = {}
+        self._taken: dict[int, FoldTask] = {}
         """Those that are not merged yet, in the order in which they were taken."""
         self._here: set[int] = set()
         """Those that a thread of this process folds."""
         self._lock = threading.Lock()
 
-    def take(self) -> Portion | None:
-        """Return a portion for another process; None if all are taken, or would be too small."""
+    def take(self) -> FoldTask | None:
+        """Return a task for another process; None if all are taken, or would be too small."""
         with self._lock:
             return self._next() if self._rows >= _LEAST_ROWS else None
 
-    def taken(self, number: int) -> Portion | None:
-        """Return a portion that was taken; None once it is merged."""
+    def taken(self, number: int) -> FoldTask | None:
+        """Return a task that was taken; None once it is merged."""
         return self._taken.get(number)
 
-    def _next(self) -> Portion | None:
+    def _next(self) -> FoldTask | None:
         ranges: list[RowRange] = []
         rows = 0
         while self._left and rows < self._rows and len(ranges) < _MOST_RANGES:
@@ -85,41 +85,41 @@ class Portions:
             rows += len(piece)
         if not ranges:
             return None
-        portion = Portion(next(self._numbers), tuple(ranges))
-        self._taken[portion.number] = portion
-        return portion
+        task = FoldTask(next(self._numbers), tuple(ranges))
+        self._taken[task.number] = task
+        return task
 
     def merge(self, number: int, parts: Sequence[Arrays]) -> None:
-        """Merge the fold of a portion, unless that was done already."""
+        """Merge the fold of a task, unless that was done already."""
         with self._lock:
             if self._taken.pop(number, None):
                 self._total.merge(parts)
 
     def merge_bytes(self, number: int, content: bytes) -> None:
-        """Merge the fold of a portion by another process; ValueError if it is none."""
+        """Merge the fold of a task by another process; ValueError if it is none."""
         if self.taken(number):
             self.merge(number, self._total.from_bytes(content))
 
     def shrink(self, number: int) -> None:
-        """Make portions smaller: the fold of this one has too many groups to be sent."""
+        """Make tasks smaller: the fold of this one has too many groups to be sent."""
         with self._lock:
-            portion = self._taken.get(number)
-            if portion is None:
+            task = self._taken.get(number)
+            if task is None:
                 return
-            rows = sum(map(len, portion.ranges)) // 2
+            rows = sum(map(len, task.ranges)) // 2
             if rows < self._rows:
                 self._rows = max(rows, 1)
                 if number not in self._here:
                     del self._taken[number]
-                    self._left.extendleft(reversed(portion.ranges))
+                    self._left.extendleft(reversed(task.ranges))
 
     def fold(self) -> None:
         """Fold what nobody has taken, and then what others have not brought back."""
         try:
-            while (portion := self._next_here()) is not None:
-                oracle, is_open = self._total.empty(), partial(self._is_open, portion.number)
-                if fold_rows(portion.ranges, self._reader, oracle, is_open):
-                    self.merge(portion.number, oracle.parts())
+            while (task := self._next_here()) is not None:
+                oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
+                if fold_rows(task.ranges, self._reader, oracle, is_open):
+                    self.merge(task.number, oracle.parts())
         except BaseException:
             self._abandon()
             raise
@@ -127,13 +127,13 @@ class Portions:
     def _is_open(self, number: int) -> bool:
         return number in self._taken
 
-    def _next_here(self) -> Portion | None:
+    def _next_here(self) -> FoldTask | None:
         with self._lock:
             others = (p for number, p in self._taken.items() if number not in self._here)
-            portion = self._next() or next(others, None)
-            if portion:
-                self._here.add(portion.number)
-            return portion
+            task = self._next() or next(others, None)
+            if task:
+                self._here.add(task.number)
+            return task
 
     def _abandon(self) -> None:
         """End the other threads: one has failed."""
@@ -142,5 +142,5 @@ class Portions:
             self._taken.clear()
 
     def truth(self, query: Query) -> Truth:
-        """Return the true answer, once all portions are folded."""
+        """Return the true answer, once all tasks are folded."""
         return self._total.truth(query)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.control.upkeep import Upkeep, _complete
+from simulator.control.database_work import DatabaseWork, _complete
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
@@ -15,32 +15,32 @@ TEN = RowRange(start=0, stop=10)
 
 
 @pytest.fixture
-def upkeep():
+def work():
     plan = Insert(timed=(lane_range(0, 0, 20),))
     spec = run_spec(workers=(plan,), verify=VerifyMode.NONE)
-    return Upkeep(spec, Null(NullOptions()), lambda _: None)
+    return DatabaseWork(spec, Null(NullOptions()), lambda _: None)
 
 
-def test_without_verification_the_run_is_not_verified(upkeep):
-    upkeep.finish_insert([WorkerReport(index=0, rows=20)])
+def test_without_verification_the_run_is_not_verified(work):
+    work.finish_insert([WorkerReport(index=0, rows=20)])
 
-    assert upkeep.verdict.status is Status.OFF
+    assert work.verdict.status is Status.OFF
 
 
-def test_without_verification_rows_of_unknown_outcome_leave_the_verdict_unknown(upkeep):
+def test_without_verification_rows_of_unknown_outcome_leave_the_verdict_unknown(work):
     report = WorkerReport(index=0, rows=10, uncertain=(TEN,), uncertain_cause="reset by peer")
-    upkeep.finish_insert([report])
+    work.finish_insert([report])
 
-    assert upkeep.verdict.status is Status.UNKNOWN
-    assert upkeep.verdict.reason.startswith("10 rows of unknown outcome")
+    assert work.verdict.status is Status.UNKNOWN
+    assert work.verdict.reason.startswith("10 rows of unknown outcome")
 
 
-def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(upkeep):
+def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(work):
     report = WorkerReport(index=0, uncertain=(TEN,), uncertain_cause="XX000: table is blocked")
 
     with pytest.raises(RunError, match=r"no row was acknowledged.*XX000: table is blocked"):
-        upkeep.finish_insert([report])
-    assert upkeep.verdict is None
+        work.finish_insert([report])
+    assert work.verdict is None
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_an_insert_is_complete_only_if_no_row_is_in_doubt(uncertain, status, abs
     assert _complete(Verdict(status=status, uncertain_absent=absent), uncertain) is complete
 
 
-def test_a_run_that_ended_within_its_warm_up_has_measured_nothing(upkeep):
-    upkeep._spec = upkeep._spec.model_copy(update={"clocking": Clocking(warmup_s=2.5)})
+def test_a_run_that_ended_within_its_warm_up_has_measured_nothing(work):
+    work._spec = work._spec.model_copy(update={"clocking": Clocking(warmup_s=2.5)})
 
     with pytest.raises(RunError, match=r"--warmup: all rows .* within its 2.5 s.*use a shorter"):
-        upkeep.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=20)])
-    upkeep.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=19)])
+        work.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=20)])
+    work.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=19)])

@@ -1,4 +1,4 @@
-"""Workers that have reported fold portions of the dataset; a lost or wrong one changes nothing."""
+"""Workers that have reported fold rows of the dataset; a lost or wrong one changes nothing."""
 
 import asyncio
 import threading
@@ -9,13 +9,13 @@ import pytest
 from simulator.control import coordinator, script
 from simulator.control.reports import Rejected
 from simulator.data.ranges import lane_range
-from simulator.load.portions import Folder
-from simulator.protocol.messages import Folded, PortionReply, PortionRequest
+from simulator.load.fold_tasks import Folder
+from simulator.protocol.messages import Folded, FoldReply, FoldRequest
 from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify import portions
+from simulator.verify import fold_tasks
+from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here, truths
-from simulator.verify.portions import Portions
 from tests.unit.control.run import (
     gate_of,
     needed,
@@ -45,9 +45,9 @@ SPECS = {
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch):
     monkeypatch.setattr(coordinator, "HOLD_S", 0.05)
-    for module in (script, portions):
-        monkeypatch.setattr(module, "PORTION_ROWS", 500)
-    monkeypatch.setattr(portions, "_LEAST_ROWS", 100)
+    for module in (script, fold_tasks):
+        monkeypatch.setattr(module, "FOLD_TASK_ROWS", 500)
+    monkeypatch.setattr(fold_tasks, "_LEAST_ROWS", 100)
 
 
 class Run:
@@ -59,20 +59,20 @@ class Run:
         for index in range(2):
             self.gate.run.uids[index] = uid_of(index)
         self.names = needed(self.spec)
-        self.portions = Portions([*self.names], self.spec.after)
-        self.shared = self.gate.portions
+        self.tasks = FoldTasks([*self.names], self.spec.after)
+        self.shared = self.gate.fold_tasks
 
     def ask(self, index=0, folded=None):
-        request = PortionRequest(index=index, folded=folded)
-        return within_a_moment(self.gate.portion(request, uid_of(index)))
+        request = FoldRequest(index=index, folded=folded)
+        return within_a_moment(self.gate.fold_task(request, uid_of(index)))
 
     def fold(self, given):
         folder = Folder(self.spec, given.queries, threading.Event())
         return folder.folded(given.number, given.ranges)
 
     def truths(self):
-        fold_here(self.portions, 1)
-        return {query: self.portions.truth(query) for query in self.names}
+        fold_here(self.tasks, 1)
+        return {query: self.tasks.truth(query) for query in self.names}
 
     @property
     def true(self):
@@ -82,7 +82,7 @@ class Run:
 @pytest.fixture(params=SPECS)
 def run(request):
     made = Run(request.param)
-    made.shared.offer(made.names, made.portions)
+    made.shared.offer(made.names, made.tasks)
     return made
 
 
@@ -97,7 +97,7 @@ def test_the_workers_fold_everything_between_them(run):
             else:
                 folded[index] = run.fold(given)
                 shares[index] += 1
-    left = [*run.portions._left, *run.portions._taken]
+    left = [*run.tasks._left, *run.tasks._taken]
 
     assert (shares, left) == ([4, 4], [])
     assert run.truths() == run.true
@@ -119,7 +119,7 @@ def test_what_comes_back_late_is_not_merged_again(run):
     assert run.truths() == found == run.true
 
 
-def test_a_request_whose_reply_was_lost_gets_the_same_portion(run):
+def test_a_request_whose_reply_was_lost_gets_the_same_task(run):
     first = run.ask(0)
     assert run.ask(0) == first
     assert run.ask(1).number != first.number
@@ -130,7 +130,7 @@ def test_a_request_whose_reply_was_lost_gets_the_same_portion(run):
     assert run.truths() == run.true
 
 
-def test_a_fold_that_is_too_large_makes_portions_smaller(run):
+def test_a_fold_that_is_too_large_makes_tasks_smaller(run):
     given = run.ask(0)
     smaller = run.ask(0, Folded(number=given.number, content=None))
 
@@ -140,7 +140,7 @@ def test_a_fold_that_is_too_large_makes_portions_smaller(run):
 
 
 def test_a_helper_says_that_a_fold_is_too_large(run, monkeypatch):
-    monkeypatch.setattr("simulator.load.portions.FOLD_BYTES", 100)
+    monkeypatch.setattr("simulator.load.fold_tasks.FOLD_BYTES", 100)
 
     assert run.fold(run.ask(0)).content is None
 
@@ -148,7 +148,7 @@ def test_a_helper_says_that_a_fold_is_too_large(run, monkeypatch):
 @pytest.mark.parametrize("content", ["", "AAAA", "A", b64encode(b"{}\n").decode()])
 def test_what_is_no_fold_is_rejected_and_folded_by_another(run, content):
     given = run.ask(0)
-    with pytest.raises(Rejected, match="worker 0: no fold of portion 0: "):
+    with pytest.raises(Rejected, match="worker 0: no fold for task 0: "):
         run.ask(0, Folded(number=given.number, content=content))
     assert run.ask(0) == given
 
@@ -158,7 +158,7 @@ def test_what_is_no_fold_is_rejected_and_folded_by_another(run, content):
 @pytest.mark.parametrize("number", [0, 1, 99])
 def test_a_worker_brings_back_only_what_it_was_given(run, number):
     given = run.ask(1)
-    with pytest.raises(Rejected, match=f"worker 0 has not been given portion {number}"):
+    with pytest.raises(Rejected, match=f"worker 0 has not been given fold task {number}"):
         run.ask(0, run.fold(given).model_copy(update={"number": number}))
 
     assert run.truths() == run.true
@@ -166,12 +166,12 @@ def test_a_worker_brings_back_only_what_it_was_given(run, number):
 
 def test_a_worker_is_held_until_it_is_known_whether_help_is_needed():
     made = Run()
-    assert made.ask() == PortionReply()
+    assert made.ask() == FoldReply()
 
     async def scenario():
-        asked = asyncio.create_task(made.gate.portion(PortionRequest(index=0), uid_of(0)))
+        asked = asyncio.create_task(made.gate.fold_task(FoldRequest(index=0), uid_of(0)))
         await asyncio.sleep(0)
-        made.shared.offer(made.names, made.portions)
+        made.shared.offer(made.names, made.tasks)
         return await asked
 
     assert within_a_moment(scenario()).number == 0
@@ -182,7 +182,7 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
     made.gate.run.stop("enough")
     assert made.ask().over
     made = Run()
-    made.shared.offer(made.names, made.portions)
+    made.shared.offer(made.names, made.tasks)
     made.ask(1)
     made.shared.dismiss()
 
@@ -200,7 +200,7 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
 def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
     made = Run(kind, **changes)
     assert made.ask().over
-    made.shared.offer(made.names, made.portions)
+    made.shared.offer(made.names, made.tasks)
 
     assert made.ask().over
 

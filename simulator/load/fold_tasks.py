@@ -1,4 +1,4 @@
-"""What a worker does after its report: it folds portions of the dataset for the collector."""
+"""What a worker does after its report: it folds rows of the dataset for the collector."""
 
 import threading
 from base64 import b64encode
@@ -9,16 +9,16 @@ from simulator.data.ranges import RowRange
 from simulator.load.client import CollectorClient
 from simulator.protocol.messages import FOLD_BYTES, Folded, QueryName
 from simulator.protocol.spec import RunSpec
+from simulator.verify.fold_tasks import fold_rows
 from simulator.verify.needed import queries_named
 from simulator.verify.oracle import Oracle
-from simulator.verify.portions import fold_rows
 
 
-def fold_portions(spec: RunSpec, client: CollectorClient, stop: threading.Event) -> None:
+def help_to_fold(spec: RunSpec, client: CollectorClient, stop: threading.Event) -> None:
     """Fold what the collector gives, until nothing is left or the run is over."""
     folder, folded = None, None
     while not stop.is_set():
-        given = client.portion(folded)
+        given = client.fold_task(folded)
         if given.over:
             return
         folded = None
@@ -28,7 +28,7 @@ def fold_portions(spec: RunSpec, client: CollectorClient, stop: threading.Event)
 
 
 class Folder:
-    """Folds portions for some of the queries whose truth the run needs."""
+    """Folds rows for some of the queries whose truth the run needs."""
 
     def __init__(self, spec: RunSpec, names: Sequence[QueryName], stop: threading.Event) -> None:
         queries = queries_named(names, spec)
@@ -37,7 +37,7 @@ class Folder:
         self._stop = stop
 
     def folded(self, number: int, ranges: Sequence[RowRange]) -> Folded | None:
-        """Return the fold of a portion; None if the run is over meanwhile."""
+        """Return the fold of a task; None if the run is over meanwhile."""
         oracle = self._empty.empty()
         if not fold_rows(ranges, self._reader, oracle, lambda: not self._stop.is_set()):
             return None
