@@ -8,12 +8,11 @@ from pathlib import Path
 
 import click
 
-from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
 from cli.health import Finding, machine_findings
 from cli.host.streams import print_out, say
 from cli.options.basic import Command, option, output_option
-from cli.options.choice import Choice, reach_options
+from cli.options.choice import Choice, Reach, reach_options
 from cli.running.facts import target_facts
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -33,15 +32,7 @@ _CHECK_NAMES = 13
     help="What to print.",
 )
 @output_option
-def doctor(  # noqa: PLR0913
-    *,
-    targets: tuple[str, ...],
-    config: Path | None,
-    runner: str | None,
-    cluster: ClusterOptions,
-    form: str,
-    output: Path,
-) -> None:
+def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -> None:
     """Check this machine, and targets, for a first run.
 
     Each line is ok, or a problem with its remedy: packages, configuration, folders, memory, clock;
@@ -49,7 +40,7 @@ def doctor(  # noqa: PLR0913
     on a cluster also helm and the image. Exit code 2: there is a problem.
     """
     found = []
-    for each in _findings(targets, config, runner, cluster, output):
+    for each in _findings(targets, reach, output):
         found.append(each)
         if form == "table":
             say(_line(each))
@@ -58,19 +49,13 @@ def doctor(  # noqa: PLR0913
     click.get_current_context().exit(0 if all(each.ok for each in found) else _UNUSABLE)
 
 
-def _findings(
-    targets: tuple[str, ...],
-    config: Path | None,
-    runner: str | None,
-    cluster: ClusterOptions,
-    output: Path,
-) -> Iterator[Finding]:
-    machine = list(machine_findings(output, config))
+def _findings(targets: tuple[str, ...], reach: Reach, output: Path) -> Iterator[Finding]:
+    machine = list(machine_findings(output, reach.config))
     yield from machine
     if any(each.name == "configuration" and not each.ok for each in machine):
         return
     for name in dict.fromkeys(targets):
-        yield from _target_findings(Choice(name, config, runner, (), cluster))
+        yield from _target_findings(reach.choice(name))
 
 
 def _target_findings(choice: Choice) -> Iterator[Finding]:

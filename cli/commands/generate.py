@@ -101,7 +101,8 @@ def generate(*, options: _Options) -> None:
     insert = options.insert()
     problems += insert_options.option_problems(insert)
     group, groups = options.group, options.groups
-    if not 0 <= group < max(groups, 1):
+    is_known = 0 <= group < groups
+    if not is_known:
         problems.append(f"--group: must be 0 to {groups - 1} with --groups {groups}, got {group}")
     dataset = form = None
     try:
@@ -116,7 +117,8 @@ def generate(*, options: _Options) -> None:
         problems += error.problems
     try:
         empty = empty_dataset(insert, insert_options.generator_params(insert))
-        dataset = _of_group(empty, insert.rows_each, options.table, group, groups)
+        place = (group, groups) if is_known else (0, 1)
+        dataset = _of_group(empty, insert.rows_each, options.table, *place)
         if form:
             _expect_one_file(DatasetReader(empty), form, options.table)
     except ConfigError as error:

@@ -70,21 +70,22 @@ def reproduce(
     After an interruption, the same command goes on where it stopped: results in --output that are
     complete are not measured again. Another --output measures everything again.
     """
-    if problems := options.cluster.problems():
+    reach = options.reach
+    if problems := reach.cluster.problems():
         raise ConfigError(problems)
     plan = options.applied(plan_of(document, Size(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = gates.beside(plan.thresholds).expected(plan.scope)
     read = measured_by(read_document(document), plan)
-    loaded = configuration.load(options.config)
+    loaded = configuration.load(reach.config)
     candidates = candidates_of(loaded, options.targets)
     if run.dry_run:
         roster = roster_of(
             plan,
             candidates,
             loaded,
-            options.runner,
-            options.cluster,
+            reach.runner,
+            reach.cluster,
             force=run.force,
             quiet=True,
             asks=False,
@@ -94,17 +95,23 @@ def reproduce(
         return
     result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     roster = roster_of(
-        plan, candidates, loaded, options.runner, options.cluster, force=run.force, quiet=run.quiet
+        plan,
+        candidates,
+        loaded,
+        reach.runner,
+        reach.cluster,
+        force=run.force,
+        quiet=run.quiet,
     )
     with caught_interrupts() as interrupts:
         measuring = Measuring(
             run.output,
             interrupts,
-            options.cluster,
+            reach.cluster,
             run.timeout_s,
             run.force,
             run.quiet,
-            options.config,
+            reach.config,
             environment,
             options.replace_tables,
         )

@@ -60,9 +60,10 @@ def run(
     one, whatever happens. All its repeats are measured together, so that two such databases are
     never there at once.
     """
-    if problems := options.cluster.problems():
+    reach = options.reach
+    if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    read, loaded = options.applied(read_plan(plan)), configuration.load(options.config)
+    read, loaded = options.applied(read_plan(plan)), configuration.load(reach.config)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
@@ -72,7 +73,7 @@ def run(
     if not run.dry_run:
         result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     roster = roster_of(
-        read, candidates, loaded, options.runner, options.cluster,
+        read, candidates, loaded, reach.runner, reach.cluster,
         force=run.force, quiet=run.quiet or run.dry_run, asks=not run.dry_run,
         installed=installations,
     )  # fmt: skip
@@ -86,16 +87,22 @@ def run(
         measuring = Measuring(
             run.output,
             interrupts,
-            options.cluster,
+            reach.cluster,
             run.timeout_s,
             run.force,
             run.quiet,
-            options.config,
+            reach.config,
             environment,
             options.replace_tables,
         )
         installing = Installing(
-            installations, run.output, stem, interrupts, options.cluster, environment, run.quiet
+            installations,
+            run.output,
+            stem,
+            interrupts,
+            reach.cluster,
+            environment,
+            run.quiet,
         )
         record = _carried_out(read, roster, measuring, installing)
     path = run.output / f"{stem}.json"

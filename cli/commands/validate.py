@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, ClassVar
 
 import click
 
-from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
 from cli.files.prepare import reopened
 from cli.host.interrupts import caught_interrupts
@@ -16,7 +14,7 @@ from cli.host.streams import print_out, say
 from cli.input.options import Opt
 from cli.input.values import Count
 from cli.options.basic import NAMES, Command, option
-from cli.options.choice import Choice, Run, reach_options
+from cli.options.choice import Choice, Reach, Run, reach_options
 from cli.options.declared import options_of
 from cli.planning.plan import PlannedRun
 from cli.planning.query_options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
@@ -65,15 +63,7 @@ class _Planned:
 @reach_options
 @options_of(Run, "run")
 @options_of(_Options)
-def validate(  # noqa: PLR0913
-    *,
-    targets: tuple[str, ...],
-    config: Path | None,
-    runner: str | None,
-    cluster: ClusterOptions,
-    run: Run,
-    options: _Options,
-) -> None:
+def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Options) -> None:
     """Compare the answers of several databases and the truth.
 
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
@@ -82,7 +72,7 @@ def validate(  # noqa: PLR0913
     truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ. The
     answers to --queries are compared with each other only.
     """
-    choices = [Choice(name, config, runner, (), cluster) for name in targets]
+    choices = [reach.choice(name) for name in targets]
     problems = options.problems()
     found = _targets(choices, problems)
     if problems:

@@ -127,7 +127,8 @@ def outside(*limits: tuple[str, float, float, float]) -> list[str]:
         if not value >= least:  # a NaN is not, either
             found.append(f"{name}: must be at least {least:,}, got {value:,}")
         elif value > most:
-            found.append(f"{name}: must be at most {most:,.0f}, got {value:,}")
+            limit = f"{most:,.0f}" if most == round(most) else f"{most:g}"
+            found.append(f"{name}: must be at most {limit}, got {value:,}")
     return found
 
 

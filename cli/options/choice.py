@@ -130,6 +130,19 @@ class Choice:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How several targets are reached."""
+
+    config: Path | None
+    runner: str | None
+    cluster: ClusterOptions
+
+    def choice(self, target: str) -> Choice:
+        """Return the choice of one of them."""
+        return Choice(target, self.config, self.runner, (), self.cluster)
+
+
 def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
     """Return a command with more options, in this order."""
     for add in reversed(options):
@@ -156,8 +169,14 @@ def target_options(command: _Function) -> _Function:
 
 
 def reach_options(command: _Function) -> _Function:
-    """Add the options that say how several targets are reached."""
-    return cast("_Function", _with(_reaching(command), (config_option, _RUNNER)))
+    """Add the options of a Reach, which the command receives as one argument."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        reach = Reach(given.pop("config"), given.pop("runner"), given.pop("cluster"))
+        return command(reach=reach, **given)
+
+    return cast("_Function", _with(_reaching(gathered), (config_option, _RUNNER)))
 
 
 def common_options(command: _Function) -> _Function:

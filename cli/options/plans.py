@@ -3,17 +3,15 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import Field
 
-from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
 from cli.experiment.plan import Plan
 from cli.input.options import Opt
 from cli.options.basic import NAMES, option
-from cli.options.choice import Run, reach_options
+from cli.options.choice import Reach, Run, reach_options
 from cli.options.declared import option_like, options_of
 from cli.planning.options import Machine, Naming, Replacing
 
@@ -35,9 +33,7 @@ class PlanOptions:
     """What the user says about a whole plan, and how its targets are reached."""
 
     targets: tuple[str, ...] | None
-    config: Path | None
-    runner: str | None
-    cluster: ClusterOptions
+    reach: Reach
     replace_tables: tuple[str, ...]
     table_prefix: str | None
     before_run: str | None
