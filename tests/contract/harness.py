@@ -86,7 +86,8 @@ class Wideset:
 
 def drop(database: Database, tables: Iterable[Table]) -> None:
     """Drop what a database has made for tables."""
-    database.drop([name for table in tables for name in database.objects(table)])
+    names = (name for table in tables for name in database.objects(table))
+    database.drop([*dict.fromkeys(names)])  # tables may share a bucket
 
 
 def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:

@@ -13,7 +13,12 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules import database_class
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.influxdb.database import Influxdb, InfluxOptions, shard_metrics
+from simulator.modules.influxdb.database import (
+    Influxdb,
+    InfluxOptions,
+    _bucket_ids,
+    shard_metrics,
+)
 from simulator.modules.influxdb.session import PartialWrite
 from simulator.modules.influxdb1 import Influx1Options, Influxdb1
 from simulator.modules.shared.http import HttpError, Refused
@@ -372,7 +377,7 @@ def test_compacting_writes_the_cache_to_files(open_influxdb):
     database = open_influxdb()
     wide.fill(database)
     with database.connect() as session:
-        ids = database._bucket_ids(session, wide.tables)
+        ids = _bucket_ids(session, database.buckets(wide.tables))
         (log, *logs) = [s.value for s in shard_metrics(session, ("storage_wal_size",), ids)]
         files = shard_metrics(session, ("storage_tsm_files_total",), ids)
     assert len(ids) == 2
