@@ -1,6 +1,6 @@
 """`insert --data-format`: the part of `insert` that sends the records of a file as they are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -43,14 +43,7 @@ def insert_records(  # noqa: PLR0913
     outputs: Outputs,
 ) -> None:
     """Scan the file, plan its runs and run them; ConfigError with everything that is wrong."""
-    if target and request.form not in (takes := target.open().capabilities.formats):
-        can = ", ".join(sorted(takes)) or "none; its module encodes rows itself"
-        problems.append(
-            f"--data-format {request.form}: target {target.name} does not take it; it takes: {can}"
-        )
-    here = not (request.is_standard_input or in_volume(request.file))
-    if here and not request.file.is_file():
-        problems.append(f"--data: {request.file}: no such file")
+    problems += _unusable(request, target)
     if problems or not target:
         raise ConfigError(problems)
 
@@ -83,6 +76,18 @@ def insert_records(  # noqa: PLR0913
         conclude(
             sweep, planned, choice, run, measured=options.resources, gates=gates, outputs=outputs
         )
+
+
+def _unusable(request: Request, target: Target | None) -> Iterator[str]:
+    """Yield why the file cannot be sent to a target, before it is read."""
+    if target and request.form not in (takes := target.open().capabilities.formats):
+        can = ", ".join(sorted(takes)) or "none; its module encodes rows itself"
+        yield (
+            f"--data-format {request.form}: target {target.name} does not take it; it takes: {can}"
+        )
+    here = not (request.is_standard_input or in_volume(request.file))
+    if here and not request.file.is_file():
+        yield f"--data: {request.file}: no such file"
 
 
 def _scanned(  # noqa: PLR0913
