@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cli.experiment.settings import Setting
-from cli.planning.options import Insert
+from cli.planning.options import Insert, Machine
 from cli.planning.query_options import Mixed, Query
 from cli.targets.config import Target, as_kept
 
@@ -33,8 +33,11 @@ def asked_words(
 
 def _own_words(options: Insert | Query | Mixed, target: Target) -> list[str]:
     """Return what is not a default, without credentials."""
+    if isinstance(options, Machine) and options.before_run:
+        command = target.options.redact(options.before_run)
+        options = options.model_copy(update={"before_run": command})
     staged = isinstance(options, Mixed) or options.stages
-    return [target.options.redact(word) for word in options.words(*() if staged else ("workers",))]
+    return options.words(*() if staged else ("workers",))
 
 
 def _target_words(setting: Setting, target: Target, given: Mapping[str, Any]) -> Iterator[str]:
