@@ -63,7 +63,7 @@ class Targets:
             return []
         words = [*_without(result.command, _REPLACED)]
         found = [words[0], "--config", FILE, "--target", self._names[path], *words[1:]]
-        if result.kind.writes and not result.kind.asks and not {*_START} & {*words}:
+        if not result.kind.needs_rows and not {*_START} & {*words}:
             found += ["--start-time", instant(result.dataset.start_ms)]
         return found
 

@@ -65,7 +65,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
 
 def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     """Return the insert whose rows were asked about, if it is in the folder of the result."""
-    if result.kind.writes and not result.kind.asks:
+    if not result.kind.needs_rows:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):
         if insert.manifest and insert.manifest.dataset == result.dataset:

@@ -13,7 +13,7 @@ from cli.options.declared import option_like
 from cli.planning.options import Machine, Replacing
 from cli.report import tables
 from cli.running.repeating import comparison, differences, repeated
-from simulator.protocol.spec import Kind
+from cli.summary.build import subject_of
 
 _EXAMPLES = """\b
 Examples:
@@ -96,6 +96,6 @@ def repeat(  # noqa: PLR0913
             again.invoke(context)
         except click.exceptions.Exit as end:
             code = end.exit_code
-    if not code and command.result and command.result.kind is not Kind.VERIFY:
+    if not code and command.result and subject_of(command.result).figures:
         say(f"compare both: `{comparison(path, name, output)}`", err=True)
     here.exit(code)

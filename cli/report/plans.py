@@ -35,7 +35,7 @@ def plan_text(planned: Sequence[PlannedRun], runner: str, last: Result | None, w
         " nothing is started",
         soft_wrap=True,
     )
-    if first.kind.writes and not first.kind.asks:
+    if not first.kind.needs_rows:
         console.print(_runs(planned[:_SHOWN_RUNS]))
         if len(planned) > _SHOWN_RUNS:
             console.print(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
@@ -75,7 +75,7 @@ def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -
             for stage in first.clocking.stages
         )
         yield f"stages: {', '.join(stages)}"
-    if not first.kind.writes or first.kind.asks:
+    if first.kind.needs_rows:
         at_most = "" if first.complete else "up to "
         yield f"rows expected in the tables: {at_most}{first.dataset.rows:,}"
     match first.kind:

@@ -182,20 +182,15 @@ def conclude(  # noqa: PLR0913
 def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     """Return the rows that the result of a sweep will have."""
     first = planned[0].spec
-    if first.kind is Kind.MIXED:
-        names = (INSERTS, *query_names(tuple(first.load.queries)))
-        return Scope({"load"}, workers=(), queries=names)
-    active = {stage.workers for stage in first.clocking.stages}
-    queries: tuple[str, ...] = ()
-    if first.kind is Kind.QUERY:
-        names = query_names(tuple(first.load.queries))
-        stages = range(1, len(first.clocking.stages) + 1)
-        staged = (Place(query=n, stage=i).name for n in first.load.queries for i in stages)
-        queries = (*names, *staged)
+    asked, stages = tuple(first.load.queries), first.clocking.stages
+    staged = (Place(query=n, stage=i).name for n in asked for i, _ in enumerate(stages, 1))
+    is_mixed = first.kind.writes and first.kind.asks
+    loads = (INSERTS,) if is_mixed else ()
+    workers = {stage.workers for stage in stages} | {len(each.spec.workers) for each in planned}
     return Scope(
         {subject_of(sweep.result).name},
-        workers=active | {len(each.spec.workers) for each in planned},
-        queries=queries,
+        workers=() if is_mixed else workers,
+        queries=(*loads, *query_names(asked), *staged),
     )
 
 

@@ -20,7 +20,6 @@ from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.modules import database_class
-from simulator.protocol.spec import Kind
 from simulator.redaction import HIDDEN
 
 RESULTS = Path("results")
@@ -176,7 +175,7 @@ def _changed(
 
 def _other_rows(command: Repeated, result: Result, target: Target, folder: Path) -> Iterator[str]:
     """Yield in what the rows differ that are inserted, or asked about."""
-    if result.kind is Kind.INSERT:
+    if not result.kind.needs_rows:
         if "--no-clean" in command.words:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return

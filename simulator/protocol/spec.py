@@ -56,6 +56,11 @@ class Kind(StrEnum):
         """Whether a run of this kind times queries."""
         return self in (Kind.QUERY, Kind.MIXED)
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether a run of this kind is about rows that an earlier insert has stored."""
+        return self in (Kind.QUERY, Kind.MIXED, Kind.VERIFY)
+
 
 class Insert(BaseModel):
     """The task of a worker that writes rows: prefill before the barrier, timed rows after it."""
