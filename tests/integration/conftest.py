@@ -4,11 +4,12 @@ import itertools
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,18 @@ class CommandLine:
                 if "simulator" in words and role in ("", *words):
                     found.append(process)
         return found
+
+    def await_both_writing(self, wait: Callable[[Callable[[], Any]], Any]) -> None:
+        """Wait until two workers have written to bench.db, and could say so."""
+        wait(lambda: len(self.processes("worker")) == 2)
+        wait(self._devices_differ)
+        time.sleep(1)  # two heartbeats
+
+    def _devices_differ(self) -> bool:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self.folder / "bench.db")) as file:
+            ((differ,),) = file.execute("SELECT min(device_id) <> max(device_id) FROM events")
+            return bool(differ)
+        return False
 
     def leftovers(self) -> list[str]:
         """Processes and temporary files that should not be there any more."""

@@ -25,12 +25,6 @@ STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP]
 Wait = Callable[[Callable[[], Any]], Any]
 
 
-def in_mid_run(cli: CommandLine, wait: Wait) -> None:
-    wait(lambda: len(cli.processes("worker")) == 2)
-    wait((cli.folder / "bench.db-wal").exists)
-    time.sleep(1)
-
-
 def expect_kept(cli: CommandLine) -> None:
     """The one result has what was measured until the user stopped the run."""
     (result,) = cli.results()
@@ -44,7 +38,7 @@ def test_a_signal_ends_the_run_tidily(
     cli: CommandLine, eventually: Wait, number: signal.Signals
 ) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     running.send_signal(number)
 
     assert cli.finish(running).code == 130
@@ -53,7 +47,7 @@ def test_a_signal_ends_the_run_tidily(
 
 def test_a_second_signal_stops_at_once(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     (collector,) = cli.processes("collector")
     collector.send_signal(signal.SIGSTOP)
     running.send_signal(signal.SIGHUP)
@@ -89,7 +83,7 @@ def test_a_terminal_that_is_closed_ends_the_run_tidily(cli: CommandLine, eventua
         settings = {"TMPDIR": str(cli.temporary), "XDG_STATE_HOME": str(cli.state.parent)}
         arguments = [*words, f"--config={cli.config}", *[word for word in LONG if word[2] != "q"]]
         os.execve(sys.executable, arguments, {**os.environ, **settings})
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     os.close(terminal)
 
     _, status = os.waitpid(child, 0)
@@ -115,7 +109,7 @@ def test_a_reader_that_goes_away_in_mid_run_changes_nothing(
     cli: CommandLine, eventually: Wait
 ) -> None:
     running = cli.start("insert", *SHORT, "--rate=300")
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     assert running.stdout
     running.stdout.close()
     running.stdout = None
@@ -186,7 +180,7 @@ def test_a_folder_of_results_that_is_removed_in_mid_run_loses_nothing(
     cli: CommandLine, eventually: Wait
 ) -> None:
     running = cli.start("insert", *SHORT, "--rate=300")
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     shutil.rmtree(cli.output)
     done = cli.finish(running)
 

@@ -17,16 +17,9 @@ LONG = (*SQLITE, "--workers=2", "--runs=2", "--batch=100", "--num-inserts=500000
 Wait = Callable[[Callable[[], Any]], Any]
 
 
-def in_mid_run(cli: CommandLine, wait: Wait) -> None:
-    """Wait until both workers are writing."""
-    wait(lambda: len(cli.processes("worker")) == 2)
-    wait((cli.folder / "bench.db-wal").exists)
-    time.sleep(1)
-
-
 def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     (victim,) = cli.processes("--index=1")
     victim.kill()
     start = time.monotonic()
@@ -48,7 +41,7 @@ def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventual
 
 def test_a_killed_collector_is_named(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     (victim,) = cli.processes("collector")
     victim.kill()
     done = cli.finish(running)
@@ -77,7 +70,7 @@ def test_a_database_that_does_not_answer_is_named_when_the_time_is_up(
     cli: CommandLine, eventually: Wait
 ) -> None:
     running = cli.start("insert", *LONG, "--timeout=8")
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     with closing(sqlite3.connect(cli.folder / "bench.db", isolation_level=None)) as other:
         other.execute("PRAGMA busy_timeout = 10000")
         other.execute("BEGIN IMMEDIATE")
@@ -139,7 +132,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing(cli: CommandLine, after_s: float) -
 
 def test_ctrl_c_in_mid_run_keeps_what_was_measured(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     running.send_signal(signal.SIGINT)
     done = cli.finish(running)
 
@@ -152,7 +145,7 @@ def test_ctrl_c_in_mid_run_keeps_what_was_measured(cli: CommandLine, eventually:
 
 def test_a_second_ctrl_c_stops_at_once(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     (collector,) = cli.processes("collector")
     collector.send_signal(signal.SIGSTOP)  # it will not tidy up by itself
     running.send_signal(signal.SIGINT)
@@ -171,7 +164,7 @@ def test_a_killed_command_line_takes_its_processes_with_it(
     cli: CommandLine, eventually: Wait
 ) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     running.kill()
     running.communicate()
 
@@ -186,7 +179,7 @@ def test_a_killed_command_line_takes_its_processes_with_it(
 
 def test_a_terminated_command_line_tidies_up(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     running.terminate()
     done = cli.finish(running)
 
@@ -443,7 +436,7 @@ def test_a_second_run_on_the_same_file_is_refused_and_named(
     cli: CommandLine, eventually: Wait
 ) -> None:
     running = cli.start("insert", *LONG)
-    in_mid_run(cli, eventually)
+    cli.await_both_writing(eventually)
     elsewhere = cli.folder / "other checkout"
     elsewhere.mkdir()
     other = CommandLine(elsewhere, environment={"XDG_STATE_HOME": str(cli.state.parent)})
