@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cli.experiment.record import FAILED, PlanLine, PlanRecord
-from cli.report.numbers import written
+from cli.report.numbers import two_lines, written
 from cli.summary.figures import FIGURES, spread_of
 from simulator.errors import counted
 
@@ -78,13 +78,13 @@ def _table(*titles: str) -> Table:
         is_text = title in {"Setting", "Target", "Query", "Load", "Verdict"}
         table.add_column(
             title, justify="left" if is_text else "right", vertical="bottom", overflow="fold",
-            no_wrap=title == "Verdict",
+            no_wrap=not is_text or title == "Verdict",
         )  # fmt: skip
     return table
 
 
 def _titles(figures: Sequence[str]) -> list[str]:
-    return ["\n".join(FIGURES[name].title.rsplit(" ", 1)) for name in figures]
+    return [two_lines(FIGURES[name].title) for name in figures]
 
 
 def _mean(name: str, values: Sequence[float]) -> str:

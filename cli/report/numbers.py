@@ -2,6 +2,18 @@
 
 from cli.summary.figures import Unit
 
+_LONG = 8
+"""A longer title takes two lines."""
+
+
+def two_lines(title: str) -> str:
+    """Return a title of a column with its unit on a line of its own, if it is long."""
+    words, _, unit = title.rpartition(" ")
+    if words:
+        return f"{words}\n{unit}"
+    counted, _, per = title.partition("/")
+    return f"{counted}\n/{per}" if per and len(title) > _LONG else title
+
 
 def significant(value: float) -> str:
     """Return a number with three significant digits, or its integer part if that has more."""

@@ -16,7 +16,7 @@ from rich.table import Table
 from cli.host.terminal import width_of
 from cli.report.answers import answers_of
 from cli.report.notes import notes_of
-from cli.report.numbers import written
+from cli.report.numbers import two_lines, written
 from cli.report.plots import plot_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
@@ -53,7 +53,7 @@ def _figure(name: str, drop: int, title: str) -> Column:
     unit = unit_of(name)
     assert unit
     write = partial(written, unit=unit)
-    return Column("\n".join(title.rsplit(" ", 1)), lambda row: row.value(name), write, drop)
+    return Column(title, lambda row: row.value(name), write, drop)
 
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
@@ -69,13 +69,8 @@ _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1}
 _DROP_SPREAD = {"workers": 4, "load": 6}
 """Subject whose rows are of several runs -> when the spread is dropped."""
 _RATE = "rows_per_s"
-_TITLES = {
-    ("workers", _RATE): "Avg rows/s",
-    ("level", _RATE): "Inserts/s",
-    ("query", "queries_per_s"): "Queries /s",
-    ("load", "queries_per_s"): "Queries /s",
-}
-"""As in the published benchmark, or narrower."""
+_TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
+"""As in the published benchmark."""
 
 
 def columns_of(subject: Subject) -> tuple[Column, ...]:
@@ -91,10 +86,13 @@ def _columns(subject: Subject) -> Iterator[Column]:
     shown = [figure for figure in FIGURES.values() if name in figure.columns]
     rates = [figure for figure in shown if figure.unit.value.endswith("/s")]
     for figure in shown:
-        drop, title = figure.columns[name], _TITLES.get((name, figure.name), figure.title)
+        drop, title = (
+            figure.columns[name],
+            _TITLES.get((name, figure.name)) or two_lines(figure.title),
+        )
         if figure.name == _RATE and name == "workers":
-            yield _figure(f"{_RATE}_min", 1, "Min rows/s")
-            yield _figure(f"{_RATE}_max", 1, "Max rows/s")
+            yield _figure(f"{_RATE}_min", 1, "Min\nrows/s")
+            yield _figure(f"{_RATE}_max", 1, "Max\nrows/s")
         yield _figure(figure.name, drop, title)
         if figure is rates[-1] and name in _DROP_SPREAD:
             yield Column(_SPREAD, _spread, partial(written, unit=Unit.SHARE), _DROP_SPREAD[name])
