@@ -79,42 +79,18 @@ def reproduce(
     read = measured_by(read_document(document), plan)
     loaded = configuration.load(reach.config)
     candidates = candidates_of(loaded, options.targets)
+    if not run.dry_run:
+        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
+    roster = roster_of(
+        plan, candidates, loaded, reach.runner, reach.cluster,
+        force=run.force, quiet=run.quiet or run.dry_run, asks=not run.dry_run,
+    )  # fmt: skip
     if run.dry_run:
-        roster = roster_of(
-            plan,
-            candidates,
-            loaded,
-            reach.runner,
-            reach.cluster,
-            force=run.force,
-            quiet=True,
-            asks=False,
-        )
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
         print_out(shown_before_runs(plan))
         return
-    result_files.prepare_folder(run.output)  # before embedded databases make their files in it
-    roster = roster_of(
-        plan,
-        candidates,
-        loaded,
-        reach.runner,
-        reach.cluster,
-        force=run.force,
-        quiet=run.quiet,
-    )
     with caught_interrupts() as interrupts:
-        measuring = Measuring(
-            run.output,
-            interrupts,
-            reach.cluster,
-            run.timeout_s,
-            run.force,
-            run.quiet,
-            reach.config,
-            environment,
-            options.replace_tables,
-        )
+        measuring = Measuring.of(run, options, interrupts, environment)
         record, path = reproduced(document, size, read, plan, roster, measuring)
     if run.form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")

@@ -84,17 +84,7 @@ def run(
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     with caught_interrupts() as interrupts:
-        measuring = Measuring(
-            run.output,
-            interrupts,
-            reach.cluster,
-            run.timeout_s,
-            run.force,
-            run.quiet,
-            reach.config,
-            environment,
-            options.replace_tables,
-        )
+        measuring = Measuring.of(run, options, interrupts, environment)
         installing = Installing(
             installations,
             run.output,

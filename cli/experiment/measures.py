@@ -12,7 +12,7 @@ from cli.report.resources import client_in, machine_in, server_in
 from cli.results.result import Result
 from cli.summary import figures
 from cli.summary.build import summary_of
-from cli.summary.inserts import insert_parts
+from cli.summary.inserts import timed_inserts
 from cli.summary.rows import SUBJECTS
 from simulator.protocol.spec import Kind
 
@@ -86,7 +86,7 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
 
 def _inserted(result: Result) -> dict[str, float]:
     """Return the measures of an insert; of a fill-level test, of its steps together and alone."""
-    parts = insert_parts(result.runs)
+    parts = timed_inserts(result.runs)
     if not parts:
         return {}
     together = figures.figures_of(parts)

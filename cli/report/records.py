@@ -37,7 +37,7 @@ def _record(row: Row) -> Record:
         known = FACETS if ends else ("",)
         record |= {f"{name}{facet}": FACETS[facet](found) for facet in known}
     if "p50_ms" in row.figures:
-        record["samples"] = row.figures["p50_ms"].n
+        record["timed"] = row.figures["p50_ms"].n
     if row.place.check is not None:
         record |= {"expected": row.expected, "found": row.found}
     return {**record, "verdict": row.verdict}

@@ -169,7 +169,7 @@ def in_stages(reports: Iterable[WorkerReport]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Timed:
     """A run, or a part of one: what it measured, and how long each batch or query took."""
 
     metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage"
@@ -199,7 +199,7 @@ class QueryStage:
     queries_per_s: float
 
 
-def stage_part(times: Iterable[StageTimes], number: int, *, asked: bool) -> Part | None:
+def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
     """Return a stage (from 0) by what workers measured of it; None: nothing began."""
     own = [each for each in times if each.stage == number]
     if not own:
@@ -208,13 +208,13 @@ def stage_part(times: Iterable[StageTimes], number: int, *, asked: bool) -> Part
     latencies = merged_histogram([each.latency for each in own])
     if asked:
         rate = _ratio(sum(each.count for each in own), timed_s)
-        return Part(QueryStage(timed_s, rate), latencies)
-    return Part(InsertStage(timed_s, sum(each.rows for each in own)), latencies)
+        return Timed(QueryStage(timed_s, rate), latencies)
+    return Timed(InsertStage(timed_s, sum(each.rows for each in own)), latencies)
 
 
-def insert_part(metrics: InsertMetrics, outcome: Outcome) -> Part:
+def timed_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
     """Return a whole run of inserts."""
-    return Part(metrics, merged(outcome.workers))
+    return Timed(metrics, merged(outcome.workers))
 
 
 def _overlap(outcome: Outcome) -> float | None:
@@ -251,7 +251,7 @@ class QueryMetrics:
     """Part of the time of the queries in which the client decoded and folded answers, 0..1."""
 
 
-def query_part(*types: Sequence[QueryTimes], in_turn: bool = False) -> Part:
+def timed_query(*types: Sequence[QueryTimes], in_turn: bool = False) -> Timed:
     """Return query types, each as its workers measured it.
 
     The types were asked one after the other, or `in_turn`: all of them during the same time.
@@ -268,7 +268,7 @@ def query_part(*types: Sequence[QueryTimes], in_turn: bool = False) -> Part:
         queries_per_s=_ratio(runs, elapsed_s),
         client_share=_ratio(client, waited + client),
     )
-    return Part(metrics, merged_histogram([each.waits for each in times]))
+    return Timed(metrics, merged_histogram([each.waits for each in times]))
 
 
 def _stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
@@ -302,7 +302,7 @@ def merged(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
     return merged_histogram([report.latency for report in reports])
 
 
-def together(parts: Iterable[Part]) -> Latency:
+def together(parts: Iterable[Timed]) -> Latency:
     """Return the percentiles of all parts together."""
     whole = new_histogram()
     for part in parts:

@@ -11,6 +11,7 @@ from cli.experiment.items import Item
 from cli.experiment.settings import Setting
 from cli.experiment.words import asked_words, insert_words
 from cli.host.interrupts import Interrupts
+from cli.options.plans import PlanOptions, PlanRun
 from cli.planning import plan
 from cli.planning.insert_options import generator_params, target_problems
 from cli.planning.options import Insert, Machine
@@ -86,6 +87,21 @@ class Measuring:
     """Of commands before runs: that of the command line, with all credentials."""
     replace_tables: tuple[str, ...] = ()
     """What this program did not make and may drop, of all items."""
+
+    @classmethod
+    def of(
+        cls,
+        run: PlanRun,
+        options: PlanOptions,
+        interrupts: Interrupts,
+        environment: Mapping[str, str],
+    ) -> "Measuring":
+        """Return how the items of a command are measured."""
+        reach = options.reach
+        return cls(
+            run.output, interrupts, reach.cluster, run.timeout_s, run.force, run.quiet,
+            reach.config, environment, options.replace_tables,
+        )  # fmt: skip
 
     def measure(self, item: Item) -> Measured:
         """Measure an item; a sweep that failed or was interrupted is the last one."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any
 
-from cli.results.metrics import Part, together
+from cli.results.metrics import Timed, together
 
 
 class Unit(StrEnum):
@@ -119,7 +119,7 @@ _ALL = (
     _of_waits(
         "p99_ms", "p99 ms", "99th percentile",
         columns=_columns(inserts=5, stage=5, query=5, load=7), compared=True,
-        picture="Latency, 99th percentile,",
+        picture="99th percentile of latency",
     ),
     _of_waits("p999_ms", "p99.9 ms", "99.9th percentile"),
     _of_waits(
@@ -204,7 +204,7 @@ def spread_of(values: Sequence[float]) -> float | None:
     return (max(values) - min(values)) / fmean(values)
 
 
-def figures_of(parts: Sequence[Part]) -> dict[str, Measurement]:
+def figures_of(parts: Sequence[Timed]) -> dict[str, Measurement]:
     """Return the figures of equal parts of runs: of whole runs, of a stage or of a query.
 
     What each part has measured is joined; percentiles are those of all parts together.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import Part, insert_part, stage_part
+from cli.results.metrics import Timed, timed_insert, timed_stage
 from cli.results.result import RunRecord
 from cli.summary.figures import figures_of
 from cli.summary.rows import Place, Row
@@ -22,12 +22,12 @@ def rows_by_level(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def _row(place: Place, runs: Sequence[RunRecord]) -> Row:
-    return Row(place, len(runs), figures_of(insert_parts(runs)), worst(runs).value)
+    return Row(place, len(runs), figures_of(timed_inserts(runs)), worst(runs).value)
 
 
-def insert_parts(runs: Sequence[RunRecord]) -> list[Part]:
+def timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
     """Return the runs that inserted."""
-    return [insert_part(run.metrics, run.outcome) for run in runs if run.metrics]
+    return [timed_insert(run.metrics, run.outcome) for run in runs if run.metrics]
 
 
 def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -35,7 +35,7 @@ def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
     for number, stage in enumerate(runs[0].stages if runs else ()):
         place = Place(stage=number + 1, workers=stage.workers)
         times = ([s for w in run.outcome.workers for s in w.stages] for run in runs)
-        parts = [part for each in times if (part := stage_part(each, number, asked=False))]
+        parts = [part for each in times if (part := timed_stage(each, number, asked=False))]
         if parts:
             yield Row(place, len(parts), figures_of(parts), worst(runs).value)
         else:

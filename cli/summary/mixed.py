@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import Part, query_part
+from cli.results.metrics import Timed, timed_query
 from cli.results.result import RunRecord
 from cli.summary.figures import figures_of
-from cli.summary.inserts import insert_parts
+from cli.summary.inserts import timed_inserts
 from cli.summary.queries import times_of
 from cli.summary.rows import ALL_QUERIES, INSERTS, Place, Row
 from cli.summary.verdicts import worst_status
@@ -15,7 +15,7 @@ from simulator.protocol.verdict import Status
 
 def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
     """Yield the inserts of mixed runs, and each query."""
-    parts = insert_parts(runs)
+    parts = timed_inserts(runs)
     if parts:
         verdicts = [run.outcome.rows_verdict for run in runs]
         status = worst_status(each.status if each else Status.UNKNOWN for each in verdicts)
@@ -35,7 +35,7 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
         return Row(place, 0, {}, verdicts[0].reason)
     if not any(_timed(times) for times in of_runs):
         return Row(place, 0, {}, f"{status.value}, not timed")
-    return Row(place, len(runs), figures_of([query_part(each) for each in of_runs]), status.value)
+    return Row(place, len(runs), figures_of([timed_query(each) for each in of_runs]), status.value)
 
 
 def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -47,7 +47,7 @@ def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
     if len(names) > 1:
         verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
                     if q.name in names)  # fmt: skip
-        parts: list[Part] = [query_part(*each.values(), in_turn=True) for each in timed if each]
+        parts: list[Timed] = [timed_query(*each.values(), in_turn=True) for each in timed if each]
         place = Place(query=ALL_QUERIES, workers=_askers(runs))
         yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import query_part, stage_part
+from cli.results.metrics import timed_query, timed_stage
 from cli.results.result import RunRecord
 from cli.summary.figures import figures_of
 from cli.summary.rows import ALL_QUERIES, Place, Row
@@ -33,7 +33,7 @@ def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         times = times_of(run)
         if len(times) > 1:
             place = Place(query=ALL_QUERIES, workers=run.workers)
-            yield Row(place, 1, figures_of([query_part(*times.values())]), worst([run]).value)
+            yield Row(place, 1, figures_of([timed_query(*times.values())]), worst([run]).value)
 
 
 def _of_run(run: RunRecord) -> Iterator[Row]:
@@ -44,7 +44,7 @@ def _of_run(run: RunRecord) -> Iterator[Row]:
         if not of_workers:
             yield Row(place, 0, {}, query.verdict.reason)
             continue
-        yield Row(place, 1, figures_of([query_part(of_workers)]), _verdict(query))
+        yield Row(place, 1, figures_of([timed_query(of_workers)]), _verdict(query))
         yield from _stages(query, of_workers, run)
 
 
@@ -52,7 +52,7 @@ def _stages(query: QueryVerdict, times: Sequence[QueryTimes], run: RunRecord) ->
     """Yield a row for a query in each stage of a run."""
     for number, stage in enumerate(run.stages):
         place = Place(query=query.name, stage=number + 1, workers=stage.workers)
-        part = stage_part((s for worker in times for s in worker.stages), number, asked=True)
+        part = timed_stage((s for worker in times for s in worker.stages), number, asked=True)
         if part:
             yield Row(place, 1, figures_of([part]), _verdict(query))
         else:

@@ -115,9 +115,9 @@ def test_a_query_counts_in_the_servers_precision():
         bucket=60_000,
         selection=Selection(since=-5, until=1001),
     )
-    (same,) = planned(query, Clock(MS, MS)).steps
-    (finer,) = planned(query, Clock(MS, US)).steps
-    (coarser,) = planned(replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)).steps
+    (same,) = planned(query, Clock(MS, MS)).fetches
+    (finer,) = planned(query, Clock(MS, US)).fetches
+    (coarser,) = planned(replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)).fetches
     assert '"time" >= -5 AND "time" < 1001' in same.text
     assert '"time" >= -5000 AND "time" < 1001000' in finer.text
     # The first whole millisecond after 1001 us is 2 ms.
@@ -134,12 +134,12 @@ def test_the_groups_of_two_answers_are_combined():
         by=("device_id",),
     )
     plan = planned(query, Clock(MS, MS))
-    combiner, (step,) = plan.combiner(), plan.steps
+    combiner, (fetch,) = plan.combiner(), plan.fetches
     for answer in (
         [("a", 2, 6.0, 1.0, 0.0, 0.0, 1.5), ("b", 0, None, None, None, None, None)],
         [("a", 1, 3.0, 0.0, 0.0, 0.0, None)],
     ):
-        combiner.add(step.read(answer))
+        combiner.add(fetch.read(answer))
     assert combiner.rows() == [("a", (9 + 65536) / 3, 1.5), ("b", None, None)]
 
 

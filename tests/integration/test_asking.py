@@ -32,9 +32,9 @@ def test_patterns_choose_types_and_a_burn_in_is_checked(stored: CommandLine) -> 
     assert asked.code == 0, asked.err
     names = [row["query"] for row in asked.json["rows"]]
     assert names == ["1-host-1-hr", "2-host-1-hr", "4-host-1-hr", "count-cpu"]
-    assert {row["samples"] for row in asked.json["rows"]} == {10}
+    assert {row["timed"] for row in asked.json["rows"]} == {10}
     (total,) = asked.json["all_queries"]
-    assert (total["samples"], total["verdict"]) == (40, "verified")
+    assert (total["timed"], total["verdict"]) == (40, "verified")
     assert "query 8-host-1-hr is left out: it asks about 8 hosts" in asked.err
     queries = stored.results()[-1]["runs"][0]["outcome"]["queries"]
     assert {query["name"]: query["answers"] for query in queries} == {
@@ -70,7 +70,7 @@ def test_each_interval_of_queries_is_a_line(stored: CommandLine, form: str) -> N
     runs = [event["runs"] for event in events]
     assert len(runs) > 1
     assert runs == sorted(set(runs))
-    assert runs[-1] <= asked.json["rows"][0]["samples"]
+    assert runs[-1] <= asked.json["rows"][0]["timed"]
     assert {event["query"] for event in events} == {"count-cpu"}
 
 
@@ -91,5 +91,5 @@ def test_a_ramp_ends_with_all_workers_or_at_once(stored: CommandLine) -> None:
             (name, end, workers) for name in names
         ]
         assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
-        assert all(row["samples"] > 0 for row in asked.json["rows"])
+        assert all(row["timed"] > 0 for row in asked.json["rows"])
     assert [step["workers"] for step in within.json["ramps"][0]["steps"]] == [1, 2]

@@ -64,7 +64,7 @@ def test_rows_are_added_while_the_queries_keep_their_answers(lite: CommandLine) 
     assert 300 < rows["inserts"]["rows_per_s"] < 1200
     assert [row["workers"] for row in rows.values()] == [1, *[2] * 5]
     (total,) = done.json["all_queries"]
-    assert total["samples"] == sum(r["samples"] for n, r in rows.items() if n != "inserts")
+    assert total["timed"] == sum(r["timed"] for n, r in rows.items() if n != "inserts")
     assert 2 < total["queries_per_s"] < 15
 
     result = lite.results()[-1]
@@ -141,7 +141,7 @@ def test_the_start_is_left_out_and_each_run_continues_the_one_before(lite: Comma
     assert result["manifest"]["rows"] == before
     timed = sum(each["runs"] for run in result["runs"]
                 for each in run["outcome"]["workers"][1]["queries"])  # fmt: skip
-    assert sum(rows[name]["samples"] for name in rows if name != "inserts") == timed
+    assert sum(rows[name]["timed"] for name in rows if name != "inserts") == timed
 
 
 @pytest.mark.rare

@@ -134,7 +134,7 @@ def test_each_query_is_asked_in_every_stage_after_all_first_runs(cli: CommandLin
     begins = [stage["started_s"] for times in newest for stage in times["stages"]]
     assert max(ends) < min(begins)
     whole, *stages = done.json["rows"][:4]
-    assert sum(row["samples"] for row in stages) == whole["samples"]
+    assert sum(row["timed"] for row in stages) == whole["timed"]
     assert "count-events, stage 2" in cli.run("show", "last").out
 
 

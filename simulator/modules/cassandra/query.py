@@ -43,7 +43,7 @@ from simulator.modules.shared.partials import (
     needs_time,
     partials_of,
 )
-from simulator.modules.shared.planned import PlannedQuery, Step
+from simulator.modules.shared.planned import Fetch, PlannedQuery
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
@@ -265,12 +265,12 @@ class Renderer:
             conditions += [f"{token} >= ?", f"{token} <= ?"]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         last = behind + (" ALLOW FILTERING" if filtering else "")
-        steps = [
-            Step(f"SELECT {selected} FROM {full_name(self.keyspace, name)}{where}{last}")
+        fetches = [
+            Fetch(f"SELECT {selected} FROM {full_name(self.keyspace, name)}{where}{last}")
             for name in query.table.names
         ]
         more = {"by_ranges": by_ranges, "many_rows": many_rows, "parameters": tuple(parameters)}
-        return Scan.of(query, steps, combiner, **more)
+        return Scan.of(query, fetches, combiner, **more)
 
     def _conditions(self, table: Table, selection: Selection) -> tuple[list[str], list[object]]:
         """Return conditions and their parameters."""

@@ -260,20 +260,20 @@ class CassandraSession(PlannedSession):
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run the statements of a scan, range by range; several at once if they have few rows."""
         scan = self.plan(plan)
-        selects = [(step, self.prepare(step.text)) for step in scan.steps]
+        selects = [(fetch, self.prepare(fetch.text)) for fetch in scan.fetches]
         ranges: Sequence[tuple[int, ...]] = token_ranges() if scan.by_ranges else [()]
         if not scan.many_rows:
             bound = [
                 (select, (*scan.parameters, *ends)) for ends in ranges for _, select in selects
             ]
-            every = (step for _ in ranges for step, _ in selects)
+            every = (fetch for _ in ranges for fetch, _ in selects)
             yield from zip(every, self.awaited(self._at_once(bound)), strict=True)
             return
         for ends in ranges:
-            for step, select in selects:
+            for fetch, select in selects:
                 parameters = (*scan.parameters, *ends)
                 for page in self.awaited(self._pages(select, parameters, rows or _PAGE_ROWS)):
-                    yield step, page
+                    yield fetch, page
             yield None
 
     def _at_once(self, requests: Sequence[_Bound]) -> Iterator[Sequence[Sequence[Any]]]:

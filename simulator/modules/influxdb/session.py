@@ -163,17 +163,17 @@ class InfluxSession(PlannedSession, HttpSession):
         if isinstance(statement, PlannedQuery):
             return statement
         read = named_columns(statement.outputs)
-        step = Subquery(statement.text, read, self._language)
-        return PlannedQuery(statement.text, statement.outputs, steps=(step,))
+        fetch = Subquery(statement.text, read, self._language)
+        return PlannedQuery(statement.text, statement.outputs, fetches=(fetch,))
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run all statements of a language in one request."""
-        steps = [step for step in plan.steps if isinstance(step, Subquery)]
-        in_flux = {step.name: step for step in steps if step.language is Language.FLUX}
-        in_influxql = [step for step in steps if step.language is Language.INFLUXQL]
+        fetches = [fetch for fetch in plan.fetches if isinstance(fetch, Subquery)]
+        in_flux = {fetch.name: fetch for fetch in fetches if fetch.language is Language.FLUX}
+        in_influxql = [fetch for fetch in fetches if fetch.language is Language.INFLUXQL]
         if in_flux:
             for name, chunk in self._flux("\n".join(each.text for each in in_flux.values())):
-                yield in_flux.get(name, steps[0]), chunk  # an own text names its answers itself
+                yield in_flux.get(name, fetches[0]), chunk  # an own text names its answers itself
         if in_influxql:
             text = "; ".join(each.text for each in in_influxql)
             for number, chunk in self.influxql(text, rows or influxql.CHUNK_ROWS):

@@ -38,7 +38,7 @@ from simulator.modules.shared.partials import (
     Row,
     partials_of,
 )
-from simulator.modules.shared.planned import PlannedQuery, Step
+from simulator.modules.shared.planned import Fetch, PlannedQuery
 from simulator.modules.shared.sql import Dialect
 from simulator.modules.shared.sql_texts import SqlTexts
 
@@ -193,7 +193,7 @@ class IotDbTexts(SqlTexts):
     def statement(self, query: TextQuery) -> PlannedQuery:
         """Return the text; the session adapts its instants to the server's precision."""
         text = self.with_values(self.text_of(query), query)
-        return PlannedQuery(text, query.outputs, (query,), own=True, steps=(Step(text),))
+        return PlannedQuery(text, query.outputs, (query,), own=True, fetches=(Fetch(text),))
 
 
 def render(query: Query) -> PlannedQuery:
@@ -225,11 +225,11 @@ def _stored_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
     if query.newest is None:
         return PlannedQuery.of(query, _rows(table, query.read, clock, where), Collected)
     latest = f"{where} ORDER BY 1 DESC LIMIT {query.newest}"
-    steps = _rows(table, (table.time, *query.read), clock, latest)
-    return PlannedQuery.of(query, steps, partial(Latest, query.newest))
+    fetches = _rows(table, (table.time, *query.read), clock, latest)
+    return PlannedQuery.of(query, fetches, partial(Latest, query.newest))
 
 
-def _rows(table: Table, columns: Sequence[Column], clock: Clock, behind: str = "") -> list[Step]:
+def _rows(table: Table, columns: Sequence[Column], clock: Clock, behind: str = "") -> list[Fetch]:
     names = ", ".join(quoted(stored_name(table, column)) for column in columns)
     return _from(table, f"SELECT {names}", behind, _reader(table, columns, clock))
 
@@ -242,8 +242,8 @@ def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
     last = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns[len(tags) :]]
     behind = _where(query, clock) + (f" GROUP BY {', '.join(tags)}" if tags else "")
     read = _reader(table, columns, clock)
-    steps = _from(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
-    return PlannedQuery.of(query, steps, partial(Newest, len(tags)))
+    fetches = _from(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
+    return PlannedQuery.of(query, fetches, partial(Newest, len(tags)))
 
 
 def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
@@ -262,10 +262,10 @@ def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
     return PlannedQuery.of(query, _rows(table, columns, clock), partial(Distinct, wanted))
 
 
-def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Step]:
+def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Fetch]:
     """Return the statement for each physical table; `read` converts a row for the combiner."""
     return [
-        Step(f"{before} FROM {quoted(stored_table(name))}{behind}", partial(_converted, read))
+        Fetch(f"{before} FROM {quoted(stored_table(name))}{behind}", partial(_converted, read))
         for name in table.names
     ]
 
@@ -331,8 +331,8 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
             at += len(measure.selected)
         return cells
 
-    steps = _from(table, f"SELECT {', '.join(selected)}", behind, read)
-    return PlannedQuery.of(query, steps, partial(Groups, query, partials))
+    fetches = _from(table, f"SELECT {', '.join(selected)}", behind, read)
+    return PlannedQuery.of(query, fetches, partial(Groups, query, partials))
 
 
 def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str:

@@ -9,7 +9,7 @@ from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.iotdb import query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
-from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession, Step
+from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 _TAG, _FIELD = 0, 1
 _FATAL = frozenset(
@@ -70,15 +70,15 @@ class IotDbSession(PlannedSession):
         if statement.parameters:
             (asked,) = statement.parameters
             return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
-        return PlannedQuery(statement.text, statement.outputs, steps=(Step(statement.text),))
+        return PlannedQuery(statement.text, statement.outputs, fetches=(Fetch(statement.text),))
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run one statement after the other, and yield their answers block by block."""
         del rows
-        for step in plan.steps:
-            with closing(self.link.blocks(step.text)) as blocks:
+        for fetch in plan.fetches:
+            with closing(self.link.blocks(fetch.text)) as blocks:
                 for block in self.awaited(blocks):
-                    yield step, block.rows()
+                    yield fetch, block.rows()
 
 
 class _Target:

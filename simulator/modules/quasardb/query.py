@@ -25,7 +25,7 @@ from simulator.modules.base import Unsupported
 from simulator.modules.shared import sql
 from simulator.modules.shared.metrics.rollups import Rollup, newest_rollups, partial_of, rollups
 from simulator.modules.shared.partials import Collected, Combiner, Key, Merged, Partial, Row
-from simulator.modules.shared.planned import PlannedQuery, Step
+from simulator.modules.shared.planned import Fetch, PlannedQuery
 
 TIME = "$timestamp"
 """The column of every table: nanoseconds in 64 bits."""
@@ -40,18 +40,18 @@ def render(query: Query) -> PlannedQuery:
         case AggregateQuery():
             wanted, combiner = aggregate_parts(query), partial(Merged, query)
             read = partial(_partials, query, wanted)
-            steps = [Step(line, read) for line in _aggregates(query, wanted)]
+            fetches = [Fetch(line, read) for line in _aggregates(query, wanted)]
         case NewestQuery(table=table):
             wanted = newest_rollups(query)
             if not wanted:
                 raise Unsupported("the newest row is read column by column, of one table and tag")
             groups = AggregateQuery(table, (), by=query.tags, selection=query.selection)
-            steps = [Step(line) for line in _aggregates(groups, wanted)]
+            fetches = [Fetch(line) for line in _aggregates(groups, wanted)]
         case RowsQuery():
-            steps = [Step(line, partial(_in_unit, query)) for line in _rows(query)]
+            fetches = [Fetch(line, partial(_in_unit, query)) for line in _rows(query)]
         case DistinctQuery():
             raise Unsupported("distinct_count is of one column")
-    return PlannedQuery.of(query, steps, combiner, parameters=(query,))
+    return PlannedQuery.of(query, fetches, combiner, parameters=(query,))
 
 
 def _rows(query: RowsQuery) -> Iterator[str]:

@@ -13,7 +13,7 @@ from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload
-from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession, Step
+from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 FAST, ASYNC = "fast", "async"
 """Insert modes beside single and batch."""
@@ -99,20 +99,20 @@ class QuasarSession(PlannedSession):
         """Return the plan; an own text has a statement on each line."""
         if isinstance(statement, PlannedQuery):
             return statement
-        steps = tuple(map(Step, statement.text.splitlines()))
-        return PlannedQuery(statement.text, statement.outputs, steps=steps)
+        fetches = tuple(map(Fetch, statement.text.splitlines()))
+        return PlannedQuery(statement.text, statement.outputs, fetches=fetches)
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run one statement after the other; rows of tables arrive in portions."""
         if plan.parameters and isinstance(plan.parameters[0], RowsQuery):
-            for step in plan.steps:
-                for portion in self.awaited(self._portions(step.text, rows or 0)):
-                    yield step, list(portion.values())
+            for fetch in plan.fetches:
+                for portion in self.awaited(self._portions(fetch.text, rows or 0)):
+                    yield fetch, list(portion.values())
             return
-        for step in plan.steps:
+        for fetch in plan.fetches:
             with self.waiting():
-                found = self.cluster.query_numpy(step.text)
-            yield step, list(zip(*(column.tolist() for _, column in found), strict=True))
+                found = self.cluster.query_numpy(fetch.text)
+            yield fetch, list(zip(*(column.tolist() for _, column in found), strict=True))
 
     def _portions(self, text: str, rows: int) -> Iterator[Mapping[str, Any]]:
         with self.cluster.stream_query(text, batch_size=rows) as reader:

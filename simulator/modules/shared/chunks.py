@@ -30,7 +30,7 @@ from simulator.modules.shared.partials import (
     Row,
     aggregate_of,
 )
-from simulator.modules.shared.planned import PlannedQuery, Step
+from simulator.modules.shared.planned import Fetch, PlannedQuery
 
 TIME = "time"
 NEWEST = "newest"
@@ -62,7 +62,7 @@ Read: TypeAlias = Callable[[Chunk], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
-class Subquery(Step):
+class Subquery(Fetch):
     """A statement in one of the two languages."""
 
     language: Language = Language.INFLUXQL
@@ -163,9 +163,9 @@ _CONVERT: dict[Type, Callable[[str], Any]] = {
 _Merges: TypeAlias = Iterator[tuple[Key, Partial, Any]]
 
 
-def planned_aggregates(query: AggregateQuery, steps: Sequence[Subquery]) -> PlannedQuery:
+def planned_aggregates(query: AggregateQuery, fetches: Sequence[Subquery]) -> PlannedQuery:
     """Return the plan of an aggregate query."""
-    return PlannedQuery.of(query, steps, lambda: Merged(query))
+    return PlannedQuery.of(query, fetches, lambda: Merged(query))
 
 
 def partials_read(query: AggregateQuery, wanted: Sequence[Partial]) -> Read:

@@ -362,8 +362,8 @@ def _rows(query: RowsQuery, source: str) -> PlannedQuery:
         read = chunks.columns_of(table, columns)
         return PlannedQuery.of(query, [_subquery(read, selected, source, where=where)], Collected)
     read = chunks.latest_rows(query)
-    step = _subquery(read, selected, source, where=where, newest=query.newest)
-    return PlannedQuery.of(query, [step], partial(Latest, query.newest))
+    fetch = _subquery(read, selected, source, where=where, newest=query.newest)
+    return PlannedQuery.of(query, [fetch], partial(Latest, query.newest))
 
 
 def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
@@ -386,15 +386,15 @@ def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
 def _counted(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
     """Return the plan that adds up numbers of rows."""
     rows = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
-    step = _subquery(chunks.counted_rows, [f"{count} AS {ROWS}"], source)
-    return PlannedQuery.of(query, [step], partial(Groups, rows, (COUNT_ROWS,)))
+    fetch = _subquery(chunks.counted_rows, [f"{count} AS {ROWS}"], source)
+    return PlannedQuery.of(query, [fetch], partial(Groups, rows, (COUNT_ROWS,)))
 
 
 def _compared(query: DistinctQuery, selected: str, source: str, by: Sequence[str]) -> PlannedQuery:
     """Return the plan that compares rows of tags and times."""
     read, columns = chunks.distinct_rows(query)
-    step = _subquery(read, [selected], source, by=[*map(identifier, by)])
-    return PlannedQuery.of(query, [step], partial(Distinct, columns))
+    fetch = _subquery(read, [selected], source, by=[*map(identifier, by)])
+    return PlannedQuery.of(query, [fetch], partial(Distinct, columns))
 
 
 # --- answers -------------------------------------------------------------------------------------

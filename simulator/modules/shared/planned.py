@@ -20,7 +20,7 @@ def _as_it_is(portion: Sequence[Row]) -> Sequence[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Fetch:
     """One of the statements that answer a query together."""
 
     text: str
@@ -32,20 +32,20 @@ class Step:
 class PlannedQuery(Statement):
     """What to send, how to read each answer, and how to combine them."""
 
-    steps: tuple[Step, ...] = ()
+    fetches: tuple[Fetch, ...] = ()
     combiner: Callable[[], Combiner] = Collected
 
     @classmethod
     def of(
-        cls, query: Query, steps: Sequence[Step], combiner: Callable[[], Combiner], **more: Any
+        cls, query: Query, fetches: Sequence[Fetch], combiner: Callable[[], Combiner], **more: Any
     ) -> Self:
         """Return the plan of a logical query; its text has a statement on each line."""
-        text = "\n".join(step.text for step in steps)
-        return cls(text, outputs(query), steps=tuple(steps), combiner=combiner, **more)
+        text = "\n".join(fetch.text for fetch in fetches)
+        return cls(text, outputs(query), fetches=tuple(fetches), combiner=combiner, **more)
 
 
-Answers: TypeAlias = Generator[tuple[Step, Any] | None]
-"""Portions of answers, each with its step; None: all rows of a range have arrived."""
+Answers: TypeAlias = Generator[tuple[Fetch, Any] | None]
+"""Portions of answers, each with its fetch; None: all rows of a range have arrived."""
 
 
 class PlannedSession(Session):
@@ -53,7 +53,7 @@ class PlannedSession(Session):
 
     @abstractmethod
     def plan(self, statement: Statement) -> PlannedQuery:
-        """Return the plan of a statement; one of the user's own has a single step."""
+        """Return the plan of a statement; one of the user's own has a single fetch."""
 
     @abstractmethod
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
@@ -72,8 +72,8 @@ class PlannedSession(Session):
                 if answer is None:
                     combiner.end_range()
                 else:
-                    step, portion = answer
-                    if found := step.read(portion):
+                    fetch, portion = answer
+                    if found := fetch.read(portion):
                         combiner.add(found)
             return combiner.rows()
 
@@ -85,8 +85,8 @@ class PlannedSession(Session):
             return
         waiting: list[Row] = []
         with closing(self.answers(plan, rows)) as answers:
-            for step, portion in filter(None, answers):
-                waiting += step.read(portion)
+            for fetch, portion in filter(None, answers):
+                waiting += fetch.read(portion)
                 while len(waiting) >= rows:
                     yield waiting[:rows]
                     waiting = waiting[rows:]

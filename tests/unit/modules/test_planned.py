@@ -8,7 +8,7 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
 from simulator.modules.base import Session
 from simulator.modules.shared.partials import Collected, Distinct, Latest, Merged, Partial
-from simulator.modules.shared.planned import PlannedQuery, PlannedSession, Step
+from simulator.modules.shared.planned import Fetch, PlannedQuery, PlannedSession
 
 NUMBERS = (Output("n", Type.INT64, TimeUnit.SECOND),)
 
@@ -28,19 +28,19 @@ class Scripted(PlannedSession):
     def answers(self, plan, rows=None):
         self.wanted = rows
         try:
-            for step in plan.steps:
-                self.asked.append(step.text)
-                for portion in self.portions[step.text]:
-                    yield step, portion
-                if step.text in self.ranges:
+            for fetch in plan.fetches:
+                self.asked.append(fetch.text)
+                for portion in self.portions[fetch.text]:
+                    yield fetch, portion
+                if fetch.text in self.ranges:
                     yield None
         finally:
             self.closed += 1
 
 
 def planned(combiner, **reads):
-    steps = tuple(Step(text, read) for text, read in reads.items())
-    return PlannedQuery("", NUMBERS, steps=steps, combiner=combiner)
+    fetches = tuple(Fetch(text, read) for text, read in reads.items())
+    return PlannedQuery("", NUMBERS, fetches=fetches, combiner=combiner)
 
 
 def as_it_is(portion):
@@ -85,7 +85,7 @@ def test_what_is_combined_is_streamed_once_it_is():
 
 def test_a_plan_shows_its_statements_and_is_answered_in_the_querys_columns():
     query = RowsQuery(EVENTS, ("temperature",))
-    plan = PlannedQuery.of(query, [Step("A"), Step("B")], Collected, parameters=(1,))
+    plan = PlannedQuery.of(query, [Fetch("A"), Fetch("B")], Collected, parameters=(1,))
 
     assert isinstance(plan, Statement)
     assert (plan.text, plan.parameters) == ("A\nB", (1,))

@@ -196,8 +196,8 @@ def test_an_instant_of_iotdb_is_a_time_of_the_server():
     plan = planned(query, Clock(TimeUnit.SECOND, TimeUnit.MICROSECOND))
 
     quoted = "'" + NASTY.replace("'", "''") + "'"
-    (step,) = plan.steps
-    assert step.text == f'SELECT 1 FROM "events" WHERE time >= 2000000 AND d = {quoted} '
+    (fetch,) = plan.fetches
+    assert fetch.text == f'SELECT 1 FROM "events" WHERE time >= 2000000 AND d = {quoted} '
 
 
 def test_influxdb3_numbers_the_columns_and_names_the_database():

@@ -84,7 +84,7 @@ def test_every_picture_is_xml_in_colours_of_the_style_sheet_with_a_table(page):
         "Rate over workers",
         "Rate over fill level",
         "Median latency over workers",
-        "Latency, 99th percentile, over workers",
+        "99th percentile of latency over workers",
         "Latency distribution",
         "Client share of the time over workers",
         "Size on disk",

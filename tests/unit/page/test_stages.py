@@ -18,7 +18,7 @@ def test_inserts_in_stages_have_a_section_with_a_picture_for_each_figure():
 
     assert "Inserts by stage, workload iot" in page
     assert "stage 2, 2 workers" in page
-    for title in ("Rate by stage", "Median latency", "Latency, 99th percentile"):
+    for title in ("Rate by stage", "Median latency", "99th percentile of latency"):
         assert title in page
     assert "In the last stage, all runs together." in page
     assert "Client share of the time" not in page

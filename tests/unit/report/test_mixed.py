@@ -144,9 +144,9 @@ def test_wrong_answers_are_no_matter_of_the_rows_and_decide_the_result():
 def test_records_have_the_same_names_for_both():
     inserts, count, _ = records_of(mixed())
 
-    assert {"workers", "samples", "p50_ms", "p99_ms", "verdict"} <= {*inserts} & {*count}
+    assert {"workers", "timed", "p50_ms", "p99_ms", "verdict"} <= {*inserts} & {*count}
     assert (inserts["load"], count["query"]) == ("inserts", "count-events")
-    assert (inserts["samples"], count["samples"]) == (2, 8)
+    assert (inserts["timed"], count["timed"]) == (2, 8)
     assert totals_of(mixed())[0]["query"] == "all queries"
     assert as_csv(mixed()).count("\n") == 5
 

@@ -71,7 +71,7 @@ def test_a_row_of_insert_sums_up_the_runs_of_a_worker_count():
     assert (one["rows_per_s"], one["rows_per_s_reference"]) == (750, 750)
     assert one["rows_per_s_spread"] == pytest.approx(500 / 750)
     assert two["rows_per_s"] == 100
-    assert (one["p50_ms"], one["max_ms"], one["samples"]) == (0.1, 0.9, 100)
+    assert (one["p50_ms"], one["max_ms"], one["timed"]) == (0.1, 0.9, 100)
 
 
 def test_failed_runs_are_not_in_the_table():
@@ -311,7 +311,7 @@ def test_a_row_of_query_sums_up_all_workers():
         "p50_ms": near(750, rel=0.001),
         **dict.fromkeys(("p95_ms", "p99_ms", "p999_ms", "max_ms"), near(2000, rel=0.001)),
         "client_share": 0.2,
-        "samples": 4,
+        "timed": 4,
         "verdict": "verified",
     }
     assert refused == {
@@ -356,7 +356,7 @@ def test_all_queries_together_stand_below_each_of_them(monkeypatch):
         "p50_ms": near(750, rel=0.001),
         **dict.fromkeys(("p95_ms", "p99_ms", "p999_ms", "max_ms"), near(2000, rel=0.001)),
         "client_share": 1 / 8,
-        "samples": 7,
+        "timed": 7,
         "verdict": "verified",
     }
     assert lines[5].split()[:3] == ["all", "queries", "1.40"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cli.results.formats import as_current
-from cli.results.metrics import query_part, together
+from cli.results.metrics import timed_query, together
 from simulator.protocol.messages import QueryTimes
 
 
@@ -19,7 +19,7 @@ def test_the_durations_of_a_query_become_a_histogram():
     content = json.dumps({"format_version": 1, "runs": [{"queries": [old]}]}).encode()
     result = json.loads(as_current(content))
     (times,) = result["runs"][0]["queries"]
-    part = query_part([QueryTimes(**times)])
+    part = timed_query([QueryTimes(**times)])
     found, wait = part.metrics, together([part])
 
     assert result["format_version"] == 2
