@@ -10,18 +10,19 @@ from importlib import import_module
 
 import click
 
+from cli import kinds
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
 from cli.host.streams import OutputError, expect_printed, guard_streams, say
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
-_NAMES = (
-    "insert", "query", "mixed", "capacity", "validate", "verify", "run", "reproduce", "generate",
-    "show", "results", "report", "compare", "repeat", "publish", "init", "doctor", "targets",
-    "check", "cleanup", "completion",
+_OWN = (
+    "insert", "capacity", "validate", "run", "reproduce", "generate", "show", "results", "report",
+    "compare", "repeat", "publish", "init", "doctor", "targets", "check", "cleanup", "completion",
 )  # fmt: skip
-"""Each names a file of cli/commands/ and the command in it."""
+"""Each names a file of cli/commands/ and the command in it; other kinds have a command alike."""
+_NAMES = tuple(dict.fromkeys((*kinds.NAMES, *_OWN)))
 _EPILOG = """\b
 Exit codes:
   0    done and verified, or verification switched off
@@ -41,7 +42,7 @@ class _Commands(UserDict[str, click.Command]):
         if name not in self:
             raise KeyError(name)
         if name not in self.data:
-            self.data[name] = getattr(import_module(f"cli.commands.{name}"), name)
+            self.data[name] = _imported(name)
         return self.data[name]
 
     def __contains__(self, name: object) -> bool:
@@ -52,6 +53,15 @@ class _Commands(UserDict[str, click.Command]):
 
     def __len__(self) -> int:
         return len(_NAMES)
+
+
+def _imported(name: str) -> click.Command:
+    if name in _OWN:
+        command: click.Command = getattr(import_module(f"cli.commands.{name}"), name)
+        return command
+    from cli.commands.of_kind import command_of  # noqa: PLC0415 - slow to load
+
+    return command_of(kinds.kind_named(name))
 
 
 @click.group(

@@ -16,13 +16,13 @@ from pydantic.fields import FieldInfo
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from cli.completion.table import record_of
 from cli.completion.words import TABLE
+from cli.kinds import every_kind
 from cli.main import commands
 from cli.planning.insert_options import generator_params
 from cli.planning.options import Insert
 from cli.planning.plan import empty_dataset
 from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
 from cli.summary.figures import FIGURES
-from cli.summary.rows import SUBJECTS
 from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
@@ -271,7 +271,8 @@ def _in_client() -> str:
 
 
 def _figures() -> str:
-    by_subject = [(each.name, each.figures) for each in SUBJECTS.values()]
+    subjects = {each.name: each for kind in every_kind() for each in kind.subjects}
+    by_subject = [(name, each.figures) for name, each in subjects.items()]
     rows = (
         (
             f"`{name}`",

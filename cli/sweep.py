@@ -128,7 +128,7 @@ class _Record:
             level=planned.level,
             at=now_utc(),
         )
-        if spec.kind.writes:
+        if spec.work.writes:
             result.manifest = _manifest(spec.after, complete=False)
         self._write()
 
@@ -168,7 +168,7 @@ class _Record:
         spec, result = self._planned.spec, self._result
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
-        inserts = spec.kind.writes
+        inserts = spec.work.writes
         stored = spec.stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
             result.manifest = _manifest(stored, complete=outcome.complete)

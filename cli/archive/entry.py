@@ -1,21 +1,20 @@
 """One line of a list of results: what a result file holds, in a few words and one figure."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from math import isfinite
 
 from pydantic import BaseModel, ConfigDict
 
-from cli.archive.gathered import KINDS
+from cli.archive.gathered import GATHERED
 from cli.archive.names import Named
+from cli.kinds import kind_of, summary_of
 from cli.results import result_files
 from cli.results.result import Result
-from cli.summary.build import summary_of
 from cli.summary.figures import FIGURES
 from cli.summary.verdicts import verdict_of
 from simulator.data.dataset import DatasetReader
-from simulator.errors import ConfigError, counted
+from simulator.errors import ConfigError
 
 _DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a damaged file raises where its figures are computed."""
@@ -85,7 +84,7 @@ def _sweep(name: Named) -> Entry:
         id=name.id,
         file=name.path.name,
         created=result.created,
-        kind=result.kind.value,
+        kind=result.kind,
         target=result.target,
         what=what_of(result),
         headline=head,
@@ -97,29 +96,11 @@ def _sweep(name: Named) -> Entry:
 
 def what_of(result: Result) -> str:
     """Return what was measured in a few words."""
-    options = result.configuration
-    words = [result.dataset.workload]
-    if workers := options.get("workers"):
-        words.append(f"w={_listed(workers)}")
-    words += [f"stages={stages}" for stages in [options.get("stages")] if stages]
-    of_mixed = [options[name] for name in ("insert_workers", "query_workers") if name in options]
-    words += [f"w={'+'.join(map(str, of_mixed))}"] if of_mixed else []
-    words += [f"batch={options.get('batch', 0)}"] if result.kind.writes else []
-    words += [f"steps={steps}" for steps in [options.get("steps")] if steps]
-    if asked := result.kind.asks and options.get("queries"):
-        words.append(asked[0] if len(asked) == 1 else counted(len(asked), "query"))
-    return " ".join(map(str, words))
-
-
-def _listed(counts: object) -> str:
-    """Return worker counts, the middle of many left out."""
-    given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
-    shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
-    return ",".join(map(str, shown))
+    return " ".join([result.dataset.workload, *kind_of(result).listed(result)])
 
 
 def _tables(result: Result) -> tuple[str, ...]:
-    if not result.kind.writes or not result.manifest:
+    if not kind_of(result).writes or not result.manifest:
         return ()
     with suppress(ConfigError):  # a workload of another version
         return tuple(table.name for table in DatasetReader(result.manifest.dataset).tables)
@@ -127,7 +108,7 @@ def _tables(result: Result) -> tuple[str, ...]:
 
 
 def _gathered(name: Named) -> Entry:
-    kind = KINDS[name.kind]
+    kind = GATHERED[name.kind]
     outline = kind.outline(kind.read(name.path))
     return Entry(
         id=name.id,

@@ -11,12 +11,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from cli.archive.entry import what_of
+from cli.kinds import summary_of
 from cli.report.numbers import written
 from cli.report.openmetrics import END, PREFIX, labels_of, metric_of
 from cli.results.result import Result
-from cli.summary.build import summary_of
 from cli.summary.figures import FIGURES, Figure, Measurement
-from cli.summary.rows import Place, Row, Summary
+from cli.summary.rows import Place, Row
+from cli.summary.summary import Summary
 
 FORMATS = ("csv", "json", "markdown", "openmetrics")
 
@@ -35,7 +36,7 @@ class Exported:
         return {
             "id": self.id,
             "created": self.result.created.isoformat(timespec="milliseconds"),
-            "kind": self.result.kind.value,
+            "kind": self.result.kind,
             "target": self.result.target,
             "module": self.result.module,
             "what": what_of(self.result),

@@ -74,7 +74,7 @@ def _files_of_items(record: Reproduction | PlanRecord) -> list[str]:
     return [file for item in record.items for file in item.files]
 
 
-KINDS: Mapping[str, Gathered] = {
+GATHERED: Mapping[str, Gathered] = {
     "reproduce": Gathered(
         "reproduce", Reproduction, reproduction_text, _of_reproduction, _files_of_items
     ),
@@ -86,9 +86,9 @@ KINDS: Mapping[str, Gathered] = {
 """Beginning of the name of a file -> its kind."""
 
 
-def kind_of(path: Path) -> Gathered | None:
+def gathered_of(path: Path) -> Gathered | None:
     """Return the kind of a file by its content; None for that of a sweep, or a foreign one."""
     named = _KIND.match(result_files.content_of(path))
     if named:
-        return KINDS.get(named[1].decode())
-    return KINDS["reproduce"] if is_reproduction(path) else None
+        return GATHERED.get(named[1].decode())
+    return GATHERED["reproduce"] if is_reproduction(path) else None

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-_SWEEP = re.compile(r"(\d{8})T(\d{6})(\d{3})Z-(insert|query|mixed|verify)-(.+)-([0-9a-f]{4})\.json")
+from cli.kinds import NAMES
+
+_SWEEP = re.compile(
+    rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
+)
 _GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
 """Of a result that is made of many sweeps; see `gathered`."""
 
@@ -18,7 +22,7 @@ class Named:
     path: Path
     id: str
     kind: str
-    """insert, query, mixed or verify; or reproduce, plan or capacity, which gather sweeps."""
+    """That of a measurement; or reproduce, plan or capacity, which gather sweeps."""
     target: str
     """Empty where the file says it: of a result that gathers sweeps."""
     created: datetime | None

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from cli.input.parameters import instant
+from cli.kinds import kind_of
 from cli.results.result import Result
 from simulator.redaction import HIDDEN
 
@@ -63,7 +64,7 @@ class Targets:
             return []
         words = [*_without(result.command, _REPLACED)]
         found = [words[0], "--config", FILE, "--target", self._names[path], *words[1:]]
-        if not result.kind.needs_rows and not {*_START} & {*words}:
+        if not kind_of(result).needs_rows and not {*_START} & {*words}:
             found += ["--start-time", instant(result.dataset.start_ms)]
         return found
 

@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cli.archive.gathered import kind_of
+from cli.archive.gathered import gathered_of
 from cli.archive.index import FILE as INDEX
 from cli.host.inputs import read_bytes
+from cli.kinds import summary_of
 from cli.report.damage import expect_whole
 from cli.results import result_files
-from cli.summary.build import summary_of
 from simulator.errors import ConfigError
 
 SUMS = "SHA256SUMS"
@@ -102,7 +102,7 @@ def _unreadable(folder: Path) -> Iterator[str]:
     for path in paths:
         try:
             with expect_whole(path):
-                kind = kind_of(path)
+                kind = gathered_of(path)
                 _ = kind.read(path) if kind else summary_of(result_files.read(path))
         except ConfigError as error:
             yield str(error)

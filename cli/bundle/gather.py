@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.archive.gathered import Gathered, kind_of
+from cli.archive.gathered import Gathered, gathered_of
 from cli.archive.lookup import paths_of
 from cli.archive.names import id_of
+from cli.kinds import kind_of
 from cli.report.damage import expect_whole
 from cli.results import result_files
 from cli.results.result import Result
@@ -33,7 +34,7 @@ class Published:
     @property
     def title(self) -> str:
         """What was measured, in a few words."""
-        kinds = dict.fromkeys(result.kind.value for _, result in self.sweeps)
+        kinds = dict.fromkeys(result.kind for _, result in self.sweeps)
         targets = dict.fromkeys(result.target for _, result in self.sweeps)
         return f"{' and '.join(kinds)} on {', '.join(targets)}"
 
@@ -46,7 +47,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
     sweeps: dict[Path, Result] = {}
     records = []
     for path in paths_of(folder, names):
-        kind = kind_of(path)
+        kind = gathered_of(path)
         if kind:
             record = kind.read(path)
             records.append((path, kind, record))
@@ -65,7 +66,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
 
 def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     """Return the insert whose rows were asked about, if it is in the folder of the result."""
-    if not result.kind.needs_rows:
+    if not kind_of(result).needs_rows:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):
         if insert.manifest and insert.manifest.dataset == result.dataset:

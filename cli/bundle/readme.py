@@ -40,7 +40,7 @@ def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -
     yield "## Verdict\n"
     for path, result in found.sweeps:
         verdict = verdict_of(result)
-        yield f"- `{path.name}`: {result.kind.value} on {result.target}: **{verdict}**"
+        yield f"- `{path.name}`: {result.kind} on {result.target}: **{verdict}**"
         for warning in result.warnings:
             yield f"  - warning: {warning}"
     for path, kind, record in found.records:

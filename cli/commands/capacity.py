@@ -18,6 +18,7 @@ from cli.host.streams import print_out, say
 from cli.host.terminal import width_of
 from cli.input.options import Opt, Options
 from cli.input.values import Count, Number, Seconds
+from cli.kinds import kind_named, summary_of
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
@@ -31,13 +32,13 @@ from cli.planning.options import (
     Sending,
     Verification,
 )
+from cli.planning.plan import Stored
 from cli.results import result_files
 from cli.results.result import Result
 from cli.running.launch import carried_out
-from cli.running.stored import Stored
-from cli.running.sweeps import insert_sweep
-from cli.summary.build import summary_of
+from cli.running.sweeps import sweep_of
 from cli.summary.rows import Row
+from cli.summary.subjects import WORKERS
 from cli.summary.verdicts import worst
 from cli.targets.config import Target
 from simulator import __version__
@@ -101,7 +102,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     the database, the client, or the objective.
     """
     problems: list[str] = []
-    wanted = parsed(options.slo, Scope({"workers"}, workers=(options.workers,)), problems, "--slo")
+    wanted = parsed(options.slo, Scope((WORKERS,), workers=(options.workers,)), problems, "--slo")
     target = choice.resolve(choice.extra_options(problems), problems)
     capabilities = target.open().capabilities if target else None
     insert = options.insert().decided(capabilities, result_files.now_ms(), run.timeout_s)
@@ -168,9 +169,10 @@ class _Task:
         """Measure one rate; 0: without a schedule."""
         options = self.options.model_copy(update={"rate": rate})
         before = Stored(plan.empty_dataset(options, self.params), complete=True)
-        sweep, planned = insert_sweep(
-            self.target, self.output, options, self.params, before, sweep_id=sweep_id
-        )
+        sweep, planned = sweep_of(
+            kind_named("insert"), self.target, self.output, options, before,
+            params=self.params, sweep_id=sweep_id,
+        )  # fmt: skip
         with carried_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
             return sweep.file.path or self.output, sweep.result
 

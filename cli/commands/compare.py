@@ -14,10 +14,10 @@ from cli.compare.sides import Side, expect_comparable
 from cli.compare.thresholds import Check, Scope, Threshold, checks_of, comparison_checks
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
+from cli.kinds import summary_of
 from cli.options.basic import SHARE, Command, option, output_option
 from cli.options.gates import Gates, gate_options
 from cli.results.result_files import now_utc
-from cli.summary.build import summary_of
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -87,8 +87,7 @@ def _scope(comparisons: Sequence[Comparison]) -> Scope:
     places = [row.place for each in comparisons for row in each.rows]
     names = dict.fromkeys(each.name for each in places if each.query or each.load)
     workers = {each.workers for each in places if each.workers is not None}
-    subject = comparisons[0].subject.name
-    return Scope({subject}, compares=True, workers=workers, queries=tuple(names))
+    return Scope((comparisons[0].subject,), compares=True, workers=workers, queries=tuple(names))
 
 
 def _checks(comparison: Comparison, thresholds: Sequence[Threshold]) -> Iterator[Check]:

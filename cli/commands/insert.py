@@ -9,6 +9,7 @@ from cli.compare.thresholds import Scope
 from cli.files.prepare import prepared
 from cli.files.request import FileRows, Request, conflicts
 from cli.input.parameters import is_end, option_of
+from cli.kinds import kind_named
 from cli.live.outputs import Outputs
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, common_options
@@ -18,6 +19,7 @@ from cli.options.live import live_options
 from cli.planning import insert_options, plan
 from cli.planning.continuation import continued
 from cli.planning.options import InsertOptions
+from cli.planning.plan import Stored
 from cli.planning.stages import stage_conflicts
 from cli.records.request import Request as RecordsRequest
 from cli.records.request import conflicts as record_conflicts
@@ -25,8 +27,8 @@ from cli.records.request import place_problems
 from cli.results import result_files
 from cli.running.launch import conclude
 from cli.running.records import insert_records
-from cli.running.stored import Stored, last_insert
-from cli.running.sweeps import insert_sweep
+from cli.running.stored import last_insert
+from cli.running.sweeps import sweep_of
 from simulator.data.dataset import DatasetReader
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, OnError
@@ -80,8 +82,10 @@ def insert(  # noqa: PLR0913
         workload=File.name if file.data and not file.data_format else options.workload,
         params=params,
     )
-    problems += insert_options.option_problems(options)
-    gates.parsed(Scope({options.subject}, workers=options.active, queries=()), problems)
+    kind = kind_named("insert")
+    problems += kind.problems(options)
+    subject = kind.subject(options.configuration())
+    gates.parsed(Scope((subject,), workers=options.active, queries=()), problems)
     outputs.check(problems)
     if found and database:
         problems += insert_options.target_problems(options, found, force=run.force)
@@ -114,7 +118,7 @@ def insert(  # noqa: PLR0913
                 dataset = continued(last.dataset, empty, starts=starts)
                 before = Stored(dataset, last.complete)
                 options = options.model_copy(update={"start_ms": dataset.start_ms})
-        sweep, planned = insert_sweep(found, run.output, options, drawn, before)
+        sweep, planned = sweep_of(kind, found, run.output, options, before, params=drawn)
         conclude(
             sweep.on(options, choice.environment), planned, choice, run,
             measured=options.resources, gates=gates, outputs=outputs,

@@ -8,12 +8,12 @@ from cli.archive.lookup import paths_of
 from cli.completion.words import complete_result
 from cli.host.program import command_line
 from cli.host.streams import print_out, say
+from cli.kinds import subject_of
 from cli.options.basic import TAG, Command, config_option, option, output_option
 from cli.options.declared import option_like
 from cli.planning.options import Machine, Replacing
 from cli.report import tables
 from cli.running.repeating import comparison, differences, repeated
-from cli.summary.build import subject_of
 
 _EXAMPLES = """\b
 Examples:

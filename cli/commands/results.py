@@ -8,7 +8,7 @@ import click
 
 from cli.archive import changes, export, listing
 from cli.archive.entry import Entry
-from cli.archive.gathered import KINDS
+from cli.archive.gathered import GATHERED
 from cli.archive.index import entries
 from cli.archive.lookup import paths_of
 from cli.archive.names import Named, id_of, named
@@ -16,12 +16,12 @@ from cli.commands.show import show
 from cli.completion.words import complete_result, complete_target
 from cli.host.streams import print_out, say
 from cli.host.terminal import is_fitted, width_of
+from cli.kinds import NAMES
 from cli.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
 from cli.results import result_files as files
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import Kind
 
-_KINDS = (*(k.value for k in (Kind.INSERT, Kind.QUERY, Kind.MIXED, Kind.VERIFY)), *KINDS)
+_KINDS = (*NAMES, *GATHERED)
 
 _force = option("--force", is_flag=True, help="Also remove results that `query` needs.")
 _ids = click.argument(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cli.archive.gathered import Gathered, kind_of
+from cli.archive.gathered import Gathered, gathered_of
 from cli.archive.lookup import paths_of
 from cli.completion.words import complete_result
 from cli.host.streams import print_out
@@ -45,7 +45,7 @@ def show(name: str, form: str, disk: int | None, output: Path, *, plot: bool) ->
     if form != "table" and (plot or disk is not None):
         given = "--plot" if plot else "--disk"
         raise ConfigError(f"{given}: adds to the table; use --format table")
-    kind = kind_of(file)
+    kind = gathered_of(file)
     with expect_whole(file):
         if kind is None:
             text = _sweep(file, form, disk, plot=plot)

@@ -13,16 +13,17 @@ from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
 from cli.input.options import Opt
 from cli.input.values import Count
+from cli.kinds import kind_named
 from cli.options.basic import NAMES, Command, option
 from cli.options.choice import Choice, Reach, Run, reach_options
 from cli.options.declared import options_of
-from cli.planning.plan import PlannedRun
+from cli.planning.plan import PlannedRun, Stored
 from cli.planning.query_options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
 from cli.report.agreements import validated
 from cli.results.agreement import agreements, differences, exit_code
 from cli.running.launch import Sweep, carried_out
-from cli.running.stored import Stored, inserted
-from cli.running.sweeps import query_sweep
+from cli.running.stored import inserted
+from cli.running.sweeps import sweep_of
 from cli.targets.config import Target
 from simulator.errors import ConfigError
 
@@ -89,8 +90,8 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Opti
             known = stored[choice.target]
             try:
                 asked = files.enter_context(reopened(known.dataset, quiet=run.quiet))
-                sweep, runs = query_sweep(
-                    target, run.output, asking, Stored(asked, known.complete),
+                sweep, runs = sweep_of(
+                    kind_named("query"), target, run.output, asking, Stored(asked, known.complete),
                     force=run.force, quiet=run.quiet or bool(planned),
                 )  # fmt: skip
             except ConfigError as error:

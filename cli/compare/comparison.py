@@ -8,7 +8,8 @@ from statistics import fmean, geometric_mean
 from cli.compare.sides import Sample, Side, differing
 from cli.compare.statistics import Difference, difference
 from cli.summary.figures import Better, Figure
-from cli.summary.rows import Place, Subject
+from cli.summary.rows import Place
+from cli.summary.subjects import Subject
 from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95

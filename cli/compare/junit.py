@@ -10,8 +10,8 @@ from enum import StrEnum
 from cli.compare.comparison import Comparison, Judgement, Line
 from cli.compare.tables import interval_of
 from cli.compare.thresholds import Check
+from cli.kinds import summary_of
 from cli.results.result import Result
-from cli.summary.build import summary_of
 from cli.summary.rows import Row
 from simulator.protocol.verdict import Status
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cli.kinds import kind_of, subject_of, summary_of
 from cli.results.result import Result
-from cli.summary.build import subject_of, summary_of
 from cli.summary.figures import Measurement
-from cli.summary.rows import Place, Subject
+from cli.summary.rows import Place
+from cli.summary.subjects import Subject
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
@@ -139,7 +140,7 @@ def _data(result: Result) -> dict[str, Any]:
         if not field.is_required()
     }
     parted = next((name for name in _ROWS_OF if result.configuration.get(name)), "")
-    rows = {"the number of rows": dataset.rows} if result.kind.asks else {}
+    rows = {"the number of rows": dataset.rows} if kind_of(result).asks else {}
     return {
         "a row": _ROWS_OF.get(parted, "a worker count"),
         "the workload": f"{dataset.workload}, version {dataset.workload_version}",

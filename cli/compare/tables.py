@@ -210,7 +210,7 @@ def _side(side: Side) -> dict[str, Any]:
     return {
         "ids": [result.sweep_id for _, result in side.results],
         "files": [str(path) for path, _ in side.results],
-        "kind": first.kind.value,
+        "kind": first.kind,
         "target": first.target,
     }
 

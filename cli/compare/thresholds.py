@@ -15,7 +15,9 @@ from cli.compare.tables import interval_of
 from cli.input.quantities import parse_number
 from cli.report.numbers import written
 from cli.summary.figures import FACETS, Unit, resolved, unit_of
-from cli.summary.rows import SUBJECTS, Place, Summary
+from cli.summary.rows import Place
+from cli.summary.subjects import Subject
+from cli.summary.summary import Summary
 from simulator.errors import nearest
 
 EXIT_CODE = 99
@@ -51,8 +53,8 @@ _COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
 class Scope:
     """The rows that there will be, and what they can be named by."""
 
-    subjects: Collection[str]
-    """Of the summaries: workers, level, query."""
+    subjects: Collection[Subject]
+    """Of the summaries."""
     compares: bool = False
     """Whether changes against a base are known."""
     workers: Collection[int] | None = None
@@ -133,11 +135,12 @@ def _parsed(text: str, scope: Scope) -> Threshold:
 
 def _known(scope: Scope) -> dict[str, Unit | None]:
     """Return the figures that a threshold may name, with their units; None: a number of rows."""
-    subjects = [SUBJECTS[name] for name in scope.subjects]
-    names = (f"{name}{facet}" for each in subjects for name in each.figures for facet in FACETS)
+    names = (
+        f"{name}{facet}" for each in scope.subjects for name in each.figures for facet in FACETS
+    )
     known: dict[str, Unit | None] = {name: unit_of(name) for name in names}
     if scope.compares:
-        changes = (each.name for subject in subjects for each in subject.compared)
+        changes = (each.name for subject in scope.subjects for each in subject.compared)
         known |= {f"{name}{_CHANGE}": Unit.SHARE for name in changes}
         known |= dict.fromkeys(_COUNTS)
     return known

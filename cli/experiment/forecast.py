@@ -12,9 +12,9 @@ from cli.experiment.items import Pair
 from cli.experiment.plan import Plan
 from cli.experiment.settings import Setting
 from cli.experiment.tables import absences
+from cli.input.quantities import shown_time
+from cli.planning.estimates import estimated_s, rows_of
 from cli.planning.plan import PlannedRun
-from cli.report.estimate import shown_time
-from cli.report.plans import estimated_s, rows_of
 from cli.results.result import Result
 from simulator.errors import counted
 

@@ -8,13 +8,13 @@ query: `p99_ms groupby`; that of a mixed load by the query, `inserts` or `all qu
 from collections.abc import Iterable, Mapping
 
 from cli.host.resources import Resources
+from cli.kinds import kind_of, summary_of
 from cli.report.resources import client_in, machine_in, server_in
 from cli.results.result import Result
 from cli.summary import figures
-from cli.summary.build import summary_of
 from cli.summary.inserts import timed_inserts
-from cli.summary.rows import SUBJECTS
-from simulator.protocol.spec import Kind
+from cli.summary.subjects import LEVEL, LOAD, QUERY, WORKERS
+from simulator.protocol.spec import Work
 
 _OF_ITEMS = {
     "server_cores": "cores",
@@ -54,10 +54,10 @@ def is_measure(name: str) -> bool:
     """Whether a measure of this name exists."""
     kind, _, row = name.partition(" ")
     if kind.startswith(_STEP):
-        return kind.removeprefix(_STEP) in SUBJECTS["level"].figures and step_of(name) is not None
+        return kind.removeprefix(_STEP) in LEVEL.figures and step_of(name) is not None
     if kind.startswith(_MIXED):
-        return bool(row) and kind.removeprefix(_MIXED) in SUBJECTS["load"].figures
-    known = SUBJECTS["query"].figures if row else {*SUBJECTS["workers"].figures, *_OF_ITEMS}
+        return bool(row) and kind.removeprefix(_MIXED) in LOAD.figures
+    known = QUERY.figures if row else {*WORKERS.figures, *_OF_ITEMS}
     return kind in known
 
 
@@ -79,7 +79,7 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
     found: dict[str, float] = {}
     right = True
     for result in results:
-        found |= _of_rows(result) if result.kind.asks else _inserted(result)
+        found |= _of_rows(result) if kind_of(result).asks else _inserted(result)
         right = right and result.exit_code == 0
     return {**found, "verified": float(right)} if found else {}
 
@@ -105,9 +105,9 @@ def _inserted(result: Result) -> dict[str, float]:
 
 def _used(found: Resources) -> Mapping[str, float]:
     """Return what client, server and machine used while rows were inserted."""
-    parts = {"server": server_in(found, Kind.INSERT), "client": client_in(found, Kind.INSERT)}
+    parts = {"server": server_in(found, Work.INSERT), "client": client_in(found, Work.INSERT)}
     measured = {name: part for name, part in parts.items() if part}
-    machine = machine_in(found, Kind.INSERT)
+    machine = machine_in(found, Work.INSERT)
     return {
         **{f"{name}_cores": part.cores for name, part in measured.items()},
         **{f"{name}_memory_mib": part.memory_bytes / 2**20 for name, part in measured.items()},
@@ -117,7 +117,7 @@ def _used(found: Resources) -> Mapping[str, float]:
 
 def _of_rows(result: Result) -> Mapping[str, float]:
     """Return the measures of each query, and of a mixed load's inserts and queries together."""
-    summary, is_mixed = summary_of(result), result.kind.writes
+    summary, is_mixed = summary_of(result), kind_of(result).writes
     return {
         f"{_MIXED if is_mixed else ''}{name} {row.place.name}": figure.value
         for row in (summary.every if is_mixed else summary.rows)

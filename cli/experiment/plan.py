@@ -13,6 +13,7 @@ from cli.compare.thresholds import Scope, parsed
 from cli.experiment.settings import Name, Setting
 from cli.input.records import Record, read_record
 from cli.input.values import Count
+from cli.kinds import kind_named
 from cli.planning import mixed_plan
 from cli.planning.insert_options import generator_params, option_problems
 from cli.planning.options import Insert
@@ -20,6 +21,7 @@ from cli.planning.plan import empty_dataset
 from cli.planning.query_plan import load_problems, matches_of
 from cli.planning.stages import stage_conflicts
 from cli.summary.rows import ALL_QUERIES, INSERTS
+from cli.summary.subjects import LOAD, QUERY
 from simulator.data.dataset import DatasetReader
 from simulator.data.query_type import QueryType
 from simulator.data.workloads import GENERATORS
@@ -76,13 +78,13 @@ class Plan(Record):
             queries |= dict.fromkeys(each.query.own if each.query else ())
             queries |= dict.fromkeys([INSERTS] if each.mixed else [])
         inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
-        subjects = {each.subject for each in inserted}
-        subjects |= {"load" for each in self.settings if each.mixed}
+        subjects = {kind_named("insert").subject(each.configuration()) for each in inserted}
+        subjects |= {LOAD for each in self.settings if each.mixed}
         swept = [each.query.options(0.0) for each in self.settings if each.query]
         workers = {count for each in inserted for count in each.active}
         workers |= {count for each in swept for count in each.active}
         searched = any(each.shards for each in self.settings)
-        return Scope(subjects | {"query"} if swept else subjects,
+        return Scope(subjects | {QUERY} if swept else subjects,
                      workers=None if searched else workers,
                      queries=(*queries, ALL_QUERIES))  # fmt: skip
 

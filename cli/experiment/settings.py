@@ -9,7 +9,6 @@ from cli.input.records import Record
 from cli.planning.options import MOST_TABLES, Insert
 from cli.planning.query_options import Mixed, Query
 from simulator.data.dataset import PartsBy
-from simulator.protocol.spec import Kind
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 """Of a plan or a setting: part of file names and of names in Kubernetes."""
@@ -37,15 +36,15 @@ class Setting(Record):
     """Find the best number of tables, each with a worker of its own: 1, 2, 4, ... up to this."""
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[str, ...]:
         """The sweeps of an item, in their order."""
-        given = {Kind.INSERT: self.insert, Kind.QUERY: self.query, Kind.MIXED: self.mixed}
-        return tuple(kind for kind, setting in given.items() if setting)
+        return ("insert", *self.asked)
 
     @property
-    def asked(self) -> tuple[Query | Mixed, ...]:
-        """What follows the insert, in its order."""
-        return tuple(each for each in (self.query, self.mixed) if each)
+    def asked(self) -> Mapping[str, Query | Mixed]:
+        """What follows the insert, in its order: kind of sweep -> its options."""
+        given = {"query": self.query, "mixed": self.mixed}
+        return {kind: options for kind, options in given.items() if options}
 
     def options_of(self, module: str) -> Mapping[str, Any]:
         """Return the options of a target with this module."""

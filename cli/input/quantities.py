@@ -177,3 +177,10 @@ def as_option(name: str, kind: Any, value: Any) -> Any:
         return parse_count(value) if int in kinds else value
     except ValueError:
         return value
+
+
+def shown_time(seconds: float) -> str:
+    """Return a duration as h:mm:ss, rounded up."""
+    minutes, second = divmod(-int(-seconds // 1), 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{hour}:{minute:02}:{second:02}"

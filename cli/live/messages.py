@@ -18,7 +18,7 @@ def heading_of(result: Result, runs: int) -> dict[str, Any]:
     """Return what the page says of a sweep before it begins."""
     return {
         "kind": "sweep",
-        "what": result.kind.value,
+        "what": result.kind,
         "target": result.target,
         "module": result.module,
         "runner": result.runner,

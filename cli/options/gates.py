@@ -11,11 +11,10 @@ from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of
 from cli.experiment.record import ItemRecord
 from cli.host.streams import say
 from cli.input.options import Opt, Options
+from cli.kinds import summary_of
 from cli.options.declared import options_of
 from cli.results.result import Result
 from cli.results.result_files import now_utc, read, write_whole
-from cli.summary.build import summary_of
-from cli.summary.rows import ALL_QUERIES
 from simulator.errors import ConfigError
 
 
@@ -96,8 +95,3 @@ class Gates(Options):
 
 
 gate_options = options_of(Gates, "gates")
-
-
-def query_names(queries: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that rows of a query sweep have."""
-    return (*queries, *[ALL_QUERIES] * (len(queries) > 1))

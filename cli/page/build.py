@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from cli.page import courses, inserts, mixed, queries, reproductions
+from cli.page import courses, inserts, pictures, queries, reproductions
 from cli.page.content import Page, Section
 from cli.page.details import detail_of, verdict_of
 from cli.page.measured import Measured, measured
@@ -11,7 +11,6 @@ from cli.page.overview import cards_of, overview_of, worst_of
 from cli.page.sources import Sources
 from simulator import __version__
 from simulator.errors import counted
-from simulator.protocol.spec import Kind
 
 
 def page_of(given: Sources) -> Page:
@@ -36,23 +35,22 @@ def page_of(given: Sources) -> Page:
     )
 
 
-_SECTIONS: Mapping[Kind, Callable[[str, Sequence[Measured]], Section]] = {
-    Kind.INSERT: inserts.section,
-    Kind.QUERY: queries.section,
-    Kind.MIXED: mixed.section,
+_SECTIONS: Mapping[str, Callable[[str, Sequence[Measured]], Section]] = {
+    "insert": inserts.section,
+    "query": queries.section,
 }
-"""Kind of results -> what equal ones show side by side."""
+"""Kind of results -> what equal ones show side by side, where that is more than its pictures."""
 
 
 def _sections(found: Sequence[Measured]) -> Iterator[Section]:
     """Yield a section for each workload and kind of sweep."""
     groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
     for each in found:
-        if each.result.kind in _SECTIONS and any(row.figures for row in each.summary.rows):
+        if any(row.figures for row in each.summary.rows):
             groups[each.group].append(each)
     for number, group in enumerate(groups.values()):
         kind = group[0].result.kind
-        yield _SECTIONS[kind](f"{kind}-{number}", group)
+        yield _SECTIONS.get(kind, pictures.section)(f"{kind}-{number}", group)
 
 
 def _title(found: Sequence[Measured], given: Sources) -> str:
@@ -68,7 +66,7 @@ def _subtitle(found: Sequence[Measured]) -> str:
     if not found:
         return ""
     results = [result for each in found for result in each.results]
-    kinds = Counter(result.kind.value for result in results)
+    kinds = Counter(result.kind for result in results)
     what = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     days = sorted(result.created for result in results)
     first, last = f"{days[0]:%F %H:%M}", f"{days[-1]:%F %H:%M}"

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from cli.host.resources import AFTER, BEFORE, Sample, Used, mean_of
+from cli.kinds import kind_of
 from cli.page import charts
 from cli.page.charts import Axis, Mark, Point, Series, Span
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
@@ -15,14 +16,14 @@ from cli.report.occurrences import occurrences_of, unlisted_failures
 from cli.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 
 _LEAST_S = 3
 """A shorter run has no course."""
 _MOST_LINES = 5
 _MOST_POINTS = 300
-_WRITING = (Kind.INSERT, Kind.MIXED)
-_SHOWN_PHASES = ("prefill", WARMUP, *_WRITING, "visible", "compact")
+_TIMED_PHASES = (Work.INSERT, Work.MIXED)
+_SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
 _REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
 """Phases that a picture shows as one."""
 _SHORTEST_S = 0.25
@@ -31,7 +32,7 @@ _SHORTEST_S = 0.25
 
 def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
     """Yield the rates by second, and the resources, of all results that have them."""
-    rates = [_rates(each) for each in found if each.result.kind in _WRITING]
+    rates = [_rates(each) for each in found if kind_of(each.result).writes]
     if pictures := [picture for picture in rates if picture]:
         note = (
             "Rows acknowledged in each second, of the run with the median rate for each number of"
@@ -127,7 +128,7 @@ def _thinned(points: Sequence[Point]) -> list[Point]:
 def _spans(run: RunRecord) -> list[Span]:
     """Return the phases that load the database; a prefill ends at the common start."""
     phases = {name: s for name, s in run.outcome.phases_s.items() if name in _SHOWN_PHASES}
-    timed_s = phases.get(WARMUP, 0.0) + sum(phases.get(kind, 0.0) for kind in _WRITING)
+    timed_s = phases.get(WARMUP, 0.0) + sum(phases.get(work, 0.0) for work in _TIMED_PHASES)
     prefill_s = phases.pop("prefill", 0.0)
     spans = [Span("prefill", -prefill_s, 0.0)] if 0 < prefill_s < timed_s else []
     at_s = 0.0

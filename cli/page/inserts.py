@@ -8,12 +8,13 @@ from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
 from cli.page.measured import Measured
-from cli.page.pictures import Over, chunks, over
+from cli.page.pictures import chunks, over
 from cli.report.numbers import significant
 from cli.results.metrics import latency_of, merged, percentiles_ms
-from cli.summary.build import on_disk_of
 from cli.summary.figures import FIGURES, spread_of
-from cli.summary.rows import OnDisk, Row
+from cli.summary.pictures import Over
+from cli.summary.rows import Row
+from cli.summary.summary import OnDisk, on_disk_of
 from simulator.load.meter import merged_histogram
 
 _PER_DECADE = 12

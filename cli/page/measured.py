@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.archive.lookup import id_of
+from cli.kinds import NAMES, summary_of
 from cli.page.sources import Repeated
 from cli.page.style import Style, colours_of
 from cli.report.damage import expect_whole
 from cli.report.repeats import joined_result, joined_summary
 from cli.results.result import Result, RunRecord
-from cli.summary.build import summary_of
-from cli.summary.rows import Summary
-from simulator.protocol.spec import Kind
+from cli.summary.summary import Summary
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
 """Options that pictures and tables show, or that nobody compares."""
@@ -63,7 +62,7 @@ class Measured:
     @property
     def about(self) -> str:
         """Return what was measured, in a few words."""
-        return " ".join(word for word in (self.result.kind.value, *self.group[1:]) if word)
+        return " ".join(word for word in (self.result.kind, *self.group[1:]) if word)
 
     @property
     def done(self) -> list[RunRecord]:
@@ -103,11 +102,10 @@ def _repeats(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated]
 ) -> list[list[tuple[Path, Result]]]:
     """Return the results that are repeats of each other, in the order of their kind and time."""
-    kinds = list(Kind)
     unique = {path.resolve(): (path, result) for path, result in found}
     groups: dict[object, list[tuple[Path, Result]]] = defaultdict(list)
     for file, (path, result) in sorted(
-        unique.items(), key=lambda each: (kinds.index(each[1][1].kind), each[1][1].created)
+        unique.items(), key=lambda each: (NAMES.index(each[1][1].kind), each[1][1].created)
     ):
         of = repeated.get(path)
         options = {k: v for k, v in result.configuration.items() if k not in _OF_A_REPEAT}
@@ -129,7 +127,7 @@ def _group(result: Result) -> tuple[str, ...]:
     about = "by fill level" if result.configuration.get("steps") else ""
     about = "ramp" if any(run.outcome.ramps for run in result.runs) else about
     about = "by stage" if result.configuration.get("stages") else about
-    return result.kind.value, result.dataset.workload, about
+    return result.kind, result.dataset.workload, about
 
 
 def _labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:

@@ -6,8 +6,8 @@ from cli.page.content import VERDICT, Card, Table, number, words
 from cli.page.details import verdict_of
 from cli.page.measured import Measured
 from cli.page.pictures import figure_text, spread_text
-from cli.summary.build import on_disk_of
 from cli.summary.figures import FIGURES, Measurement
+from cli.summary.summary import on_disk_of
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 

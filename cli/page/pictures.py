@@ -1,38 +1,20 @@
-"""Pictures of figures: a declaration says which, over what and in which form; one builder draws."""
+"""Pictures of figures, as they are declared, drawn by one builder."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain
 
+from cli.kinds import kind_of
 from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
-from cli.page.content import VERDICT, Column, Picture, Table, number, words
+from cli.page.content import VERDICT, Column, Picture, Section, Table, number, words
 from cli.page.measured import Measured
 from cli.report.numbers import written
 from cli.summary.figures import FIGURES, Measurement, Unit, unit_of
-from cli.summary.rows import SUBJECTS, Row
+from cli.summary.pictures import Over, Ranges
+from cli.summary.rows import Row
+from cli.summary.subjects import WORKERS
 
 _LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "workers"}
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """A figure over a dimension: lines, or bars where each result has one row."""
-
-    figure: str
-    title: str
-    dimension: str = "workers"
-
-
-@dataclass(frozen=True, slots=True)
-class Ranges:
-    """A marker at the first figure of each named row, and a line to the second."""
-
-    low: str
-    high: str
-    title: str
-    note: str
-    beside: Sequence[str] = ()
-    """Figures of the table, after these."""
 
 
 Rows = tuple[Measured, Sequence[Row]]
@@ -43,6 +25,27 @@ def chunks(shown: Sequence[Rows], name: str) -> Iterator[tuple[str, Sequence[Row
     """Yield a name and as many results as a picture has room for."""
     for start in range(0, len(shown), charts.MOST_SERIES):
         yield f"{name}-{start}", shown[start : start + charts.MOST_SERIES]
+
+
+def section(name: str, group: Sequence[Measured]) -> Section:
+    """Return what equal results show side by side, as their kind declares it."""
+    kind, workload = kind_of(group[0].result), group[0].result.dataset.workload
+    drawn = [_drawn(name, number, each, group) for number, each in enumerate(kind.pictures)]
+    return Section(name, f"{kind.title}, workload {workload}", (), [*chain.from_iterable(drawn)])
+
+
+def _drawn(
+    prefix: str, number: int, declared: Over | Ranges, group: Sequence[Measured]
+) -> Iterator[Picture]:
+    """Yield a declared picture of the rows that have its figure, or several for many results."""
+    figure = declared.figure if isinstance(declared, Over) else declared.low
+    having = [(each, [r for r in each.summary.rows if figure in r.figures]) for each in group]
+    for name, some in chunks([(each, rows) for each, rows in having if rows], f"{prefix}-{number}"):
+        yield (
+            over(name, declared, some)
+            if isinstance(declared, Over)
+            else ranges(name, declared, some)
+        )
 
 
 def over(name: str, drawn: Over, shown: Sequence[Rows]) -> Picture:
@@ -102,7 +105,7 @@ def ranges(name: str, drawn: Ranges, shown: Sequence[Rows]) -> Picture:
 def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
     """Return the table behind a picture: n, ends and spread are those of the first figure."""
     rows = [(measured, row) for measured, of in shown for row in of]
-    subject = shown[0][0].summary.subject if shown else SUBJECTS["workers"]
+    subject = shown[0][0].summary.subject if shown else WORKERS
     by_workers = subject.name == "workers"
     first = [row.figures.get(figures[0]) for _, row in rows]
     ranged = any(found is not None and found.low is not None for found in first)

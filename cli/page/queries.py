@@ -7,9 +7,10 @@ from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
 from cli.page.measured import Measured
-from cli.page.pictures import Over, Ranges, chunks, figure_text, over, ranges, spread_text
+from cli.page.pictures import chunks, figure_text, over, ranges, spread_text
 from cli.page.style import Style
 from cli.report.numbers import significant
+from cli.summary.pictures import Over, Ranges
 from cli.summary.rows import Row
 from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampStep

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cli.archive.gathered import kind_of
+from cli.archive.gathered import gathered_of
 from cli.archive.lookup import paths_of
 from cli.experiment.record import PlanRecord
 from cli.reproduce.record import Reproduction
@@ -42,7 +42,7 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
     sweeps: list[Path] = []
     reproduced: list[tuple[Path, Reproduction]] = []
     for path in paths_of(folder, names):
-        kind = kind_of(path)
+        kind = gathered_of(path)
         record = kind.read(path) if kind else None
         if isinstance(record, Reproduction):
             reproduced.append((path, record))

@@ -24,7 +24,7 @@ from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import Ask, Clocking, Insert, Kind, QueryLoad, RunSpec
+from simulator.protocol.spec import Ask, Clocking, Insert, QueryLoad, RunSpec, Work
 
 MOST_INSTANCES = 1000
 """Different timed instances of a type: all types are rendered before the clock starts."""
@@ -152,7 +152,7 @@ def _spec(  # noqa: PLR0913
         for place in range(asking)
     )
     return spec_of(
-        Kind.MIXED,
+        Work.MIXED,
         run,
         target,
         stored,

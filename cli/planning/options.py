@@ -191,7 +191,7 @@ class Verification(Options):
     """
 
 
-class Stored(Options):
+class OfInsert(Options):
     """Which rows a command is about that an insert has stored."""
 
     dataset: Annotated[Path | None, Opt(kept=False)] = None

@@ -17,7 +17,7 @@ from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
 from simulator.modules.base import BATCH, Database
-from simulator.protocol.spec import Clocking, Insert, Kind, RunSpec
+from simulator.protocol.spec import Clocking, Insert, RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 
 _IMPORTED_ROWS = 10_000
@@ -35,6 +35,15 @@ class PlannedRun:
     level: int
     again: "Again | None" = None
     """None: planned once and for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The rows that an insert left in the tables."""
+
+    dataset: Dataset
+    complete: bool
+    """False if the insert did not end, or not all of its rows are stored."""
 
 
 class Again(Protocol):
@@ -112,7 +121,7 @@ def insert_runs(  # noqa: PLR0913
                 steps_left=options.steps - run + 1 if options.steps else 1,
             )
             spec = spec_of(
-                Kind.INSERT,
+                Work.INSERT,
                 (sweep_id, f"{workers}-{run}"),
                 target,
                 before,
@@ -240,18 +249,18 @@ def clocking_of(options: InsertOptions) -> Clocking:
 
 
 def spec_of(
-    kind: Kind, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
+    work: Work, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
 ) -> RunSpec:
     """Return the specification of a run (its sweep, and what follows it in the run's id).
 
-    The target's options are without credentials; `task` is what only some kinds of runs have.
+    The target's options are without credentials; `task` is what only some runs have.
     """
     secret = target.options.secrets()
     plain = target.options.model_dump(mode="json")
     return RunSpec(
         sweep_id=run[0],
         run_id="-".join(run),
-        kind=kind,
+        work=work,
         target=target.name,
         module=target.module,
         options={key: value for key, value in plain.items() if key not in secret},
@@ -261,9 +270,9 @@ def spec_of(
 
 
 def collector_run(
-    kind: Kind, sweep_id: str, target: Target, dataset: Dataset | None = None, **task: Any
+    work: Work, sweep_id: str, target: Target, dataset: Dataset | None = None, **task: Any
 ) -> RunSpec:
-    """Return a run of the collector alone, on no rows: of Kind.CHECK, MARKS or SCAN."""
+    """Return a run of the collector alone, on no rows: of Work.CHECK, MARKS or SCAN."""
     cls = workload_class("iot")
     nothing = Dataset(
         workload=cls.name,
@@ -274,7 +283,7 @@ def collector_run(
         primary_key=PrimaryKey.NONE,
         parts=1,
     )
-    return spec_of(kind, (sweep_id, "0-1"), target, dataset or nothing, **task)
+    return spec_of(work, (sweep_id, "0-1"), target, dataset or nothing, **task)
 
 
 def expect_stored(target: Target, mode: str) -> None:
@@ -296,7 +305,7 @@ def verify_run(  # noqa: PLR0913
     if problems := outside(("--timeout", timeout_s, 0, LONGEST_S)):
         raise ConfigError(problems)
     spec = spec_of(
-        Kind.VERIFY,
+        Work.VERIFY,
         (sweep_id, "v"),
         target,
         dataset,

@@ -14,9 +14,9 @@ from cli.planning.options import (
     Duration,
     Flag,
     Machine,
+    OfInsert,
     Resources,
     Sending,
-    Stored,
     Timeout,
     Verification,
     Workers,
@@ -158,7 +158,7 @@ class Query(RampUp, Machine, Answers, OwnQueries, Types, Asking):
         return QueryOptions(**dict(self)).decided(timeout_s)
 
 
-class QueryOptions(Stored, Resources, Query):
+class QueryOptions(OfInsert, Resources, Query):
     """The options of `query`."""
 
     GROUP: ClassVar[str] = "Queries"
@@ -237,7 +237,7 @@ class Mixed(Types, Verification, Sending, MixedLoad):
         return MixedOptions(**dict(self)).decided(timeout_s)
 
 
-class MixedOptions(Stored, Resources, Mixed):
+class MixedOptions(OfInsert, Resources, Mixed):
     """The options of `mixed`."""
 
     GROUP: ClassVar[str] = "Load"

@@ -17,7 +17,7 @@ from simulator.data.own_query import TextQuery, own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.protocol.spec import Ask, Clocking, Kind, QueryLoad
+from simulator.protocol.spec import Ask, Clocking, QueryLoad, Work
 
 SHORTEST_RAMP_S = 1.0
 """Workers report how far they are twice a second."""
@@ -98,7 +98,7 @@ def query_runs(  # noqa: PLR0913
     return [
         PlannedRun(
             spec_of(
-                Kind.QUERY,
+                Work.QUERY,
                 (sweep_id, f"{workers}-q"),
                 target,
                 dataset,

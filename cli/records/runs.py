@@ -9,7 +9,7 @@ from cli.records.prepare import Records
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import parts_between
-from simulator.protocol.spec import Insert, Kind
+from simulator.protocol.spec import Insert, Work
 from simulator.protocol.verdict import VerifyMode
 
 
@@ -29,7 +29,7 @@ def record_runs(  # noqa: PLR0913
     for workers in options.workers:
         for run in range(1, options.repeats + 1):
             spec = spec_of(
-                Kind.INSERT,
+                Work.INSERT,
                 (sweep_id, f"{workers}-{run}"),
                 target,
                 empty,

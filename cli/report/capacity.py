@@ -1,7 +1,8 @@
 """After how many days a disk is full, at the rates and with the size per row of a result."""
 
+from cli.kinds import kind_of, summary_of
 from cli.results.result import Result
-from cli.summary.build import on_disk_of, summary_of
+from cli.summary.summary import on_disk_of
 from simulator.errors import ConfigError, counted
 
 _DAY_S = 86_400
@@ -10,7 +11,7 @@ _DAY_S = 86_400
 def days_until_full(result: Result, disk_bytes: int) -> str:
     """Return a line with the days for each rate; ConfigError if size or rate were not measured."""
     summary, on_disk = summary_of(result), on_disk_of(result)
-    rows = () if result.kind.asks else summary.rows
+    rows = () if kind_of(result).asks else summary.rows
     rates = {row.place: rate for row in rows if (rate := row.value("rows_per_s"))}
     if not on_disk or not rates:
         raise ConfigError("--disk: this result has no rows/s or no size on disk; use an insert's")

@@ -73,10 +73,3 @@ def _rows(planned: PlannedRun) -> int:
     if planned.spec.clocking.duration_s:
         return 0
     return sum(len(rows) for task in planned.spec.inserts for rows in (*task.prefill, *task.timed))
-
-
-def shown_time(seconds: float) -> str:
-    """Return a duration as h:mm:ss, rounded up."""
-    minutes, second = divmod(-int(-seconds // 1), 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{hour}:{minute:02}:{second:02}"

@@ -8,11 +8,11 @@ from typing import Any
 
 from cli.host.caches import DROPPED
 from cli.host.program import command_line
+from cli.kinds import kind_of
 from cli.report.occurrences import occurrences_of, seconds_text
 from cli.report.resources import used
 from cli.results.result import Result, RunRecord
-from cli.summary.build import on_disk_of, summary_of
-from cli.summary.rows import OnDisk
+from cli.summary.summary import OnDisk, on_disk_of
 from simulator.data.walks import Precision
 from simulator.errors import counted
 from simulator.protocol.verdict import Status, Verdict
@@ -30,7 +30,7 @@ _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     """Yield the lines below the table."""
     yield from (f"{name}: {text}" for name, text in alerts_of(result))
-    yield from _reference_rates(result)
+    yield from kind_of(result).remarks(result)
     yield f"configuration: {_configuration(result)}"
     if result.target_options:
         yield f"target options: {_words(result.target_options)}"
@@ -65,12 +65,11 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
         yield "failures", failures
     if on_disk := on_disk_of(result):
         yield "on disk after compaction", _size(on_disk, result.dataset.workload)
-    yield from (("warm-up", text) for text in _warmup(result))
-    yield from (("workers", text) for text in _together(result))
+    yield from kind_of(result).facts(result)
     if result.caches == DROPPED:
         yield "system caches", "dropped before each run"
     measured = [run.resources for run in result.runs if run.resources]
-    yield from (("resources", used(found, result.kind)) for found in measured[-1:])
+    yield from (("resources", used(found, kind_of(result).work)) for found in measured[-1:])
     if result.ran_on:
         yield "cluster", _cluster(result)
     machine = result.machine
@@ -80,17 +79,6 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
         f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
     )
     yield where, words
-
-
-def _reference_rates(result: Result) -> Iterator[str]:
-    """Yield the rates by the formula of the published benchmark that this tool reproduces."""
-    if result.kind.asks:
-        return
-    rates = ((row.place, row.value("rows_per_s_reference")) for row in summary_of(result).rows)
-    found = [f"{rate:,.0f} ({place})" for place, rate in rates if rate is not None]
-    if found:
-        formula = "rows/s by the published formula (rows / mean duration of the workers)"
-        yield f"{formula}: {', '.join(found)}"
 
 
 def background_of(result: Result) -> str:
@@ -136,47 +124,6 @@ def background_text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
-def _warmup(result: Result) -> Iterator[str]:
-    """Yield what was stored or asked, and left out of every figure."""
-    length_s = result.configuration.get("warmup_s")
-    if not length_s:
-        return
-    rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
-    workers = [worker for run in result.runs for worker in run.outcome.workers]
-    runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
-    if not result.kind.asks:
-        yield (
-            f"{length_s:g} s before each run is measured: {counted(rows, 'row')} in all, stored and"
-            " verified, and left out of every figure above"
-        )
-    elif result.kind.writes:
-        yield (
-            f"{length_s:g} s before each run is measured: {counted(rows, 'row')} and"
-            f" {counted(runs, 'query')} in all, verified, and left out of every figure above but"
-            " the first answers"
-        )
-    else:
-        yield (
-            f"{length_s:g} s of each query by each worker: {counted(runs, 'run')} in all, whose"
-            " answers were checked, and left out of every figure above but the first answers"
-        )
-
-
-def _together(result: Result) -> Iterator[str]:
-    """Yield for how much of the time all workers were sending, and how even they were."""
-    shown = []
-    for row in () if result.kind.asks else summary_of(result).rows:
-        if "overlap" in row.figures and "evenness" in row.figures:
-            overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
-            at = f"level {row.place.level:,}: " if row.place.level is not None else ""
-            shown.append(
-                f"{at}all {row.place.workers} sending in {overlap:.0%} of the time, the slowest at"
-                f" {evenness:.0%} of the fastest one's rows/s"
-            )
-    if shown:
-        yield "; ".join(shown)
-
-
 def _size(on_disk: OnDisk, workload: str) -> str:
     size, each = counted(on_disk.size_bytes, "byte"), f"{on_disk.bytes_per_row:.1f} bytes/row"
     if on_disk.bits_per_value is None:
@@ -202,7 +149,7 @@ def _place(run: RunRecord) -> str:
 
 def _done_before(result: Result) -> list[tuple[str, str]]:
     """Return what was done before the failure."""
-    if not result.kind.writes:
+    if not kind_of(result).writes:
         return []
     done = sum(run.outcome.status == "done" for run in result.runs)
     before = f"{counted(done, 'run')} done"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from cli.report.numbers import significant, written
 from cli.summary.figures import Unit
-from cli.summary.rows import Row, Summary
+from cli.summary.rows import Row
+from cli.summary.summary import Summary
 from simulator.errors import counted
 
 _SOLID, _LIGHT = "█", "░"

@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from cli.host.streams import plain
+from cli.input.quantities import shown_time
 from cli.planning.plan import PlannedRun
 from cli.report.course import Moment
-from cli.report.estimate import shown_time
 from cli.report.numbers import significant
 from cli.results.metrics import inserting, measured_rows, measured_s
 from simulator.errors import counted
@@ -119,7 +119,7 @@ class Follower:
 
 def _head(moment: Moment) -> str:
     if not moment.workers:
-        return str(moment.planned.spec.kind)
+        return str(moment.planned.spec.work)
     return f"[{moment.number}/{moment.of}] {counted(moment.workers, 'worker')}"
 
 
@@ -211,13 +211,13 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     verdict = outcome.verdict.status if outcome.verdict else ""
-    kind = planned.spec.kind
-    if not kind.writes:
+    work = planned.spec.work
+    if not work.writes:
         queries = counted(len(outcome.queries), "query")
         rows_checked = counted(planned.spec.dataset.rows, "row")
-        return f"{queries if kind.asks else rows_checked}, {verdict}"
+        return f"{queries if work.asks else rows_checked}, {verdict}"
     rows, window_s = measured_rows(inserting(outcome)), measured_s(outcome)
     rate = f"{rows / window_s:,.0f} rows/s" if window_s else counted(rows, "row")
     runs = sum(times.runs for report in outcome.workers for times in report.queries)
-    asked = f", {counted(runs, 'query')}" if kind.asks else ""
+    asked = f", {counted(runs, 'query')}" if work.asks else ""
     return f"{rate}{asked}, {verdict}"

@@ -7,11 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cli.kinds import summary_of
 from cli.report.notes import mismatches_of
 from cli.results.result import Result
-from cli.summary.build import on_disk_of, summary_of
 from cli.summary.figures import FACETS, FIGURES, Unit
 from cli.summary.rows import Row
+from cli.summary.summary import on_disk_of
 
 Record = dict[str, Any]
 _WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
@@ -47,7 +48,7 @@ def as_json(result: Result, path: Path | None) -> str:
     """Return a result's summary, and what is needed to judge it, as JSON."""
     on_disk = on_disk_of(result)
     shown = {
-        "kind": result.kind.value,
+        "kind": result.kind,
         "target": result.target,
         "status": result.status,
         "cause": result.cause,

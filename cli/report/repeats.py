@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from cli.results.result import Result, RunRecord
 from cli.summary.figures import FIGURES, Measurement, joined
-from cli.summary.rows import Place, Row, Summary
+from cli.summary.rows import Place, Row
+from cli.summary.summary import Summary
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 _WORST_ENDS = ("failed", "interrupted", "running", "done")

@@ -14,6 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cli.host.terminal import width_of
+from cli.kinds import summary_of
 from cli.report.answers import answers_of
 from cli.report.notes import notes_of
 from cli.report.numbers import two_lines, written
@@ -21,9 +22,10 @@ from cli.report.plots import plot_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
 from cli.results.result import Result
-from cli.summary.build import summary_of
 from cli.summary.figures import FIGURES, Unit, unit_of
-from cli.summary.rows import Row, Subject, Summary
+from cli.summary.rows import Row
+from cli.summary.subjects import Subject
+from cli.summary.summary import Summary
 
 FORMATS = ("table", "json", "csv")
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
+from cli.kinds import kind_of
 from cli.results.result import Result
 
 
@@ -35,7 +36,7 @@ def caches(measured: Sequence[tuple[Item, Measured]]) -> dict[str, int]:
 
 def _sizes(result: Result) -> Iterator[tuple[int, int, str]]:
     """Yield the size of the tables after each insert, and the memory that might hold them."""
-    for run in () if result.kind.asks else result.runs:
+    for run in () if kind_of(result).asks else result.runs:
         size, server = run.outcome.size_bytes, run.outcome.server
         if size is None or server is None:
             continue

@@ -12,11 +12,13 @@ from cli.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol.events import Outcome
-from simulator.protocol.spec import Kind, LoadStage
+from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status
 
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """What a tag may be: it fits a table, a file name and a label of a metric."""
+KIND = r"^[a-z]+(-[a-z]+)*$"
+"""What the name of a kind of measurement may be."""
 
 
 class Manifest(BaseModel):
@@ -78,7 +80,8 @@ class Result(BaseModel):
     program_version: str
     sweep_id: str
     created: datetime
-    kind: Kind
+    kind: Annotated[str, Field(pattern=KIND)]
+    """Of the measurement; see cli.kinds."""
     target: str
     module: str
     runner: str

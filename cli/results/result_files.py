@@ -22,12 +22,10 @@ from cli.results.formats import FORMAT_VERSION, as_current
 from cli.results.result import Manifest, Result
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 
 _Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
 """Ending of a file until it is whole."""
-_WRITING = tuple(kind for kind in Kind if kind.writes)
 _MAX_BYTES = 256 << 20
 """Larger than the result of any sweep that is allowed."""
 
@@ -147,27 +145,27 @@ def parsed(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept
 
 def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a target's inserts in a folder, the newest first."""
-    return _of_target(folder, target, [Kind.INSERT])
+    return _of_target(folder, target, ["insert"])
 
 
-def _of_target(folder: Path, target: str, kinds: Iterable[Kind]) -> Iterator[tuple[Path, Result]]:
+def _of_target(folder: Path, target: str, kinds: Iterable[str]) -> Iterator[tuple[Path, Result]]:
     patterns = [f"*-{kind}-{target}-????.json" for kind in kinds]
     for path, result in _newest_first(folder, *patterns):
         if result.target == target:
             yield path, result
 
 
-def of_sweep(folder: Path, kind: Kind, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
+def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a sweep in a folder, which it has several of if it was repeated."""
     for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
         if result.sweep_id == sweep_id:
             yield path, result
 
 
-def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
+def tables_left(folder: Path, kinds: Iterable[str]) -> dict[tuple[str, str], tuple[Path, Manifest]]:
     """Return (target, table) -> the newest result in a folder whose run wrote it."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
-    for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in _WRITING)):
+    for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
         with suppress(ConfigError):  # a workload of another version
             for table in DatasetReader(result.dataset).tables if result.manifest else ():
                 assert result.manifest
@@ -193,9 +191,9 @@ def _warn(text: str) -> None:
     say(text, err=True)
 
 
-def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
+def last_written(folder: Path, target: str, kinds: Iterable[str]) -> tuple[Path, Manifest] | None:
     """Return the newest manifest of a target in a folder of results, if there is one."""
-    for path, result in _of_target(folder, target, _WRITING):
+    for path, result in _of_target(folder, target, kinds):
         if result.manifest:
             return path, result.manifest
     return None

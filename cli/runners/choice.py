@@ -15,9 +15,9 @@ from cli.targets.config import Target
 from cli.targets.packages import missing_packages
 from simulator.errors import ConfigError, SetupError
 from simulator.modules import database_class
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import RunSpec, Work
 
-_WITHOUT_LOCK = (Kind.CHECK, Kind.MARKS, Kind.SCAN)
+_WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
 """Runs that may go on beside another one on the same database."""
 
 
@@ -33,8 +33,8 @@ def runner_for(
     ConfigError if the options do not let the first run start; entering the context raises it while
     another run is in progress on the same database.
     """
-    key = address_key(target.options) if first.kind not in _WITHOUT_LOCK else ""
-    command = f"{first.kind} --target {target.name}"
+    key = address_key(target.options) if first.work not in _WITHOUT_LOCK else ""
+    command = f"{first.work} --target {target.name}"
     if target.runner == "local":
         _expect_packages(target)
         file_lock = locked(key, command) if key else nullcontext()

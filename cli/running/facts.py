@@ -11,7 +11,7 @@ from cli.runners.choice import runner_for
 from cli.targets.config import Target
 from simulator.errors import BenchError, Interrupted, SetupError
 from simulator.protocol.events import CheckEvent, Outcome
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 
 _CHECK_S = 60.0
 """Longest time that a target may take to answer."""
@@ -67,7 +67,7 @@ def database_facts(
 ) -> Iterator[CheckEvent]:
     """Yield what a collector sees of the database; SetupError if it cannot be used."""
     sweep_id = result_files.new_id(result_files.now_utc())
-    spec = plan.collector_run(Kind.CHECK, sweep_id, target)
+    spec = plan.collector_run(Work.CHECK, sweep_id, target)
     spec = spec.model_copy(update={"timeout_s": timeout_s})
     with (
         caught_interrupts() as interrupts,

@@ -19,9 +19,11 @@ from cli.host.program import program
 from cli.host.resources import ResourceMeter
 from cli.host.streams import OutputError, print_out, say
 from cli.host.terminal import has_room, width_of
+from cli.input.options import Options
+from cli.kinds import kind_of, subject_of
 from cli.live.outputs import Output, Outputs
 from cli.options.choice import Choice, TargetRun
-from cli.options.gates import Gates, query_names
+from cli.options.gates import Gates
 from cli.options.given import command_words
 from cli.planning.options import Machine
 from cli.planning.plan import PlannedRun
@@ -34,8 +36,6 @@ from cli.results.result import Result
 from cli.results.result_files import ResultFile
 from cli.runners.choice import manifests, meter_for, runner_for
 from cli.running.before import Before, BeforeRun
-from cli.summary.build import subject_of
-from cli.summary.rows import INSERTS, Place
 from cli.sweep import run_sweep
 from cli.targets.config import Target
 from cli.targets.packages import package_versions
@@ -43,7 +43,6 @@ from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.modules import database_class
 from simulator.protocol.events import Event
-from simulator.protocol.spec import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +56,20 @@ class Sweep:
     before: BeforeRun | None = None
     """What runs before each run."""
 
-    def on(self, machine: Machine, environment: Mapping[str, str]) -> "Sweep":
-        """Return the sweep with what this machine is to do before each run."""
-        configuration, command = self.result.configuration, machine.before_run
-        if machine.drop_caches:
+    def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
+        """Return the sweep with what this machine is to do before each run, by its options."""
+        if not isinstance(options, Machine):
+            return self
+        configuration, command = self.result.configuration, options.before_run
+        if options.drop_caches:
             configuration["drop_caches"] = True
         if command:
             configuration["before_run"] = self.target.options.redact(command)
         before = BeforeRun(command, environment) if command else None
-        return replace(self, drops_caches=machine.drop_caches, before=before)
+        return replace(self, drops_caches=options.drop_caches, before=before)
 
 
-def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
+def start(kind: str, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
     """Return a new sweep with an empty result, and a new id unless it has one."""
     created = result_files.now_utc()
     is_local = target.runner == "local"
@@ -181,16 +182,11 @@ def conclude(  # noqa: PLR0913
 
 def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     """Return the rows that the result of a sweep will have."""
-    first = planned[0].spec
-    asked, stages = tuple(first.load.queries), first.clocking.stages
-    staged = (Place(query=n, stage=i).name for n in asked for i, _ in enumerate(stages, 1))
-    is_mixed = first.kind.writes and first.kind.asks
-    loads = (INSERTS,) if is_mixed else ()
-    workers = {stage.workers for stage in stages} | {len(each.spec.workers) for each in planned}
+    kind = kind_of(sweep.result)
     return Scope(
-        {subject_of(sweep.result).name},
-        workers=() if is_mixed else workers,
-        queries=(*loads, *query_names(asked), *staged),
+        (subject_of(sweep.result),),
+        workers=kind.worker_counts(planned),
+        queries=tuple(kind.row_names(planned[0].spec)),
     )
 
 
@@ -212,7 +208,7 @@ def _dropping(target: Target) -> Callable[[], str]:
 
 def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
     """Return what would be started: the manifests of the first run, or the plan."""
-    target, file = sweep.target, sweep.file
+    target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
     if target.runner == "kubernetes":
         return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
     folder = file.path.parent if file.path else Path()
@@ -222,7 +218,7 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     first = (
         f"before each run: {target.options.redact(sweep.before.command)}\n" if sweep.before else ""
     )
-    return plan_text(planned, target.runner, last, width_of(sys.stdout)) + first
+    return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + first
 
 
 def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:

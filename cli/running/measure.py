@@ -11,18 +11,18 @@ from cli.experiment.items import Item
 from cli.experiment.settings import Setting
 from cli.experiment.words import asked_words, insert_words
 from cli.host.interrupts import Interrupts
+from cli.kinds import kind_named
 from cli.options.plans import PlanOptions, PlanRun
 from cli.planning import plan
 from cli.planning.insert_options import generator_params, target_problems
-from cli.planning.options import Insert, Machine
-from cli.planning.plan import PlannedRun
+from cli.planning.options import Insert
+from cli.planning.plan import PlannedRun, Stored
 from cli.planning.query_options import Mixed, Query
 from cli.results import result_files
 from cli.results.result import Result
 from cli.runners.choice import meter_for
 from cli.running.launch import Sweep, carried_out
-from cli.running.stored import Stored
-from cli.running.sweeps import insert_sweep, mixed_sweep, query_sweep
+from cli.running.sweeps import sweep_of
 from cli.targets.config import Target
 from simulator.errors import BenchError, Interrupted
 
@@ -47,7 +47,9 @@ def insert_of(  # noqa: PLR0913
     options = options.model_copy(update={"replace_tables": replaced})
     params = generator_params(options)
     before = Stored(plan.empty_dataset(options, params), complete=True)
-    return insert_sweep(target, output, options, params, before, sweep_id=sweep_id)
+    return sweep_of(
+        kind_named("insert"), target, output, options, before, params=params, sweep_id=sweep_id
+    )
 
 
 def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
@@ -58,12 +60,11 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
         return "; ".join(problems)
     try:
         _, planned = insert_of(setting, target, Path())
-        if setting.query:
-            stored = Stored(planned[-1].spec.after, complete=True)
-            query_sweep(target, Path(), setting.query.options(0.0), stored, force=force)
-        if setting.mixed and not setting.insert.duration_s:  # else nobody knows the rows yet
-            stored = Stored(planned[-1].spec.after, complete=True)
-            mixed_sweep(target, Path(), setting.mixed.options(0.0), stored, force=force, quiet=True)
+        stored = Stored(planned[-1].spec.after, complete=True)
+        for name, asked in setting.asked.items():
+            kind = kind_named(name)
+            if not (kind.writes and setting.insert.duration_s):  # else nobody knows the rows yet
+                sweep_of(kind, target, Path(), asked.options(0.0), stored, force=force)
     except BenchError as error:
         return "; ".join(str(error).splitlines())
     return ""
@@ -120,11 +121,14 @@ class Measuring:
             planned[0].result.command = words
             found = (self._carried_out(item, *planned, item.setting.insert),)
             manifest = found[0][1].manifest
-            for asked in item.setting.asked:
+            for name, asked in item.setting.asked.items():
                 if not manifest or found[-1][1].status != "done":
                     break
                 stored = Stored(manifest.dataset, manifest.complete)
-                planned = self._asking(item, asked, stored)
+                planned = sweep_of(
+                    kind_named(name), item.target, self.output, asked.options(self.timeout_s),
+                    stored, sweep_id=item.id, force=self.force,
+                )  # fmt: skip
                 words = asked_words(item.setting, asked, item.target, given, self.timeout_s)
                 planned[0].result.command = words
                 found += (self._carried_out(item, *planned, asked),)
@@ -133,20 +137,6 @@ class Measuring:
         except BenchError as error:
             return Measured(found, cause="; ".join(str(error).splitlines()))
         return Measured(found)
-
-    def _asking(
-        self, item: Item, asked: Query | Mixed, stored: Stored
-    ) -> tuple[Sweep, list[PlannedRun]]:
-        """Return the queries of an item on the rows of its insert, alone or beside inserts."""
-        if isinstance(asked, Query):
-            return query_sweep(
-                item.target, self.output, asked.options(self.timeout_s), stored,
-                force=self.force, sweep_id=item.id, quiet=True,
-            )  # fmt: skip
-        return mixed_sweep(
-            item.target, self.output, asked.options(self.timeout_s), stored,
-            force=self.force, sweep_id=item.id, quiet=True,
-        )  # fmt: skip
 
     def _given(self, target: Target) -> dict[str, Any]:
         """Return the options of the command that those of an item's sweep have, too."""
@@ -160,8 +150,7 @@ class Measuring:
         planned: list[PlannedRun],
         setting: Insert | Query | Mixed,
     ) -> tuple[Path | None, Result]:
-        if isinstance(setting, Machine):
-            sweep = sweep.on(setting, self.environment)
+        sweep = sweep.on(setting, self.environment)
         meter = None
         if item.setting.resources:  # where they may not be measured, the result has the reason
             meter = meter_for(item.target, item.id, self.cluster, required=False)

@@ -24,7 +24,6 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, counted
 from simulator.modules.base import Database
 from simulator.protocol.records import FileManifest
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
 
 _NO_ROWS: dict[str, Any] = {"ranges": ()}
@@ -59,7 +58,7 @@ def insert_records(  # noqa: PLR0913
         if len(tables) > 1 and database.capabilities.stores:
             _expect_mixed(database, reader)
         level = _verification(options, database, records)
-        sweep = start(Kind.INSERT, target, run.output, records.dataset.model_copy(update=_NO_ROWS))
+        sweep = start("insert", target, run.output, records.dataset.model_copy(update=_NO_ROWS))
         sweep.result.configuration = _described(request, options, records, level)
         sweep_id = sweep.result.sweep_id
         clean = bool(given.get("--clean"))

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.archive.gathered import Gathered, kind_of
+from cli.archive.gathered import Gathered, gathered_of
 from cli.archive.names import id_of
 from cli.capacity.record import Capacity
 from cli.experiment.record import PlanRecord
 from cli.host.machine import this_machine
 from cli.host.program import command_line
+from cli.kinds import kind_of, writing
 from cli.reproduce.record import Reproduction
 from cli.results import result_files
 from cli.results.result import Result
@@ -52,7 +53,7 @@ def repeated(
     `extra`: KEY=VALUE words of the target's options that take the place of those of the command.
     `before_run`: what runs before each run; a command that is only in the file is never run.
     """
-    kind = kind_of(path)
+    kind = gathered_of(path)
     result = None if kind else result_files.read(path)
     words = result.command if result else _words_of(path, kind) if kind else ()
     words = _with_before_run(path, words, before_run)
@@ -175,11 +176,11 @@ def _changed(
 
 def _other_rows(command: Repeated, result: Result, target: Target, folder: Path) -> Iterator[str]:
     """Yield in what the rows differ that are inserted, or asked about."""
-    if not result.kind.needs_rows:
+    if not kind_of(result).needs_rows:
         if "--no-clean" in command.words:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
-    last = result_files.last_insert(folder, target.name)
+    last = result_files.last_written(folder, target.name, writing())
     if not command.of("--dataset") and last and last[1].dataset != result.dataset:
         yield (
             f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"

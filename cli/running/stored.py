@@ -1,31 +1,22 @@
 """The rows that an insert left in a target's tables: from its result file, or from the database."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from cli.host.interrupts import caught_interrupts
 from cli.host.program import program
 from cli.host.streams import say
+from cli.kinds import writing
 from cli.options.choice import Choice, Run
 from cli.planning import plan
+from cli.planning.plan import Stored
 from cli.results import result_files
 from cli.runners.choice import runner_for
 from cli.targets.config import Target
-from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
 from simulator.protocol.events import Outcome
 from simulator.protocol.mark import Mark, State
-from simulator.protocol.spec import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The rows of an insert."""
-
-    dataset: Dataset
-    complete: bool
-    """False if the insert did not end, or not all of its rows are stored."""
+from simulator.protocol.spec import Work
 
 
 def inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
@@ -53,7 +44,7 @@ def last_insert(
     run: Run, target: Target, choice: Choice, tables: Collection[str] = ()
 ) -> Stored | None:
     """Return the rows of the target's last insert, of these tables in a database without others."""
-    last = result_files.last_insert(run.output, target.name)
+    last = result_files.last_written(run.output, target.name, writing())
     if last:
         _, manifest = last
         return Stored(manifest.dataset, manifest.complete)
@@ -74,7 +65,7 @@ def last_insert(
 def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
     """Return the marks in the database, which a collector reads where a run would connect."""
     sweep_id = result_files.new_id(result_files.now_utc())
-    spec = plan.collector_run(Kind.MARKS, sweep_id, target)
+    spec = plan.collector_run(Work.MARKS, sweep_id, target)
     with (
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,

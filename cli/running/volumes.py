@@ -21,7 +21,7 @@ from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.events import Outcome
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import RunSpec, Work
 
 
 def records_in_volume(  # noqa: PLR0913
@@ -46,7 +46,7 @@ def records_in_volume(  # noqa: PLR0913
     beside = request.manifest_volume
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(
-        Kind.SCAN,
+        Work.SCAN,
         sweep_id,
         target,
         known,

@@ -29,7 +29,7 @@ from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import RunSpec, Work
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here
 from simulator.verify.needed import Names
@@ -96,21 +96,21 @@ class Collector:
 
     async def _measure(self) -> None:
         spec = self._spec
-        if spec.kind is Kind.CHECK:
+        if spec.work is Work.CHECK:
             self._phases.enter("check")
             await self._in_thread(self._check)
             return
-        if spec.kind is Kind.MARKS:
+        if spec.work is Work.MARKS:
             self._phases.enter("marks")
             await self._in_thread(self._work.read_marks)
             return
-        if spec.kind is Kind.SCAN:
+        if spec.work is Work.SCAN:
             self._phases.enter("scan")
             await self._in_thread(self._scan)
             return
         self._phases.enter("init")
         await self._in_thread(self._work.prepare)
-        if spec.kind is Kind.VERIFY:
+        if spec.work is Work.VERIFY:
             await self._in_thread(self._work.verify_stored)
             return
         self._phases.enter("prefill" if any(task.prefill for task in spec.inserts) else "barrier")

@@ -17,7 +17,7 @@ from simulator.modules.base import Database
 from simulator.protocol.events import QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
@@ -80,7 +80,7 @@ class DatabaseWork:
                 database.drop(made_before)
             database.create(tables, spec.batch_rows)
             self.touched = True
-        elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
+        elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
         if spec.inserts:
             self.ownership.record(State.WRITING)

@@ -13,14 +13,14 @@ from simulator.control.recent import Recent
 from simulator.errors import counted
 from simulator.protocol.events import AskedEvent, ProgressEvent, ReportEvent
 from simulator.protocol.messages import WARMUP, WorkerReport
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import RunSpec, Work
 
 _POLL_S = 0.5
 _PROGRESS_PARTS = 200
 """A long run reports its progress less often, so that its log stays short..."""
 _PULSES = 3
 """...but so often within the time that counts as silence, in every phase, as a sign of life."""
-_SAMPLED = ("prefill", WARMUP, Kind.INSERT, Kind.QUERY, Kind.MIXED)
+_SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED)
 
 
 class Follower:
@@ -103,12 +103,12 @@ class Follower:
         if phases.now == "barrier":
             self._paused_began_s = self._clock.paused_s()
             began_s = min(released.values())
-            phases.enter(WARMUP if self._spec.warmup_s else self._spec.kind.value, at_s=began_s)
+            phases.enter(WARMUP if self._spec.warmup_s else self._spec.work.value, at_s=began_s)
         if phases.now == WARMUP and time.time() - phases.began_at_s >= self._spec.warmup_s:
             self._warmup_rows = sum(beat.rows for beat in self._run.beats.values())
-            phases.enter(self._spec.kind.value, at_s=phases.began_at_s + self._spec.warmup_s)
+            phases.enter(self._spec.work.value, at_s=phases.began_at_s + self._spec.warmup_s)
         asking = list(released)[-1]
-        if phases.now == Kind.QUERY and asking != self._asking:
+        if phases.now == Work.QUERY and asking != self._asking:
             self._asking = asking
             self._asked_runs = 0
             phases.describe(self._asked())
@@ -125,7 +125,7 @@ class Follower:
         phase = self.phases.now
         if phase not in _SAMPLED:
             return
-        query = self._asking if phase == Kind.QUERY else ""
+        query = self._asking if phase == Work.QUERY else ""
         began_s = self._run.released_s.get(query or self._recent.worker_phase(phase))
         sample = self._recent.sample(time.time(), phase, query, began_s)
         if self._spec.clocking.stages and began_s:
@@ -185,7 +185,7 @@ class Follower:
         if self.phases.now == "barrier":
             ready = self._run.waiting_first
             parts.insert(0, f"{ready} of {self._run.workers} workers ready")
-        if self._asking and self.phases.now == Kind.QUERY:
+        if self._asking and self.phases.now == Work.QUERY:
             runs = sum(beat.runs for beat in self._run.beats.values())
             parts.insert(0, f"{self._asked()}, {counted(runs, 'run')}")
             if self.ramping:

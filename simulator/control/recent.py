@@ -13,7 +13,7 @@ from simulator.control.coordinator import Coordinator
 from simulator.protocol.events import AskedSample, SampleEvent
 from simulator.protocol.messages import HEARTBEAT_S, WARMUP, Heartbeat
 from simulator.protocol.sketch import Counts, counts_from, quantile_ms
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 
 RATE_S = 0.9
 """The least time that a rate is taken over: two heartbeats."""
@@ -38,7 +38,7 @@ class Recent:
         self,
         run: Coordinator,
         clock: Callable[[], float],
-        barrier: str = Kind.INSERT.value,
+        barrier: str = Work.INSERT.value,
         beside: Collection[int] = (),
     ) -> None:
         """Take the clock on which the run hears its workers, and the barrier of all that write.

@@ -9,7 +9,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Output, Query, outputs
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
-from simulator.protocol.spec import Ask, Clocking, Insert, Kind, RunSpec, Task
+from simulator.protocol.spec import Ask, Clocking, Insert, RunSpec, Task, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.fold_tasks import FOLD_TASK_ROWS
 
@@ -32,7 +32,7 @@ class Script:
     """Whether workers that have reported help the collector to compute the truth."""
     ramps: bool = False
     """Whether a worker may leave out a query whose ramp ended before it was let in."""
-    barrier: str = Kind.INSERT.value
+    barrier: str = Work.INSERT.value
     """At which workers that write wait for all."""
     in_turn: bool = False
     """Whether queries are asked in turn behind that barrier, in place of one after the other."""
@@ -52,7 +52,7 @@ class Script:
             _needs_help(spec),
             spec.load.ramp is not None,
             spec.barrier,
-            spec.kind is Kind.MIXED,
+            spec.work is Work.MIXED,
         )
 
     def barriers(self, task: Task) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ from simulator.protocol.messages import (
     WorkerReport,
 )
 from simulator.protocol.sketch import pairs_of
-from simulator.protocol.spec import Ask, Insert, Kind, RunSpec
+from simulator.protocol.spec import Ask, Insert, RunSpec, Work
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -279,7 +279,7 @@ class Worker:
         with connected(self._database, self._stop, self._clock) as session:
             if self._spec.load.own:
                 session.read_only()
-            if self._spec.kind is Kind.MIXED:
+            if self._spec.work is Work.MIXED:
                 self._ask_in_turn(task, session)
             else:
                 self._ask_one_by_one(task, session)

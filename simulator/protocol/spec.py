@@ -30,7 +30,7 @@ MOST_WARMUP = 300
 """Different instances of the warm-up of a worker; more runs ask them again."""
 
 
-class Kind(StrEnum):
+class Work(StrEnum):
     """The task of a run."""
 
     INSERT = "insert"
@@ -49,17 +49,17 @@ class Kind(StrEnum):
     @property
     def writes(self) -> bool:
         """Whether a run of this kind leaves rows in the tables."""
-        return self in (Kind.INSERT, Kind.MIXED)
+        return self in (Work.INSERT, Work.MIXED)
 
     @property
     def asks(self) -> bool:
         """Whether a run of this kind times queries."""
-        return self in (Kind.QUERY, Kind.MIXED)
+        return self in (Work.QUERY, Work.MIXED)
 
     @property
     def needs_rows(self) -> bool:
         """Whether a run of this kind is about rows that an earlier insert has stored."""
-        return self in (Kind.QUERY, Kind.MIXED, Kind.VERIFY)
+        return self in (Work.QUERY, Work.MIXED, Work.VERIFY)
 
 
 class Insert(BaseModel):
@@ -187,7 +187,7 @@ class RunSpec(BaseModel):
     run_id: str
     by: str = ""
     """User and machine of the command line."""
-    kind: Kind
+    work: Work
     target: str
     module: str
     options: dict[str, Any]
@@ -200,7 +200,7 @@ class RunSpec(BaseModel):
     records: RecordsFile | None = None
     """None: workers draw and encode the rows."""
     scan: ScanTask | None = None
-    """Of a run of Kind.SCAN."""
+    """Of a run of Work.SCAN."""
     batch_rows: int = 0
     imports: bool = False
     """Whether each worker writes its timed rows to files, which the database then imports."""
@@ -228,7 +228,7 @@ class RunSpec(BaseModel):
 
         Without rows to write, each query has a barrier of its own.
         """
-        return (self.kind if self.kind is Kind.MIXED else Kind.INSERT).value
+        return (self.work if self.work is Work.MIXED else Work.INSERT).value
 
     @property
     def warmup_s(self) -> float:
@@ -236,7 +236,7 @@ class RunSpec(BaseModel):
 
         Workers that ask one query after the other warm up each before its barrier.
         """
-        return 0.0 if self.kind is Kind.QUERY else self.clocking.warmup_s
+        return 0.0 if self.work is Work.QUERY else self.clocking.warmup_s
 
     def active_at(self, elapsed_s: float) -> int:
         """Return how many workers are active so long after the start of the stages."""

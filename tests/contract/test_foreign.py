@@ -21,7 +21,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError
 from simulator.modules.base import BATCH, Database
-from simulator.protocol.spec import Ask, Insert, Kind, RunSpec
+from simulator.protocol.spec import Ask, Insert, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send
 from tests.contract.targets import TARGETS, Target
 from tests.unit.specs import run_spec
@@ -48,10 +48,10 @@ def _runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
     yield run_spec(workers=(Insert(prefill=rows),), dataset=empty, clean=False)
     yield run_spec(workers=(writes,), dataset=wide.dataset, clean=False)
     asks = Ask(place=0, every=1, runs=1)
-    yield run_spec(kind=Kind.MIXED, workers=(writes, asks), dataset=wide.dataset, clean=False)
+    yield run_spec(work=Work.MIXED, workers=(writes, asks), dataset=wide.dataset, clean=False)
     if database.capabilities.indices:
         yield run_spec(
-            kind=Kind.QUERY, workers=(asks,), dataset=wide.dataset, clean=False,
+            work=Work.QUERY, workers=(asks,), dataset=wide.dataset, clean=False,
             options={"create_indices": True},
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from cli.records.manifest import read
 from simulator.protocol.events import Outcome, PhaseEvent, parse_event
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 from tests.integration.conftest import ROOT, CommandLine
 from tests.pods import mount
 from tests.unit.specs import run_spec
@@ -54,7 +54,7 @@ def scan_by(folder: Path, file: Path, **task: Any) -> Outcome:
     """Have a collector scan a file, as in a pod without workers."""
     records = {"path": str(file), "format": "influx", **task.pop("records", {})}
     given = {"workers": (1, 3), "batch_rows": 7, "manifest_path": f"{file}.json", **task}
-    spec = run_spec(kind=Kind.SCAN, workers=(), records=records, scan=given)
+    spec = run_spec(work=Work.SCAN, workers=(), records=records, scan=given)
     folder.mkdir()
     done = subprocess.run(
         [sys.executable, "-m", "simulator", "collector", "--port=0",

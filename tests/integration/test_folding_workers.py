@@ -18,7 +18,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.events import Event, Outcome, PhaseEvent
-from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.protocol.spec import Ask, Insert, QueryLoad, RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of
@@ -50,7 +50,7 @@ def query_spec(rows: int) -> RunSpec:
     """Return a query run on tables that hold many rows."""
     return spec(rows).model_copy(
         update={
-            "kind": Kind.QUERY,
+            "work": Work.QUERY,
             "workers": tuple(Ask(place=place, every=WORKERS, runs=1) for place in range(WORKERS)),
             "load": QueryLoad(queries={"count-events": "", "temperature-min-max": ""}),
         }
@@ -65,7 +65,7 @@ def spec(rows: int, timeout_s: float = 0.0) -> RunSpec:
     )  # fmt: skip
     plans = tuple(Insert(timed=(lane_range(index, 0, 1000),)) for index in range(WORKERS))
     return RunSpec(
-        run_id="r", kind=Kind.INSERT, target="t", module="empty:Empty", options={}, dataset=held,
+        run_id="r", work=Work.INSERT, target="t", module="empty:Empty", options={}, dataset=held,
         workers=plans, batch_rows=1000, timeout_s=timeout_s, silence_s=5.0,
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 from simulator.modules.options import Options
 from simulator.protocol.events import Outcome, parse_event
-from simulator.protocol.spec import Insert, Kind
+from simulator.protocol.spec import Insert, Work
 from tests.integration.conftest import CommandLine, combined
 from tests.integration.leaks import Pod, Shown, watched
 from tests.servers import QUICK, free_port
@@ -254,7 +254,7 @@ def test_every_way_in_leads_to_the_same_target(
 
     assert {name: target.secrets()[name] for name in login.values} == login.values
     assert target.options == login.model()
-    spec = collector_run(Kind.CHECK, "s", target).model_dump_json()
+    spec = collector_run(Work.CHECK, "s", target).model_dump_json()
     shown = Shown(f"{target!r} {target.options.public()} {spec}", "")
     shown.assert_without(login.secrets)
 
@@ -326,7 +326,7 @@ def test_no_wrong_certificate_is_shown(tmp_path: Path, echo: EchoServer, login: 
 
 def collector(folder: Path, login: Login) -> Pod:
     """A collector in a pod that only looks at the database."""
-    spec = run_spec(kind=Kind.CHECK, module=login.module, options=dict(login.options), workers=())
+    spec = run_spec(work=Work.CHECK, module=login.module, options=dict(login.options), workers=())
     return Pod(folder, spec.model_dump_json(), login.values, "collector", "--port=0")
 
 

@@ -23,9 +23,9 @@ import yaml
 
 from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side
+from cli.kinds import summary_of
 from cli.planning.options import DEFAULT_RUNS
 from cli.results.result import Result
-from cli.summary.build import summary_of
 from tests.perf.pipeline import insert
 from tests.servers import SERVERS
 

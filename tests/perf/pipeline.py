@@ -24,7 +24,7 @@ from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.messages import TOKEN_HEADER, UID_HEADER
-from simulator.protocol.spec import Insert, Kind, RunSpec
+from simulator.protocol.spec import Insert, RunSpec, Work
 from tests.pods import mount
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +140,7 @@ def show_barrier(folder: Path) -> None:
         primary_key=PrimaryKey.NONE, parts=1,
     )  # fmt: skip
     spec = RunSpec(
-        run_id="barrier", kind=Kind.INSERT, target="null", module="null", options={},
+        run_id="barrier", work=Work.INSERT, target="null", module="null", options={},
         dataset=dataset, workers=(Insert(),) * BARRIER_WORKERS,
     )  # fmt: skip
     files = mount(folder, spec.model_dump_json())

@@ -37,7 +37,7 @@ from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.host import keep_freed_memory
 from simulator.load.fold_tasks import Folder
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import RunSpec, Work
 from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.folding import fold_here, truths
 from simulator.verify.needed import statistics_of
@@ -228,7 +228,7 @@ def show_instances(rows: int) -> None:
 def show_workers(rows: int) -> None:
     """Print the time in which 1, 2 and 4 processes fold all rows, and one process merges them."""
     spec = RunSpec(
-        run_id="r", kind=Kind.INSERT, target="t", module="null", options={}, workers=(),
+        run_id="r", work=Work.INSERT, target="t", module="null", options={}, workers=(),
         dataset=dataset("iot", rows, devices=HOSTS),
     )  # fmt: skip
     for workers in (1, 2, 4):

@@ -6,7 +6,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.mark import Mark, State
-from simulator.protocol.spec import Clocking, Kind, RunSpec
+from simulator.protocol.spec import Clocking, RunSpec, Work
 
 MARKED_MS = 1_800_000_000_000
 
@@ -44,7 +44,7 @@ def run_spec(**changes: Any) -> RunSpec:
     """Return the specification of an insert run on `null`; `changes` of its clocking too."""
     given = {
         "run_id": "r",
-        "kind": Kind.INSERT,
+        "work": Work.INSERT,
         "target": "t",
         "module": "null",
         "options": {},

@@ -20,7 +20,7 @@ from simulator.errors import Interrupted
 from simulator.modules.options import Options
 from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Insert, Kind
+from simulator.protocol.spec import Insert
 from tests.unit.specs import dataset, run_spec
 
 SECRETS = {"password": "sesame open"}
@@ -114,7 +114,7 @@ def _result(spec):
         program_version="1",
         sweep_id="s",
         created=datetime(2026, 11, 21, tzinfo=UTC),
-        kind=Kind.INSERT,
+        kind="insert",
         target="t",
         module="null",
         runner="local",

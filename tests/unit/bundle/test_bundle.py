@@ -19,7 +19,6 @@ from cli.results import result_files
 from cli.results.result import Manifest
 from cli.targets import config
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 from tests import ROOT
 from tests.unit.archive.made import id_of, store
@@ -169,7 +168,7 @@ def test_queries_bring_the_insert_of_their_rows_and_a_plan_its_sweeps(tmp_path):
     manifest = Manifest(dataset=made.stored(100), rows=100, complete=True)
     insert = stored(tmp_path, 1, manifest=manifest)
     stored(tmp_path, 2, manifest=manifest.model_copy(update={"dataset": made.stored(7)}))
-    asked = {"kind": Kind.QUERY, "dataset": made.stored(100)}
+    asked = {"kind": "query", "dataset": made.stored(100)}
     query = store(tmp_path, 3, found=made.result([made.run()], **asked))
     item = ItemRecord(id="i", target="lite", setting="s", repeat=1, verdict="verified",
                       files=(insert.name,))  # fmt: skip

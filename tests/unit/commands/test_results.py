@@ -19,7 +19,6 @@ from cli.reproduce.record import Reproduction
 from cli.results import result_files
 from cli.results.result import Manifest
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 from tests import ROOT
 from tests.unit.archive.made import FIRST, id_of, store
 from tests.unit.report import made
@@ -66,7 +65,7 @@ def test_a_list_shows_what_was_measured_and_on_what_it_stands(folder, run):
 def test_the_list_is_filtered(folder, run):
     for number in range(4):
         store(folder, number, tags=["even"] * (number % 2 == 0) + ["first"] * (number == 0))
-    query = made.result([], kind=Kind.QUERY, configuration={"workers": [1], "queries": ["newest"]})
+    query = made.result([], kind="query", configuration={"workers": [1], "queries": ["newest"]})
     store(folder, 4, found=query, target="other")
 
     assert ids(run("list", "--format=json")) == [id_of(n) for n in (4, 3, 2, 1, 0)]
@@ -251,7 +250,7 @@ def test_an_export_is_written_as_a_whole_or_not_at_all(folder, run, form):
 def test_the_result_that_says_what_the_tables_hold_is_kept(folder, run):
     manifest = Manifest(dataset=made.stored(9), rows=9, complete=True)
     older, newer = (store(folder, number, manifest=manifest) for number in range(2))
-    query = store(folder, 2, kind=Kind.QUERY)
+    query = store(folder, 2, kind="query")
 
     with pytest.raises(
         ConfigError, match=r"the tables events of target lite hold.*--force removes"

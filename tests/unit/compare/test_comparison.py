@@ -10,7 +10,6 @@ from cli.compare.tables import content_of, printed
 from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome, QueryVerdict
 from simulator.protocol.messages import QueryTimes, WorkerReport
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.report.made import (
     SERVER,
@@ -93,7 +92,7 @@ def asked(name, *waits, status=Status.VERIFIED):
         queries=(QueryVerdict(name="count-events", statement="", tuned=False, verdict=verdict),),
         verdict=verdict,
     )  # fmt: skip
-    return result([run(found)], kind=Kind.QUERY, sweep_id=name, dataset=stored(100))
+    return result([run(found)], kind="query", sweep_id=name, dataset=stored(100))
 
 
 def test_queries_are_judged_by_their_wait_over_several_results():
@@ -127,7 +126,7 @@ BASE = sweep("base", 1.0, 1.1)
         (asked("b", 1.0), "is the result of query, and base.json of insert"),
         (wrong("b"), "has the verdict mismatch"),
         (result([], sweep_id="b", status="failed", cause="no disk"), "no finished run .no disk."),
-        (result([], sweep_id="b", kind=Kind.VERIFY), "which has no figures"),
+        (result([], sweep_id="b", kind="verify"), "which has no figures"),
         (BASE, "is named twice"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

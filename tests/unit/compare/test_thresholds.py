@@ -4,13 +4,14 @@ import pytest
 
 from cli.compare.comparison import compared
 from cli.compare.thresholds import Scope, checks_of, comparison_checks, failures, parsed
-from cli.summary.build import summary_of
+from cli.kinds import summary_of
+from cli.summary.subjects import QUERY, WORKERS
 from tests.unit.compare.test_comparison import asked, side, sweep
 from tests.unit.report.made import histogram, outcome, result, run, worker
 
-INSERTS = Scope({"workers"}, workers=(1, 4), queries=())
-QUERIES = Scope({"query"}, workers=(1,), queries=("count-events", "all queries"))
-COMPARISONS = Scope({"workers"}, compares=True, workers=(1,), queries=())
+INSERTS = Scope((WORKERS,), workers=(1, 4), queries=())
+QUERIES = Scope((QUERY,), workers=(1,), queries=("count-events", "all queries"))
+COMPARISONS = Scope((WORKERS,), compares=True, workers=(1,), queries=())
 
 
 def taken(text, scope=INSERTS):
@@ -141,7 +142,7 @@ def test_queries_are_named_by_patterns():
 
 
 def test_a_threshold_about_inserts_is_not_held_against_queries():
-    both = Scope({"workers", "query"})
+    both = Scope((WORKERS, QUERY))
 
     assert failed("rows_per_s < 1G", asked("a", 10), both) == []
     assert len(failed("rows_per_s < 1G", two_counts(), both)) == 2

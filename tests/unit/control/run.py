@@ -26,7 +26,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     digest_of,
 )
-from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, Ramp, RunSpec
+from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, RunSpec, Work
 from simulator.verify.needed import Names, names_of_instances, names_of_statistics
 from tests.unit.specs import dataset, run_spec
 
@@ -49,7 +49,7 @@ def query_spec(workers: int) -> RunSpec:
     """Return a run of two queries."""
     stored = dataset(ranges=(lane_range(0, 0, 1000),))
     return run_spec(
-        kind=Kind.QUERY,
+        work=Work.QUERY,
         workers=tuple(Ask(place=i, every=workers, runs=REPEATS) for i in range(workers)),
         dataset=stored,
         load=QueryLoad(queries=dict.fromkeys(QUERIES, "")),
@@ -60,7 +60,7 @@ def mixed_spec() -> RunSpec:
     """Return a mixed run: worker 0 writes, worker 1 asks two queries in turn."""
     stored = dataset(ranges=(lane_range(0, 0, 1000),))
     return run_spec(
-        kind=Kind.MIXED,
+        work=Work.MIXED,
         workers=(
             Insert(timed=(lane_range(0, 1000, TIMED),)),
             Ask(place=0, every=1, runs=0, most=10),

@@ -17,7 +17,7 @@ from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.events import CheckEvent, Outcome, PhaseEvent, ReportEvent, parse_event
 from simulator.protocol.messages import Heartbeat, WorkerReport
-from simulator.protocol.spec import Insert, Kind
+from simulator.protocol.spec import Insert, Work
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
 
@@ -26,9 +26,9 @@ A_PIPES_SHARE = 4096
 """Of so many bytes a write to a pipe is not mixed with another's."""
 
 
-def collector_of(kind, workers=0, database=None):
+def collector_of(work, workers=0, database=None):
     spec = run_spec(
-        kind=kind,
+        work=work,
         dataset=dataset(parts=max(workers, 1)),
         workers=tuple(Insert(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
         batch_rows=10,
@@ -92,7 +92,7 @@ def with_reports(collector, count=MANY, fails=""):
 
 
 def test_every_report_comes_before_the_outcome_and_nothing_after_it(events_of):
-    numbers, events, _ = events_of(with_reports(collector_of(Kind.INSERT, MANY)))
+    numbers, events, _ = events_of(with_reports(collector_of(Work.INSERT, MANY)))
 
     assert [type(event) for event in events[-MANY - 1 :]] == [ReportEvent] * MANY + [Outcome]
     assert [event.report.index for event in events[-MANY - 1 : -1]] == list(range(MANY))
@@ -100,7 +100,7 @@ def test_every_report_comes_before_the_outcome_and_nothing_after_it(events_of):
 
 
 def test_a_report_is_passed_on_while_others_still_insert(events_of):
-    collector = collector_of(Kind.INSERT, 2)
+    collector = collector_of(Work.INSERT, 2)
 
     async def measure():
         for index in range(2):
@@ -118,21 +118,21 @@ def test_a_report_is_passed_on_while_others_still_insert(events_of):
 
 
 def test_the_outcome_does_not_grow_with_the_workers(events_of):
-    *_, lengths = events_of(with_reports(collector_of(Kind.INSERT, MANY)))
-    *_, few = events_of(with_reports(collector_of(Kind.INSERT, 1), 1))
+    *_, lengths = events_of(with_reports(collector_of(Work.INSERT, MANY)))
+    *_, few = events_of(with_reports(collector_of(Work.INSERT, 1), 1))
 
     assert lengths[-1] < A_PIPES_SHARE
     assert lengths[-1] - few[-1] < 10
 
 
 def test_the_outcome_says_how_many_reports_there_are_without_them(events_of):
-    *_, (*_, outcome), _ = events_of(with_reports(collector_of(Kind.INSERT, MANY)))
+    *_, (*_, outcome), _ = events_of(with_reports(collector_of(Work.INSERT, MANY)))
 
     assert (outcome.status, outcome.reports, outcome.workers) == ("done", MANY, ())
 
 
 def test_the_command_line_puts_them_together_again(lines_of):
-    _, lines = lines_of(with_reports(collector_of(Kind.INSERT, MANY)))
+    _, lines = lines_of(with_reports(collector_of(Work.INSERT, MANY)))
     stream = EventStream()
 
     reported = [stream.take(line) for line in lines]
@@ -141,7 +141,7 @@ def test_the_command_line_puts_them_together_again(lines_of):
 
 
 def test_the_reports_of_a_failed_run_are_reported_too(events_of):
-    _, events, _ = events_of(with_reports(collector_of(Kind.INSERT, 3), 2, fails="disk is full"))
+    _, events, _ = events_of(with_reports(collector_of(Work.INSERT, 3), 2, fails="disk is full"))
 
     assert [event.report.index for event in events if isinstance(event, ReportEvent)] == [0, 1]
     assert (events[-1].status, events[-1].cause, events[-1].exit_code) == (
@@ -153,7 +153,7 @@ def test_the_reports_of_a_failed_run_are_reported_too(events_of):
 
 
 def test_a_worker_that_is_lost_is_reported_by_its_last_words(events_of):
-    collector = collector_of(Kind.INSERT, 2)
+    collector = collector_of(Work.INSERT, 2)
 
     async def measure():
         collector._run.uids.update({0: "a", 1: "b"})
@@ -174,7 +174,7 @@ def test_a_worker_that_is_lost_is_reported_by_its_last_words(events_of):
 
 
 def test_a_check_shows_each_thing_that_it_tried(events_of):
-    _, events, _ = events_of(collector_of(Kind.CHECK))
+    _, events, _ = events_of(collector_of(Work.CHECK))
 
     assert events[0] == PhaseEvent(phase="check")
     checks = [event for event in events if isinstance(event, CheckEvent)]
@@ -193,7 +193,7 @@ class Refusing(Null):
 
 
 def test_a_check_ends_with_the_first_thing_that_is_wrong(events_of):
-    _, events, _ = events_of(collector_of(Kind.CHECK, database=Refusing(NullOptions())))
+    _, events, _ = events_of(collector_of(Work.CHECK, database=Refusing(NullOptions())))
 
     checks = [event.name for event in events if isinstance(event, CheckEvent)]
     assert checks == ["reached", "durability"]
@@ -210,7 +210,7 @@ class Unreachable(Null):
 
 
 def test_a_check_does_not_repeat_the_name_of_the_module(events_of):
-    _, events, _ = events_of(collector_of(Kind.CHECK, database=Unreachable(NullOptions())))
+    _, events, _ = events_of(collector_of(Work.CHECK, database=Unreachable(NullOptions())))
 
     assert events[-1].cause == "not reached: ConnectionRefusedError: port 9"
 
@@ -220,7 +220,7 @@ def test_a_check_does_not_repeat_the_name_of_the_module(events_of):
 
 def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of, monkeypatch):
     monkeypatch.setattr(simulator_collector, "_LAST_REPORTS_S", 0.1)
-    collector = collector_of(Kind.INSERT, 2)
+    collector = collector_of(Work.INSERT, 2)
     measure = collector._measure
 
     async def measure_and_stop():
@@ -235,7 +235,7 @@ def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of
 
 
 def test_every_line_is_one_event_in_json(lines_of):
-    _, lines = lines_of(collector_of(Kind.CHECK))
+    _, lines = lines_of(collector_of(Work.CHECK))
 
     bodies = [json.loads(line.partition(" ")[2]) for line in lines]
     assert {body["event"] for body in bodies} == {"phase", "check", "outcome"}

@@ -11,7 +11,7 @@ from simulator.control.reports import Rejected
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.messages import Folded, FoldReply, FoldRequest
-from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad
+from simulator.protocol.spec import Ask, Insert, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify import fold_tasks
 from simulator.verify.fold_tasks import FoldTasks
@@ -25,14 +25,14 @@ from tests.unit.control.run import (
 from tests.unit.specs import dataset, run_spec
 
 SPECS = {
-    Kind.INSERT: lambda rows: run_spec(
+    Work.INSERT: lambda rows: run_spec(
         workers=tuple(
             Insert(timed=(lane_range(i, 0, size),)) for i, size in enumerate((rows // 2, 100))
         ),
         dataset=dataset(ranges=(lane_range(2, 0, rows - rows // 2 - 100),)),
     ),
-    Kind.QUERY: lambda rows: run_spec(
-        kind=Kind.QUERY,
+    Work.QUERY: lambda rows: run_spec(
+        work=Work.QUERY,
         workers=tuple(Ask(place=i, every=2, runs=1) for i in range(2)),
         dataset=dataset(ranges=(lane_range(0, 0, rows),), params={"devices": 7}),
         load=QueryLoad(
@@ -53,8 +53,8 @@ def _quickly(monkeypatch):
 class Run:
     """A run whose two workers have reported, and whose truth is needed."""
 
-    def __init__(self, kind=Kind.INSERT, rows=4000, **changes):
-        self.spec = SPECS[kind](rows).model_copy(update=changes)
+    def __init__(self, work=Work.INSERT, rows=4000, **changes):
+        self.spec = SPECS[work](rows).model_copy(update=changes)
         self.gate = gate_of(self.spec)
         for index in range(2):
             self.gate.run.uids[index] = uid_of(index)
@@ -190,15 +190,15 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes"),
+    ("work", "changes"),
     [
-        (Kind.INSERT, {"verify": VerifyMode.NONE}),
-        (Kind.INSERT, {"rows": 500}),
-        (Kind.QUERY, {"rows": 500}),
+        (Work.INSERT, {"verify": VerifyMode.NONE}),
+        (Work.INSERT, {"rows": 500}),
+        (Work.QUERY, {"rows": 500}),
     ],
 )
-def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
-    made = Run(kind, **changes)
+def test_workers_end_at_once_if_there_is_little_to_fold(work, changes):
+    made = Run(work, **changes)
     assert made.ask().over
     made.shared.offer(made.names, made.tasks)
 
@@ -206,4 +206,4 @@ def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
 
 
 def test_a_query_run_is_helped_whatever_an_insert_would_verify():
-    assert not Run(Kind.QUERY, verify=VerifyMode.NONE).ask().over
+    assert not Run(Work.QUERY, verify=VerifyMode.NONE).ask().over

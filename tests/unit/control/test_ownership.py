@@ -16,7 +16,7 @@ from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.mark import State
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Ask, Insert, Kind
+from simulator.protocol.spec import Ask, Insert, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from tests.unit.specs import dataset, run_spec
 
@@ -57,17 +57,17 @@ def write(database, rows_of, rows):
                     session.send(payload)
 
 
-def work_of(kind, database, stored, **changes):
-    spec = run_spec(kind=kind, dataset=stored, workers=(), clean=False, **changes)
+def work_of(work, database, stored, **changes):
+    spec = run_spec(work=work, dataset=stored, workers=(), clean=False, **changes)
     return DatabaseWork(spec, database, lambda _: None)
 
 
 def queried(database, stored, **changes):
-    work_of(Kind.QUERY, database, stored, **changes).prepare()
+    work_of(Work.QUERY, database, stored, **changes).prepare()
 
 
 def verified(database, stored, **changes):
-    work = work_of(Kind.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
+    work = work_of(Work.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
     work.prepare()
     work.verify_stored()
     return work.verdict
@@ -415,7 +415,7 @@ def test_indices_are_created_only_on_tables_that_are_ours(database):
     stored = insert(database)
     change(database, f"DROP TABLE {TABLE.name}")
     before = dump(database)
-    asks = run_spec(kind=Kind.QUERY, workers=(Ask(place=0, every=1, runs=1),), dataset=stored,
+    asks = run_spec(work=Work.QUERY, workers=(Ask(place=0, every=1, runs=1),), dataset=stored,
                     clean=False, options={"create_indices": True})  # fmt: skip
 
     with pytest.raises(ConfigError, match="did not make table events"):

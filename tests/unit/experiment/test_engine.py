@@ -12,7 +12,6 @@ from cli.experiment.plan import Plan
 from cli.results import result_files
 from cli.targets.config import Target
 from simulator.modules.sqlite import SqliteOptions
-from simulator.protocol.spec import Kind
 from tests.unit.report import made
 
 PLAN = Plan.model_validate(
@@ -140,7 +139,7 @@ def test_queries_count_with_the_insert_before_them_only(folder):
     assert complete_results(folder, item)
 
     runs.now += timedelta(hours=1)
-    runs._sweep(item, Kind.INSERT)
+    runs._sweep(item, "insert")
     assert complete_results(folder, item) is None
 
 

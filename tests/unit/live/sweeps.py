@@ -2,7 +2,7 @@
 
 from cli.report.course import Course
 from simulator.protocol.events import PhaseEvent, SampleEvent
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 from tests.unit.report.made import outcome, result, worker
 from tests.unit.report.test_progress import planned
 
@@ -19,9 +19,9 @@ def asked(at_s=1000.0, **changes):
     return SampleEvent(at_s=at_s, **(fields | changes))
 
 
-def moments(samples_of_runs, kind=Kind.INSERT):
+def moments(samples_of_runs, work=Work.INSERT):
     """Return the moments of runs with these samples each, from the first phase to the outcome."""
-    runs = [planned(1, 100, number=number, kind=kind) for number in range(len(samples_of_runs))]
+    runs = [planned(1, 100, number=number, work=work) for number in range(len(samples_of_runs))]
     course = Course(runs)
     found = []
     for run, samples in zip(runs, samples_of_runs, strict=True):

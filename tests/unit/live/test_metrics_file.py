@@ -9,7 +9,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from cli.live.file import MetricsFile, problem_with
 from cli.live.samples import FAMILIES, lines_of
 from simulator.protocol.events import AskedSample
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 from tests.unit.live.sweeps import RESULT, asked, moments, sample
 
 
@@ -39,7 +39,7 @@ def test_a_parser_reads_every_sample_of_every_run(tmp_path):
 
 def test_queries_have_metrics_of_their_own(tmp_path):
     samples = [asked(1000.0), asked(1001.0, runs=5), asked(1002.0, query="other")]
-    families = written(tmp_path / "m", moments([samples], Kind.QUERY))
+    families = written(tmp_path / "m", moments([samples], Work.QUERY))
 
     runs = [(each.labels["query"], each.value) for each in families["iotbench_queries"].samples]
     assert runs == [("newest", 3), ("newest", 5), ("other", 3)]
@@ -48,7 +48,7 @@ def test_queries_have_metrics_of_their_own(tmp_path):
 
 def test_inserts_and_queries_of_a_mixed_run_are_series_of_the_same_metrics(tmp_path):
     beside = AskedSample(runs=7, queries_per_s=3.5, p50_ms=20.0, p99_ms=40.0)
-    families = written(tmp_path / "m", moments([[sample(phase="mixed", asked=beside)]], Kind.MIXED))
+    families = written(tmp_path / "m", moments([[sample(phase="mixed", asked=beside)]], Work.MIXED))
 
     waits = families["iotbench_p99_seconds"].samples
     assert [(each.labels.get("query"), each.value) for each in waits] == [
@@ -68,7 +68,7 @@ def test_stages_show_how_many_workers_are_active(tmp_path):
 
 
 def test_every_metric_is_written_by_some_sample():
-    found = [*moments([[sample(active=2)], []]), *moments([[asked()]], Kind.QUERY)]
+    found = [*moments([[sample(active=2)], []]), *moments([[asked()]], Work.QUERY)]
     found[1] = found[1].__class__(**{**_fields(found[1]), "sweep_left_s": 3.0})
     names = {str(line).partition("{")[0] for moment in found for line in lines_of(moment, RESULT)}
 

@@ -17,7 +17,7 @@ from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import FoldReply, Reply
-from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, Ramp
+from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, Work
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
@@ -238,7 +238,7 @@ def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(tmp_path, m
     database.create(DatasetReader(dataset()).tables, 0)
     names = ("count-events", "temperature-min-max", "temperature-stats")
     spec = run_spec(
-        kind=Kind.QUERY,
+        work=Work.QUERY,
         workers=(Ask(place=0, every=1, runs=0),),
         load=QueryLoad(
             queries=dict.fromkeys(names, ""),
@@ -256,7 +256,7 @@ def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(tmp_path, m
 def test_a_worker_that_is_never_let_in_reports_nothing(tmp_path):
     database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
     spec = run_spec(
-        kind=Kind.QUERY,
+        work=Work.QUERY,
         workers=(Ask(place=0, every=1, runs=0),),
         load=QueryLoad(
             queries={"count-events": ""},

@@ -6,6 +6,7 @@ from cli.compare.thresholds import Scope
 from cli.options.gates import Gates
 from cli.reproduce.record import ItemRecord, Reproduction
 from cli.results import result_files
+from cli.summary.subjects import QUERY, WORKERS
 from tests.unit.compare.test_comparison import asked, sweep
 
 
@@ -25,7 +26,7 @@ def held(folder, found, *texts):
     result_files.write(folder / "a.json", sweep("a", 1.0))
     result_files.write(folder / "b.json", asked("b", 10, 30))
     gates = Gates(fail_if=texts, junit=folder / "out.xml")
-    thresholds = gates.expected(Scope({"workers", "query"}))
+    thresholds = gates.expected(Scope((WORKERS, QUERY)))
     code = gates.concluded_items("plan.p", found.status, found.items, folder, thresholds)
     (suite,) = ET.parse(folder / "out.xml").getroot()
     return code, {case.get("name"): [why.tag for why in case] for case in suite}

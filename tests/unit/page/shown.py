@@ -8,7 +8,6 @@ from cli.results.result import Result
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import Occurrence, QueryRamp, QueryVerdict, RampEnd, RampStep
 from simulator.protocol.messages import BatchFailures, Failed, QueryTimes
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report import made
 
@@ -105,7 +104,7 @@ def query(target="lite", counts=(1, 2), ramps=()):
         found = made.outcome(*workers, queries=verdicts, ramps=ramps, size_bytes=None)
         runs.append(made.run(found).model_copy(update={"metrics": None}))
     options = {"workers": [*counts], "ramp_limit_s": 0.1 if ramps else None}
-    return made.result(runs, kind=Kind.QUERY, target=target, configuration=options)
+    return made.result(runs, kind="query", target=target, configuration=options)
 
 
 def ramp():
@@ -123,7 +122,7 @@ def verify():
     checks = (Check(name="events: count", expected="9", found="8", ok=False),)
     wrong = Verdict(status=Status.MISMATCH, reason="events: count", checks=checks)
     checked = made.run(made.outcome(verdict=wrong)).model_copy(update={"metrics": None})
-    return made.result([checked], kind=Kind.VERIFY)
+    return made.result([checked], kind="verify")
 
 
 def every() -> list[Result]:

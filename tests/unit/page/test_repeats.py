@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from cli.kinds import summary_of
 from cli.page.build import page_of
 from cli.page.html import rendered
 from cli.page.measured import measured
 from cli.page.sources import Repeated, Sources
 from cli.report.repeats import joined_summary
-from cli.summary.build import summary_of
 from cli.summary.figures import Measurement
-from cli.summary.rows import SUBJECTS, Place, Row, Summary
-from simulator.protocol.spec import Kind
+from cli.summary.rows import Place, Row
+from cli.summary.subjects import QUERY, WORKERS
+from cli.summary.summary import Summary
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.page import shown
 
@@ -142,10 +143,10 @@ def row(place, value, verdict="verified", **more):
 
 def test_extremes_stay_extremes_and_a_figure_may_be_missing():
     one, two, more = Place(workers=1), Place(workers=2), Measurement(0.5, 1)
-    subject = SUBJECTS["workers"]
+    subject = WORKERS
     summaries = [
-        Summary(Kind.INSERT, subject, (row(one, 10.0, client_share=more),)),
-        Summary(Kind.INSERT, subject, (row(one, 30.0, "unknown"), row(two, 5.0))),
+        Summary(subject, (row(one, 10.0, client_share=more),)),
+        Summary(subject, (row(one, 30.0, "unknown"), row(two, 5.0))),
     ]
     first, second = joined_summary(summaries).rows
 
@@ -159,7 +160,7 @@ def test_extremes_stay_extremes_and_a_figure_may_be_missing():
 
 def test_rows_of_the_same_name_are_joined_in_their_order():
     rows = [row(Place(query="q", workers=workers), 9.0 / workers) for workers in (9, 1)]
-    summary = Summary(Kind.QUERY, SUBJECTS["query"], tuple(rows))
+    summary = Summary(QUERY, tuple(rows))
     joined = joined_summary([summary, summary])
 
     assert [each.figures["rows_per_s"].value for each in joined.rows] == [1.0, 9.0]

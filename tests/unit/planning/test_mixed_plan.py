@@ -16,7 +16,7 @@ from simulator.errors import ConfigError
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 from tests.unit.planning.options import changed
 from tests.unit.specs import dataset
 
@@ -49,7 +49,7 @@ def fleet(rows, **params):
 def test_the_workers_that_write_come_first_and_the_others_ask_in_turn():
     spec = planned()
 
-    assert (len(spec.inserts), len(spec.asks), spec.kind) == (3, 2, Kind.MIXED)
+    assert (len(spec.inserts), len(spec.asks), spec.work) == (3, 2, Work.MIXED)
     assert spec.workers == (*spec.inserts, *spec.asks)
     assert [(ask.place, ask.every, ask.runs, ask.most) for ask in spec.asks] == [
         (0, 2, 0, MOST_INSTANCES),

@@ -22,7 +22,7 @@ from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.options import Options
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Work
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.planning.options import changed
 
@@ -351,7 +351,7 @@ STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
 def test_a_verification_has_no_workers_and_expects_the_dataset():
     run = plan.verify_run("s", SQLITE, STORED, mode=VerifyMode.FULL, timeout_s=5.0)
 
-    assert (run.spec.kind, run.spec.workers, run.spec.dataset) == (Kind.VERIFY, (), STORED)
+    assert (run.spec.work, run.spec.workers, run.spec.dataset) == (Work.VERIFY, (), STORED)
     assert (run.spec.verify, run.spec.timeout_s, run.level) == (VerifyMode.FULL, 5.0, STORED.rows)
     plan.expect_stored(SQLITE, "full")
 

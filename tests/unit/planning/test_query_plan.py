@@ -15,7 +15,7 @@ from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.messages import AnswerKey
-from simulator.protocol.spec import FIRST_INSTANCE, MOST_WARMUP, Ask, Kind, Ramp
+from simulator.protocol.spec import FIRST_INSTANCE, MOST_WARMUP, Ask, Ramp, Work
 from tests.unit.planning.options import changed
 from tests.unit.specs import dataset
 
@@ -58,7 +58,7 @@ def test_a_query_run_asks_all_queries_and_cleans_nothing():
         "temperature-stats-per-device",
         "newest-per-device",
     ]
-    assert (run.spec.kind, run.spec.clean, run.level) == (Kind.QUERY, False, 50)
+    assert (run.spec.work, run.spec.clean, run.level) == (Work.QUERY, False, 50)
     assert run.spec.after == STORED
 
 

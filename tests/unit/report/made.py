@@ -11,7 +11,6 @@ from simulator.data.schema import PrimaryKey
 from simulator.load.meter import Meter
 from simulator.protocol.events import Outcome, ServerFacts
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 
 MS = 10**6
@@ -81,7 +80,7 @@ def run(found=None, *, number=1, level=0, **changes):
     )
 
 
-def result(runs, *, cores=8, kind=Kind.INSERT, **changes):
+def result(runs, *, cores=8, kind="insert", **changes):
     fields = {
         "program_version": "1",
         "sweep_id": "s",

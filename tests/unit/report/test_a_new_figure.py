@@ -11,14 +11,15 @@ from cli.compare.sides import Side
 from cli.compare.tables import printed as compared_text
 from cli.compare.thresholds import Scope, checks_of, failures, parsed
 from cli.experiment.measures import is_measure, measures_of, unit_of
+from cli.kinds import summary_of
 from cli.page.build import page_of
 from cli.page.html import rendered
 from cli.page.sources import Sources
 from cli.reference import PARTS
 from cli.report.tables import printed
 from cli.results.metrics import InsertMetrics
-from cli.summary.build import summary_of
 from cli.summary.figures import FIGURES, Better, Figure, Unit
+from cli.summary.subjects import WORKERS
 from tests.unit.page import shown
 
 NAME = "rows_per_retry"
@@ -60,7 +61,7 @@ def test_it_is_compared_and_has_thresholds():
 
     problems = []
     texts = [f"{NAME} < 1e9", f"{NAME}_min < 1e9 at workers=1"]
-    thresholds = parsed(texts, Scope({"workers"}, workers=(1,), queries=()), problems)
+    thresholds = parsed(texts, Scope((WORKERS,), workers=(1,), queries=()), problems)
     assert problems == []
     assert len(failures(tuple(checks_of(thresholds, summary_of(result))))) == 2
 

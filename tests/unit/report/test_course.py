@@ -4,7 +4,7 @@ import pytest
 
 from cli.report.course import Course
 from simulator.protocol.events import PhaseEvent, ProgressEvent, SampleEvent
-from simulator.protocol.spec import Kind, QueryLoad
+from simulator.protocol.spec import QueryLoad, Work
 from tests.unit.report.made import outcome, worker
 from tests.unit.report.test_progress import Clock, planned
 
@@ -38,7 +38,7 @@ def test_a_new_phase_and_a_new_run_know_nothing_of_the_one_before():
 
 def asking(load, **timed):
     clock = Clock()
-    run = planned(1, kind=Kind.QUERY, load=load, **timed)
+    run = planned(1, work=Work.QUERY, load=load, **timed)
     course = Course([run], clock)
 
     def follow(query, count, after_s):

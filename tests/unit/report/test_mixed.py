@@ -8,16 +8,16 @@ from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side, expect_comparable
 from cli.compare.thresholds import Scope, checks_of, failures, parsed
 from cli.experiment.measures import is_measure, measures_of
+from cli.kinds import summary_of
 from cli.report.records import as_csv, records_of, totals_of
 from cli.report.tables import printed
 from cli.report.warnings import warnings_of
 from cli.results.metrics import insert_metrics
 from cli.results.result import RunRecord
-from cli.summary.build import summary_of
+from cli.summary.subjects import LOAD
 from simulator.errors import ConfigError
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, WorkerReport
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import histogram, outcome, result, stored, worker
 
@@ -57,7 +57,7 @@ def mixed(*, waits=((5, 5, 5, 5), (20, 20)), ended=12.0, answers=RIGHT, inserted
         metrics=insert_metrics(only_writers, stored(300)),
     )  # fmt: skip
     configuration = {"insert_workers": 2, "query_workers": 2, "duration_s": 2.0, **changes}
-    return result([run], kind=Kind.MIXED, configuration=configuration, dataset=stored(100))
+    return result([run], kind="mixed", configuration=configuration, dataset=stored(100))
 
 
 def figures(row):
@@ -190,7 +190,7 @@ def test_what_was_not_reached_is_named(changes, expected):
 
 def failed(text):
     problems = []
-    scope = Scope({"load"}, workers=(), queries=("inserts", *QUERIES, "all queries"))
+    scope = Scope((LOAD,), workers=(), queries=("inserts", *QUERIES, "all queries"))
     thresholds = parsed([text], scope, problems)
     assert problems == []
     return failures(tuple(checks_of(thresholds, summary_of(mixed()))))

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from cli.kinds import kind_named
+from cli.planning.estimates import estimated_s
 from cli.planning.plan import PlannedRun
-from cli.report.plans import estimated_s, plan_text
+from cli.report.plans import plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
@@ -56,7 +58,7 @@ def test_a_run_that_ends_by_time_takes_that_time():
     )
 
     assert estimated_s([timed], last) == pytest.approx(31.0)
-    assert "for 0:00:30" in plan_text([timed], "local", last, 100)
+    assert "for 0:00:30" in plan_text(kind_named("insert"), [timed], "local", last, 100)
 
 
 @pytest.mark.parametrize("last", [None, result(runs=[]), result(runs=[record()])])

@@ -5,9 +5,9 @@ import io
 import pytest
 
 from cli.host.terminal import has_room
+from cli.kinds import summary_of
 from cli.report.plots import plot_of
 from cli.report.tables import printed
-from cli.summary.build import summary_of
 from tests.unit.page import shown
 from tests.unit.report import made
 

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from cli.input.quantities import shown_time
 from cli.report import progress
 from cli.report.course import Course
-from cli.report.estimate import Estimate, shown_time
+from cli.report.estimate import Estimate
 from cli.report.progress import Follower
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import (
@@ -16,11 +17,11 @@ from simulator.protocol.events import (
     ProgressEvent,
     SampleEvent,
 )
-from simulator.protocol.spec import Clocking, Kind, QueryLoad
+from simulator.protocol.spec import Clocking, QueryLoad, Work
 from tests.unit.report.made import outcome, worker
 
 
-def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0, load=None):
+def planned(workers, rows=100, *, number=0, work=Work.INSERT, duration_s=0.0, load=None):
     """A run of so many workers with so many rows each, half of them prefilled."""
     half = rows // 2
     plan = SimpleNamespace(
@@ -30,7 +31,7 @@ def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0, lo
         workers=(plan,) * workers,
         inserts=(plan,) * workers,
         run_id=f"r{number}",
-        kind=kind,
+        work=work,
         dataset=SimpleNamespace(rows=7),
         clocking=Clocking(duration_s=duration_s),
         load=load or QueryLoad(),
@@ -150,14 +151,14 @@ def test_lines_show_the_time_left_of_the_run_and_of_the_sweep(monkeypatch, capsy
 
 
 @pytest.mark.parametrize(
-    ("kind", "workers", "ending"),
+    ("work", "workers", "ending"),
     [
-        (Kind.QUERY, 1, "[1/1] 1 worker: 0 queries, verified"),
-        (Kind.VERIFY, 0, "verify: 7 rows, verified"),
+        (Work.QUERY, 1, "[1/1] 1 worker: 0 queries, verified"),
+        (Work.VERIFY, 0, "verify: 7 rows, verified"),
     ],
 )
-def test_the_end_of_a_query_and_of_a_verification(capsys, kind, workers, ending):
-    run = planned(workers, kind=kind)
+def test_the_end_of_a_query_and_of_a_verification(capsys, work, workers, ending):
+    run = planned(workers, work=work)
     shown([run], [(run, outcome(worker(0)))])
 
     assert capsys.readouterr().err.splitlines() == [ending]
@@ -174,7 +175,7 @@ def test_the_end_of_a_query_and_of_a_verification(capsys, kind, workers, ending)
     ],
 )
 def test_every_report_of_a_query_is_a_line(capsys, as_json, line):
-    run = planned(1, kind=Kind.QUERY)
+    run = planned(1, work=Work.QUERY)
     event = AskedEvent(query="q", runs=1200, wait_ms_avg=12.3456, queries_per_s=345.25)
     shown([run], [(run, event)] * 2, as_json=as_json)
 
@@ -206,7 +207,7 @@ def test_a_line_has_the_latency_of_the_last_seconds_and_the_errors_so_far(monkey
 
 def test_a_line_of_a_query_has_its_place_its_rate_and_its_latency(monkeypatch, capsys):
     monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
-    run = planned(1, kind=Kind.QUERY, load=QueryLoad(queries={"a": "", "b": ""}))
+    run = planned(1, work=Work.QUERY, load=QueryLoad(queries={"a": "", "b": ""}))
     sample = SampleEvent(at_s=1.0, phase="query", query="a", runs=1, queries_per_s=2.5, p99_ms=400)
     shown([run], [(run, PhaseEvent(phase="query", detail="a, 1 of 2")), (run, sample)])
 
@@ -243,7 +244,7 @@ MIXED = SAMPLE.model_copy(update={"phase": "mixed", "asked": BESIDE})
 
 def test_a_line_of_a_mixed_run_has_rows_and_queries(monkeypatch, capsys):
     monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
-    run = planned(1, kind=Kind.MIXED)
+    run = planned(1, work=Work.MIXED)
     done = ProgressEvent(phase="mixed", rows=50, of=100, rows_per_s=9.6, left_s=5.0)
     shown([run], [(run, MIXED), (run, done)])
 
@@ -263,7 +264,7 @@ def test_a_line_of_a_mixed_run_has_rows_and_queries(monkeypatch, capsys):
     ],
 )
 def test_a_narrow_terminal_shows_the_rates_of_both(width, text):
-    run = planned(1, kind=Kind.MIXED)
+    run = planned(1, work=Work.MIXED)
     moment = Course([run]).follow(run, MIXED.model_copy(update={"errors": 0}))
 
     assert progress._fitted(moment, width) == text

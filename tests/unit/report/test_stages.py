@@ -8,17 +8,18 @@ import pytest
 from cli.compare.comparison import compared
 from cli.compare.sides import Side, expect_comparable, samples_of
 from cli.compare.thresholds import Scope, checks_of, parsed
+from cli.kinds import summary_of
 from cli.report.plots import plot_of
 from cli.report.records import records_of
 from cli.report.tables import printed
 from cli.report.warnings import warnings_of
-from cli.summary.build import summary_of
 from cli.summary.rows import Place
+from cli.summary.subjects import STAGE
 from simulator.errors import ConfigError
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, StageTimes
-from simulator.protocol.spec import Kind, LoadStage
+from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.report.made import MS, outcome, result, run, worker
 
@@ -113,7 +114,7 @@ def test_stages_are_shown_in_every_form():
 
 def test_a_threshold_is_held_against_each_stage_or_that_with_so_many_workers():
     problems = []
-    scope = Scope({"stage"}, workers=(1, 2), queries=())
+    scope = Scope((STAGE,), workers=(1, 2), queries=())
     texts = ("rows_per_s < 20", "p99_ms > 3ms at workers=2", "client_share > 1")
     found = parsed(texts, scope, problems)
     assert len(problems) == 1
@@ -157,7 +158,7 @@ def asked():
     )
     made = run(outcome(*(worker(i, queries=(t,)) for i, t in enumerate(times)), queries=(verdict,)))
     made = made.model_copy(update={"stages": STAGES, "metrics": None})
-    return result([made], kind=Kind.QUERY, configuration={**CONFIGURATION, "queries": ["q"]})
+    return result([made], kind="query", configuration={**CONFIGURATION, "queries": ["q"]})
 
 
 def test_a_query_has_a_row_for_all_stages_and_one_for_each():

@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 
 from cli.experiment.measures import current, is_measure, measures_of
+from cli.kinds import summary_of
 from cli.report.notes import mismatches_of
 from cli.report.records import records_of
 from cli.report.tables import printed
-from cli.summary.build import summary_of
 from cli.summary.figures import FIGURES, spread_of
 from cli.summary.rows import Place
 from simulator.data.walks import Precision
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import QueryRamp, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import QueryTimes, WorkerReport
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
 
@@ -271,7 +270,7 @@ def queried(*, tuned=False, workers=2):
         WorkerReport(index=1, queries=(times_of(first_s=5.0, waits_s=(1.0, 2.0)),)),
     )
     asked = run(outcome(*reports, queries=queries)).model_copy(update={"workers": workers})
-    return result([asked], kind=Kind.QUERY)
+    return result([asked], kind="query")
 
 
 def test_a_plan_has_the_shortest_longest_and_all_answers_of_a_query():
@@ -477,7 +476,7 @@ def renamed(asked, name, reason):
         )
         for each in found.outcome.workers
     ]
-    return result([run(outcome(*workers, queries=tuple(queries)))], kind=Kind.QUERY)
+    return result([run(outcome(*workers, queries=tuple(queries)))], kind="query")
 
 
 def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
@@ -499,7 +498,7 @@ def test_a_verification_shows_its_checks():
         Check(name="t: sum of x", expected="7", found="-", ok=None),
     ]
     found = run(outcome(verdict=Verdict.of(checks))).model_copy(update={"workers": 0})
-    shown = result([found], kind=Kind.VERIFY)
+    shown = result([found], kind="verify")
 
     assert records_of(shown) == [
         {"check": "t: count", "expected": "2", "found": "1", "verdict": "mismatch"},

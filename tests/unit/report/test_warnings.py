@@ -5,7 +5,6 @@ import pytest
 from cli.report.warnings import warnings_of
 from simulator.data.ranges import RowRange
 from simulator.data.workloads.file import BadCells, FileParams, OnError
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.report.made import SERVER, outcome, result, run, timed, worker
 
@@ -112,7 +111,7 @@ def test_bad_cells_of_a_file_are_warned_of_for_insert_and_query():
     params = FileParams(
         source="x.csv", sha256="", rows=1, table="x", columns=(), bad_cells=(bad,), folder=""
     )
-    for kind in Kind.INSERT, Kind.QUERY:
+    for kind in "insert", "query":
         found = result([run()], kind=kind)
         found.dataset = found.dataset.model_copy(
             update={"workload": "file", "params": params.model_dump(mode="json")}
@@ -146,7 +145,7 @@ def test_what_was_not_compared_is_warned_of_once():
 
 def test_failed_runs_and_queries_are_not_warned_of():
     failed = run(outcome(worker(0, retried=5), status="failed"))
-    queried = result([busy(2.0)], kind=Kind.QUERY)
+    queried = result([busy(2.0)], kind="query")
 
     assert warnings_of(result([failed])) == []
     assert warnings_of(queried) == []
@@ -155,7 +154,7 @@ def test_failed_runs_and_queries_are_not_warned_of():
 PAUSED = "stood still for {} s while the clock ran"
 
 
-@pytest.mark.parametrize("kind", [Kind.INSERT, Kind.QUERY])
+@pytest.mark.parametrize("kind", ["insert", "query"])
 def test_the_longest_pause_of_each_worker_count_is_warned_of(kind):
     runs = [
         run(outcome(worker(0, paused_s=2.0)), number=1),

@@ -12,7 +12,6 @@ from cli.results.agreement import Agreement, agreements, differences, exit_code,
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import digest_of
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import outcome, result, run, stored
 
@@ -35,7 +34,7 @@ def query(name="q", *answers, verdict=RIGHT, shown=()):
 def asked(target, *queries, status="done", cause=""):
     verdict = Verdict.of([check for each in queries for check in each.verdict.checks])
     done = run(outcome(verdict=verdict if verdict.checks else RIGHT, queries=queries))
-    return result([done], kind=Kind.QUERY, target=target, status=status, cause=cause)
+    return result([done], kind="query", target=target, status=status, cause=cause)
 
 
 def test_equal_rounded_and_different_answers_are_distinguished():
@@ -97,7 +96,7 @@ def own(*answers, name="own", rows=True):
 
 def own_asked(target, *queries, verdict=UNCHECKED):
     done = run(outcome(verdict=verdict, queries=queries))
-    return result([done], kind=Kind.QUERY, target=target, dataset=stored(10))
+    return result([done], kind="query", target=target, dataset=stored(10))
 
 
 def last_digit(value):

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from cli.host.machine import Machine
 from cli.host.owner import Owner
+from cli.kinds import writing
 from cli.reference import RESULT_SCHEMA
 from cli.results import result_files
 from cli.results.metrics import InsertMetrics, Latency
@@ -22,7 +23,6 @@ from simulator.errors import ConfigError
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
 from simulator.protocol.messages import QueryTimes, WorkerReport
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.specs import mark
 
@@ -71,7 +71,7 @@ def result(**changes):
         "program_version": "1",
         "sweep_id": "20261121-034500-abcd",
         "created": CREATED,
-        "kind": Kind.INSERT,
+        "kind": "insert",
         "target": "lite",
         "module": "sqlite",
         "runner": "local",
@@ -237,18 +237,18 @@ def test_the_last_insert_is_the_newest_of_its_target(tmp_path):
     path = written(tmp_path, 2, manifest=newest)
     written(tmp_path, 0)
     written(tmp_path, 3, target="other")
-    written(tmp_path, 4, kind=Kind.QUERY)
+    written(tmp_path, 4, kind="query")
     written(tmp_path, 5, target="not-lite")
     written(tmp_path, 6, target="lite-2")
 
-    assert result_files.last_insert(tmp_path, "lite") == (path, newest)
+    assert result_files.last_written(tmp_path, "lite", writing()) == (path, newest)
 
 
 def test_an_insert_that_touched_nothing_is_passed_over(tmp_path):
     path = written(tmp_path, 1)
     written(tmp_path, 2, manifest=None, status="failed")
 
-    assert result_files.last_insert(tmp_path, "lite") == (path, MANIFEST)
+    assert result_files.last_written(tmp_path, "lite", writing()) == (path, MANIFEST)
 
 
 def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
@@ -256,7 +256,7 @@ def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
     half = MANIFEST.model_copy(update={"complete": False})
     path = written(tmp_path, 2, manifest=half, status="failed")
 
-    assert result_files.last_insert(tmp_path, "lite") == (path, half)
+    assert result_files.last_written(tmp_path, "lite", writing()) == (path, half)
 
 
 def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
@@ -264,7 +264,7 @@ def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
     half = MANIFEST.model_copy(update={"complete": False})
     path = written(tmp_path, 2, manifest=half, status="running", in_progress=PROGRESS)
 
-    assert result_files.last_insert(tmp_path, "lite") == (path, half)
+    assert result_files.last_written(tmp_path, "lite", writing()) == (path, half)
     assert result_files.read(path).exit_code == 1
 
 
@@ -274,7 +274,7 @@ def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
     later = CREATED + timedelta(milliseconds=1)
     path = written(tmp_path, 0, created=later, sweep_id="x-0000", manifest=newest)
 
-    assert result_files.last_insert(tmp_path, "lite") == (path, newest)
+    assert result_files.last_written(tmp_path, "lite", writing()) == (path, newest)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])
@@ -283,14 +283,14 @@ def test_a_damaged_file_is_named_once_and_not_used(tmp_path, capsys, content):
     damaged = written(tmp_path, 2)
     damaged.write_bytes(content)
 
-    assert result_files.last_insert(tmp_path, "lite") == (path, MANIFEST)
+    assert result_files.last_written(tmp_path, "lite", writing()) == (path, MANIFEST)
     assert capsys.readouterr().err.startswith(f"warning: {damaged}: is not a result file")
-    assert result_files.tables_left(tmp_path) == {("lite", "events"): (path, MANIFEST)}
+    assert result_files.tables_left(tmp_path, writing()) == {("lite", "events"): (path, MANIFEST)}
     assert capsys.readouterr().err == ""  # it was named
 
 
 def test_no_insert_is_none(tmp_path):
-    assert result_files.last_insert(tmp_path, "lite") is None
+    assert result_files.last_written(tmp_path, "lite", writing()) is None
 
 
 def test_an_id_begins_with_its_time_and_is_new_each_time():

@@ -15,7 +15,6 @@ from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.modules.sqlite import Sqlite
-from simulator.protocol.spec import Kind
 from tests.unit.archive.made import id_of, store
 from tests.unit.report import made
 
@@ -80,7 +79,7 @@ def test_a_target_that_is_gone_is_an_error(folder):
 def test_queries_meet_other_rows_and_no_clean_adds_to_them(folder):
     manifest = Manifest(dataset=made.stored(100), rows=100, complete=True)
     insert = stored(folder, 1, manifest=manifest)
-    asked = {"kind": Kind.QUERY, "command": ("query", *WORDS[1:5])}
+    asked = {"kind": "query", "command": ("query", *WORDS[1:5])}
     same = stored(folder, 2, found=made.result([made.run()], dataset=made.stored(100)), **asked)
     other = stored(folder, 3, found=made.result([made.run()], dataset=made.stored(7)), **asked)
 

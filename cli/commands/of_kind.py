@@ -1,0 +1,66 @@
+"""The command of a kind of measurement on rows that an insert has stored."""
+
+from typing import Any
+
+import click
+
+from cli.compare.thresholds import Scope
+from cli.files.prepare import reopened
+from cli.host.program import SCRIPT
+from cli.kinds.kind import Kind
+from cli.live.outputs import Outputs
+from cli.options.basic import Command
+from cli.options.choice import Choice, TargetRun, common_options
+from cli.options.declared import options_of
+from cli.options.gates import Gates, gate_options
+from cli.options.live import live_options
+from cli.planning.options import Resources
+from cli.planning.plan import Stored
+from cli.running.launch import conclude
+from cli.running.stored import inserted
+from cli.running.sweeps import sweep_of
+from simulator.errors import ConfigError
+
+
+def command_of(kind: Kind[Any]) -> click.Command:
+    """Return the command that measures a kind, with its options, help and examples."""
+
+    def measure(
+        *,
+        choice: Choice,
+        run: TargetRun,
+        options: Any,
+        gates: Gates | None = None,
+        outputs: Outputs | None = None,
+    ) -> None:
+        problems: list[str] = []
+        extra = choice.extra_options(problems)
+        options = kind.decided(options, run.timeout_s, extra)
+        target = choice.resolve(extra, problems)
+        problems += kind.problems(options)
+        if gates and outputs:
+            subject = kind.subject(options.configuration())
+            gates.parsed(Scope((subject,), workers=kind.active(options)), problems)
+            outputs.check(problems)
+        if problems or not target:
+            raise ConfigError(problems)
+        kind.expect(options, target)
+        stored = inserted(run, target, choice, options.dataset)
+        with reopened(stored.dataset, quiet=run.quiet) as asked:
+            sweep, planned = sweep_of(
+                kind, target, run.output, options, Stored(asked, stored.complete),
+                force=run.force, quiet=run.quiet,
+            )  # fmt: skip
+            conclude(
+                sweep.on(options, choice.environment), planned, choice, run,
+                measured=isinstance(options, Resources) and options.resources,
+                gates=gates, outputs=outputs,
+            )  # fmt: skip
+
+    command: Any = options_of(kind.options)(measure)
+    if kind.is_measured:
+        command = gate_options(live_options(command))
+    lines = (f"  python {SCRIPT} {example}" for example in kind.examples)
+    return click.command(
+        kind.name, cls=Command, help=kind.help, epilog="\n".join(["\b", "Examples:", *lines])
+    )(common_options(command))

@@ -1,0 +1,42 @@
+"""What kinds that ask queries warn of, and say of the rows that they are about."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from cli.kinds.writing import CLIENT_BOUND, shared_cores
+from cli.results.result import Result
+from cli.summary.summary import Summary
+from simulator.data.dataset import Dataset
+from simulator.protocol.spec import RunSpec
+
+
+def asked_about(asked: Dataset, first: RunSpec) -> dict[str, Any]:
+    """Return which queries are asked, and about which rows."""
+    return {
+        "queries": list(first.load.queries),
+        "rows": asked.rows,
+        "workload": asked.workload,
+        "seed": asked.seed,
+    }
+
+
+def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
+    """Yield what makes the times of queries depend on the client."""
+    bound: dict[str, float] = {}
+    for row in summary.rows:
+        share, name = row.value("client_share") or 0.0, row.place.query
+        if name and share > CLIENT_BOUND:
+            bound[name] = max(share, bound.get(name, 0.0))
+    for name, share in bound.items():
+        yield (
+            f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"
+            " which the other times leave out; a program that needs the answer waits for both"
+        )
+    own = [query.name for run in result.runs for query in run.outcome.queries if query.own]
+    if own:
+        yield (
+            f"own queries ({', '.join(dict.fromkeys(own))}): their answers were not checked, as no"
+            " truth of them is known; `validate --queries` compares them between targets"
+        )
+    for workers in dict.fromkeys(run.workers for run in result.runs):
+        yield from shared_cores(result, workers)

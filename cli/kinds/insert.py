@@ -1,0 +1,132 @@
+"""`insert`: how fast rows are acknowledged."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cli.files.request import shown_options
+from cli.input.quantities import shown_time
+from cli.kinds.kind import Kind, Planned, Wanted
+from cli.kinds.writing import writing_warnings
+from cli.planning import plan
+from cli.planning.estimates import estimated_s
+from cli.planning.insert_options import option_problems
+from cli.planning.options import InsertOptions
+from cli.planning.plan import PlannedRun
+from cli.results.result import Result
+from cli.summary.subjects import LEVEL, STAGE, WORKERS, Subject
+from simulator.data.dataset import DatasetReader
+from simulator.errors import counted
+from simulator.protocol.spec import RunSpec, Work
+
+
+class Insert(Kind[InsertOptions]):
+    """Rows are inserted, with one worker count after the other."""
+
+    name = "insert"
+    work = Work.INSERT
+    subjects = (WORKERS, LEVEL, STAGE)
+    options = InsertOptions
+
+    def subject(self, configuration: Mapping[str, Any]) -> Subject:
+        """Return what the rows are about: worker counts, unless there are steps or stages."""
+        if configuration.get("steps"):
+            return LEVEL
+        return STAGE if configuration.get("stages") else WORKERS
+
+    def problems(self, options: InsertOptions) -> list[str]:
+        """Return what cannot work on any target, a sentence each."""
+        return option_problems(options)
+
+    def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
+        """Return the runs of inserts after the stored rows."""
+        options, target, stored = wanted.options, wanted.target, wanted.stored
+        database, reader = target.open(), DatasetReader(stored.dataset)
+        level = plan.verification(options, database)
+        assert wanted.params
+        planned = list(
+            plan.insert_runs(
+                wanted.sweep_id,
+                target,
+                options,
+                stored.dataset,
+                level,
+                complete=stored.complete,
+                by=wanted.by,
+            )
+        )
+        plan.expect_rows(planned)
+        nothing = stored.dataset.model_copy(update={"ranges": ()})
+        plan.expect_needed(options.replace_tables, nothing, database)
+        plan.expect_storable(planned, target)
+        return Planned(
+            planned,
+            {
+                **shown_options(options.described(has_end=reader.sizes is not None), wanted.params),
+                "mixes_tables": plan.mixes_tables(database, reader, options.batch),
+                "runs": 1 if options.steps else options.repeats,
+                "verify": level.value,
+            },
+        )
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield batches, key, verification, and how long it may take."""
+        first = planned[0].spec
+        yield f"{batches_text(first)}; primary key: {first.dataset.primary_key}"
+        yield f"verification after each run: {first.verify}"
+        seconds = estimated_s(planned, last)
+        if last is None or seconds is None:
+            yield "duration: unknown, because there is no earlier insert with this batch size"
+        else:
+            yield f"duration: about {shown_time(seconds)}, at the speed of {last.created:%F}"
+
+    def row_names(self, first: RunSpec) -> Iterator[str]:
+        """Yield nothing: rows are named by numbers only."""
+        yield from ()
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield what rates and latencies depend on besides the database."""
+        yield from writing_warnings(result)
+
+    def remarks(self, result: Result) -> Iterator[str]:
+        """Yield the rates by the formula of the published benchmark that this tool reproduces."""
+        rows = self.summary(result).rows
+        rates = ((row.place, row.value("rows_per_s_reference")) for row in rows)
+        found = [f"{rate:,.0f} ({place})" for place, rate in rates if rate is not None]
+        if found:
+            formula = "rows/s by the published formula (rows / mean duration of the workers)"
+            yield f"{formula}: {', '.join(found)}"
+
+    def warmup_text(self, rows: int, runs: int) -> str:
+        """Return what became of the rows in the warm-up."""
+        return (
+            f"before each run is measured: {counted(rows, 'row')} in all, stored and verified, and"
+            " left out of every figure above"
+        )
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield what was left out as a warm-up, and how even the workers were."""
+        yield from super().facts(result)
+        if together := [*self._together(result)]:
+            yield "workers", "; ".join(together)
+
+    def _together(self, result: Result) -> Iterator[str]:
+        """Yield for how much of the time all workers were sending, and how even they were."""
+        for row in self.summary(result).rows:
+            if "overlap" in row.figures and "evenness" in row.figures:
+                overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
+                at = f"level {row.place.level:,}: " if row.place.level is not None else ""
+                yield (
+                    f"{at}all {row.place.workers} sending in {overlap:.0%} of the time, the slowest"
+                    f" at {evenness:.0%} of the fastest one's rows/s"
+                )
+
+
+def batches_text(spec: RunSpec) -> str:
+    """Return the size of batches and the rate of rows, in words."""
+    limit = spec.clocking.rows_per_s
+    rate = f"{limit:,.0f} rows/s" if limit else "no limit"
+    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
+    return f"batch: {batch}; rate: {rate}"
+
+
+KIND = Insert()

@@ -1,0 +1,174 @@
+"""`mixed`: inserts and queries at the same time on one target, both timed, both verified."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from cli.input.parameters import instant
+from cli.input.quantities import shown_time
+from cli.kinds.asking import asked_about, asking_warnings
+from cli.kinds.insert import batches_text
+from cli.kinds.kind import Kind, Planned, Wanted
+from cli.kinds.writing import REACHED, writing_warnings
+from cli.planning import plan
+from cli.planning.distribution import rows_left
+from cli.planning.mixed_plan import mixed_runs, option_problems
+from cli.planning.plan import PlannedRun
+from cli.planning.query_options import EVERY, MixedOptions
+from cli.planning.query_plan import impossible_of
+from cli.results.metrics import measured_s
+from cli.results.result import Result
+from cli.summary.pictures import Over, Ranges
+from cli.summary.rows import INSERTS
+from cli.summary.subjects import LOAD
+from simulator.data.dataset import DatasetReader
+from simulator.errors import counted
+from simulator.protocol.spec import RunSpec, Work
+
+
+class Mixed(Kind[MixedOptions]):
+    """Some workers insert rows while others ask about those that were stored before."""
+
+    name = "mixed"
+    work = Work.MIXED
+    subjects = (LOAD,)
+    options = MixedOptions
+    help = """Insert rows and ask queries at the same time.
+
+    Run `insert` first, and leave rows to insert: with a workload that has an end, by --limit. Some
+    workers add the rows that follow, also in time; others ask the workload's queries in turn, each
+    once before the clock starts. Every query ends where the new rows begin, so its answer does not
+    change while rows are added, and is compared with the truth. Afterwards the stored rows are
+    verified as after an insert; `insert --no-clean` and `mixed` continue them.
+
+    With --runs, each run continues the rows of the one before.
+
+    Types that a database cannot ask with an end of time are left out, with the reason.
+    """
+    examples = (
+        "mixed --target sqlite --duration 30s",
+        "mixed -t postgresql --insert-workers 4 --insert-rate 50k --query-rate 20",
+        "mixed -t timescaledb --mix insert=80,query=20 --rate 100 --batch 1000",
+    )
+
+    title = "Inserts beside queries"
+    pictures = (
+        Ranges(
+            "p50_ms", "p99_ms", "Latency of inserts, wait of queries",
+            "Marker: median; end of the line: 99th percentile.",
+            ("p95_ms", "max_ms", "rows_per_s", "queries_per_s"),
+        ),
+        Over("rows_per_s", "Rows per second beside queries"),
+    )  # fmt: skip
+
+    def problems(self, options: MixedOptions) -> list[str]:
+        """Return what cannot work on any target, a sentence each."""
+        return option_problems(options)
+
+    def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
+        """Return inserts after the stored rows, and queries about these rows meanwhile."""
+        options, asked = wanted.options, wanted.stored.dataset
+        planned = mixed_runs(
+            wanted.sweep_id, wanted.target, asked, options,
+            complete=wanted.stored.complete, by=wanted.by, force=wanted.force,
+        )  # fmt: skip
+        plan.expect_storable(planned, wanted.target)
+        first = planned[0].spec
+        assert first.load.until_ms is not None
+        reader, until_ms = DatasetReader(asked), first.load.until_ms
+        types = reader.query_types(aligned=options.aligned, until_ms=until_ms)
+        return Planned(
+            planned,
+            {
+                **options.configuration(),
+                "until": instant(until_ms),
+                **asked_about(asked, first),
+            },
+            impossible_of(options.types or EVERY, types),
+        )
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield what the workers do, each run with the rows that the one before leaves."""
+        spec = planned[0].spec
+        load, clocking, reader = spec.load, spec.clocking, DatasetReader(spec.dataset)
+        assert load.until_ms is not None
+        yield f"inserts: {counted(len(spec.inserts), 'worker')}; {batches_text(spec)}"
+        rate = f"{clocking.queries_per_s:g} queries/s" if clocking.queries_per_s else "no limit"
+        askers = counted(len(spec.asks), "worker")
+        yield f"queries: {askers}; rate: {rate}; {', '.join(load.queries)}"
+        yield f"queries are about the time before {instant(load.until_ms)}, where new rows begin"
+        if reader.sizes is not None:
+            left = counted(sum(rows_left(reader, spec.dataset)), "row")
+            yield f"left to insert: {left} of {sum(reader.sizes):,}, for all runs together"
+        warmup = f" after a warm-up of {shown_time(spec.warmup_s)}" if spec.warmup_s else ""
+        yield (
+            f"{counted(len(planned), 'run')}; duration of each: {shown_time(clocking.duration_s)}"
+            f"{warmup}; verification: {spec.verify}, and each answer"
+        )
+
+    def active(self, options: MixedOptions) -> Collection[int]:
+        """Return none: each row has its own number of workers."""
+        return ()
+
+    def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
+        """Return none: each row has its own number of workers."""
+        return ()
+
+    def row_names(self, first: RunSpec) -> Iterator[str]:
+        """Yield the names of the inserts and of the queries."""
+        yield INSERTS
+        yield from super().row_names(first)
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield those of inserts and of queries, and why the load was not the one asked for."""
+        yield from writing_warnings(result)
+        yield from asking_warnings(result, self.summary(result))
+        yield from _load_warnings(result)
+
+    def warmup_text(self, rows: int, runs: int) -> str:
+        """Return what became of the rows and queries in the warm-up."""
+        return (
+            f"before each run is measured: {counted(rows, 'row')} and {counted(runs, 'query')} in"
+            " all, verified, and left out of every figure above but the first answers"
+        )
+
+    def listed(self, result: Result) -> Iterator[str]:
+        """Yield the workers of inserts and queries, the batch and the queries."""
+        options = result.configuration
+        yield f"w={options.get('insert_workers')}+{options.get('query_workers')}"
+        yield from super().listed(result)
+
+
+def _load_warnings(result: Result) -> Iterator[str]:
+    """Yield why the inserts and queries of a mixed run were not what was asked for."""
+    options = result.configuration
+    wanted, duration_s = (float(options.get(name, 0)) for name in ("query_rate", "duration_s"))
+    rows_per_s = float(options.get("insert_rate", 0))
+    between_s = max(int(options.get("batch", 0)), 1) / rows_per_s if rows_per_s else 0.0
+    for run in result.runs:
+        if run.outcome.status != "done":
+            continue
+        asked = [times for worker in run.outcome.workers for times in worker.queries]
+        askers = sum(bool(worker.queries) for worker in run.outcome.workers)
+        runs = sum(times.runs for times in asked)
+        if runs + askers < REACHED * wanted * duration_s:  # the last one of each may be due later
+            yield (
+                f"reached only {runs / duration_s:,.3g} of the requested {wanted:,.3g} queries/s,"
+                " so the waits include the delay behind schedule; lower --query-rate, or use more"
+                " --query-workers"
+            )
+        left = {t.name for t in asked} - {t.name for t in asked if t.runs}
+        if left:
+            yield (
+                f"not timed, since others took all of the time: {', '.join(sorted(left))}; use a"
+                " longer --duration, more --query-workers, or fewer --types"
+            )
+        ends = [w.ended_s for w in run.outcome.workers if w.ended_s and not w.queries]
+        inserted_s = measured_s(run.outcome)
+        if ends and inserted_s + between_s < REACHED * duration_s:
+            yield (
+                f"the last row was inserted after {inserted_s:.3g} s of {duration_s:.3g} s, so"
+                " later queries ran alone: no row was left, or the database took none; lower"
+                " --insert-rate, or insert fewer rows before"
+            )
+
+
+KIND = Mixed()

@@ -1,0 +1,102 @@
+"""`query`: how long answers take, and whether they are right."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from cli.input.quantities import shown_time
+from cli.kinds.asking import asked_about, asking_warnings
+from cli.kinds.kind import Kind, Planned, Wanted
+from cli.planning.plan import PlannedRun
+from cli.planning.query_options import QueryOptions
+from cli.planning.query_plan import left_out, query_runs
+from cli.planning.stages import stage_conflicts
+from cli.results.result import Result
+from cli.summary.subjects import QUERY
+from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import RunSpec, Work
+
+
+class Query(Kind[QueryOptions]):
+    """Queries are asked one after the other about rows that are stored."""
+
+    name = "query"
+    work = Work.QUERY
+    subjects = (QUERY,)
+    options = QueryOptions
+    help = """Time the workload's queries and verify every answer.
+
+    Run `insert` first: it writes the rows. Each worker runs each query once, which is timed apart
+    as the first answer, and then --runs times. Timed is the wait for the database until every row
+    of the answer is there; what this program does with the answer is shown as the client's share.
+    Queries with random parameters (hosts, windows of time) ask something else in each run; the same
+    seed asks the same. Afterwards each answer is compared with the truth, which is computed from
+    the rows themselves.
+
+    With --ramp a growing number of workers asks each query, up to --workers: how many can the
+    database answer within the response limit?
+    """
+    examples = (
+        "query --target sqlite",
+        "query -t postgresql -w 4 -r 5 --types count-events,newest-per-device",
+        "query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10",
+        "query -t sqlite --queries queries.yaml",
+        "query -t postgresql --types newest-per-device --stages 1:1m,8:5m",
+        "query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms",
+    )
+
+    def decided(
+        self, options: QueryOptions, timeout_s: float, extra: dict[str, str]
+    ) -> QueryOptions:
+        """Return the options; `queries=a,b` among those of the target is `--types`."""
+        more = tuple(filter(None, extra.pop("queries", "").split(",")))
+        return options.decided(timeout_s, types=options.types or more)
+
+    def problems(self, options: QueryOptions) -> list[str]:
+        """Return which options do not go with --stages; the others are checked with the rows."""
+        return stage_conflicts(options.stages, options.given)
+
+    def active(self, options: QueryOptions) -> Collection[int]:
+        """Return how many workers are active in a row."""
+        return options.active
+
+    def plan(self, wanted: Wanted[QueryOptions]) -> Planned:
+        """Return the runs of queries on the stored rows."""
+        options, asked = wanted.options, wanted.stored.dataset
+        if options.seed not in (None, asked.seed):
+            raise ConfigError(
+                f"--seed: the data was inserted with seed {asked.seed}, got {options.seed}"
+            )
+        planned = query_runs(
+            wanted.sweep_id, wanted.target, asked, options,
+            complete=wanted.stored.complete, force=wanted.force,
+        )  # fmt: skip
+        configuration: dict[str, Any] = {
+            **options.configuration(), **asked_about(asked, planned[0].spec)
+        }  # fmt: skip
+        return Planned(planned, configuration, left_out(asked, options))
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield the queries, and how often each is asked."""
+        yield f"queries: {', '.join(planned[0].spec.load.queries)}"
+        yield from (f"{_often(each.spec)}; each worker asks once before" for each in planned)
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield what makes the times of queries depend on the client."""
+        yield from asking_warnings(result, self.summary(result))
+
+    def warmup_text(self, rows: int, runs: int) -> str:
+        """Return what became of the runs of queries in the warm-up."""
+        return (
+            f"of each query by each worker: {counted(runs, 'run')} in all, whose answers were"
+            " checked, and left out of every figure above but the first answers"
+        )
+
+
+def _often(spec: RunSpec) -> str:
+    """Return how often the workers of a run ask each query."""
+    workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
+    often = counted(runs, "run") if runs else f"for {shown_time(spec.clocking.duration_s)}"
+    return f"{workers}: each query {often}"
+
+
+KIND = Query()

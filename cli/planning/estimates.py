@@ -1,0 +1,49 @@
+"""How long the runs of an insert take, by an earlier result of the target. Pure."""
+
+from collections.abc import Sequence
+
+from cli.planning.plan import PlannedRun
+from cli.results.result import Result, RunRecord
+from simulator.protocol.messages import WARMUP
+from simulator.protocol.spec import RunSpec
+
+_FIXED_PHASES = ("init", "barrier")
+"""Phases of a run whose time does not depend on the number of rows."""
+
+
+def estimated_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:
+    """Return how long the runs take at the speed of an earlier result; None if it has no runs."""
+    done = [run for run in last.runs if run.metrics and run.metrics.rows] if last else []
+    if not done:
+        return None
+    return sum(_duration_s(each.spec, done) for each in planned)
+
+
+def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
+    """Return how long a run takes, by the earlier run with the nearest number of workers."""
+    nearest = min(done, key=lambda run: abs(run.workers - len(spec.workers)))
+    assert nearest.metrics
+    phases = nearest.outcome.phases_s
+    fixed = sum(phases.get(name, 0.0) for name in _FIXED_PHASES)
+    with_rows = sum(phases.values()) - fixed
+    clocking = spec.clocking
+    if clocking.duration_s:
+        inserted_s = phases.get(WARMUP, 0.0) + phases.get("insert", 0.0)
+        return fixed + with_rows - inserted_s + clocking.warmup_s + clocking.duration_s
+    written = sum(each.prefill_rows + each.rows for each in nearest.outcome.workers)
+    return fixed + with_rows * rows_of(spec) / written
+
+
+def rows_of(spec: RunSpec) -> int:
+    """Return how many rows a run inserts, at most if it ends by time."""
+    return prefilled_of(spec) + timed_of(spec)
+
+
+def prefilled_of(spec: RunSpec) -> int:
+    """Return how many rows a run inserts before its timed part."""
+    return sum(len(rows) for task in spec.inserts for rows in task.prefill)
+
+
+def timed_of(spec: RunSpec) -> int:
+    """Return how many rows a run inserts in its timed part, at most if it ends by time."""
+    return sum(len(rows) for task in spec.inserts for rows in task.timed)

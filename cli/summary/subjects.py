@@ -1,0 +1,92 @@
+"""What the rows of a result can be about, and which figures they then have."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from cli.results.metrics import InsertMetrics, InsertStage, Latency, QueryMetrics, QueryStage
+from cli.results.result import RunRecord
+from cli.summary import inserts, mixed, queries
+from cli.summary.checks import rows_by_check
+from cli.summary.figures import FIGURES, Figure
+from cli.summary.rows import Place, Row
+
+
+def _none(_: Sequence[RunRecord]) -> Iterable[Row]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the rows of a summary are about, and what they can be judged by."""
+
+    name: str
+    """The dimension in which they differ, or `load`: the inserts and the queries of a mixed run."""
+    title: str
+    rows: Callable[[Sequence[RunRecord]], Iterable[Row]]
+    """Runs that ended well -> their rows."""
+    totals: Callable[[Sequence[RunRecord]], Iterable[Row]] = _none
+    """The same -> what several queries come to together."""
+    sources: tuple[type, ...] = ()
+    """What the figures of a row are measured by."""
+    listed_by: str = ""
+    """The figure of a result in a list: of the best row, or of the last level."""
+    judged_by: str = ""
+    """The figure that decides which side of a comparison is better."""
+    is_named: bool = False
+    """Whether its rows have names, and not numbers."""
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """The figures that its rows may have."""
+        return frozenset[str]().union(*map(_measured_by, self.sources))
+
+    @property
+    def compared(self) -> tuple[Figure, ...]:
+        """The figures that a comparison shows, the decisive one first."""
+        names = dict.fromkeys((self.judged_by, *FIGURES))
+        return tuple(FIGURES[n] for n in names if n in self.figures and FIGURES[n].compared)
+
+    def figures_at(self, place: Place) -> frozenset[str]:
+        """The figures that a row may have: those of inserts, or those of queries."""
+        if place.query is None and place.load is None:
+            return self.figures
+        asked = QueryStage if place.stage else QueryMetrics
+        return _measured_by(InsertMetrics if place.load else asked) | _measured_by(Latency)
+
+    def headline_of(self, rows: Sequence[Row]) -> Row | None:
+        """Return the row that a result is known by: the best one, or the last level."""
+        known = [row for row in rows if self.listed_by in row.figures]
+        if self.name == "level":
+            return known[-1] if known else None
+        return max(known, key=lambda row: row.figures[self.listed_by].value, default=None)
+
+
+def _measured_by(source: type) -> frozenset[str]:
+    return frozenset(FIGURES).intersection((*source.__annotations__, *dir(source)))
+
+
+_RATE, _WAIT = "rows_per_s", "p50_ms"
+_INSERTS = (InsertMetrics, Latency)
+WORKERS = Subject(
+    "workers", "Workers", inserts.rows_by_workers,
+    sources=_INSERTS, listed_by=_RATE, judged_by=_RATE,
+)  # fmt: skip
+LEVEL = Subject(
+    "level", "Level", inserts.rows_by_level,
+    sources=_INSERTS, listed_by=_RATE, judged_by=_RATE,
+)  # fmt: skip
+STAGE = Subject(
+    "stage", "Stage", inserts.rows_by_stage,
+    sources=(InsertStage, Latency), listed_by=_RATE, judged_by=_RATE,
+)  # fmt: skip
+QUERY = Subject(
+    "query", "Query", queries.rows_by_query, queries.totals,
+    sources=(QueryMetrics, QueryStage, Latency), listed_by="queries_per_s", judged_by=_WAIT,
+    is_named=True,
+)  # fmt: skip
+LOAD = Subject(
+    "load", "Load", mixed.rows_by_load, mixed.load_totals,
+    sources=(InsertMetrics, QueryMetrics, Latency), listed_by=_RATE, judged_by=_WAIT,
+    is_named=True,
+)  # fmt: skip
+CHECK = Subject("check", "Check", rows_by_check, is_named=True)

@@ -1,0 +1,73 @@
+"""A kind of measurement is one file and one line: what CONTRIBUTING.md says, done by the letter."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WHAT_RUNS = ("cli", "simulator", "run.py", "config.yaml", "requirements.txt", "deployment")
+LINE = 'NAMES = ("insert", "query", "mixed", "verify")'
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the program with the kind that the page adds, and rows in its database."""
+    tree = tmp_path_factory.mktemp("tree")
+    for name in WHAT_RUNS:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tree / name)
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    text = page.partition("\n## Adding a kind of measurement\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tree / "cli/kinds/once.py").write_text(code)
+    table = tree / "cli/kinds/__init__.py"
+    assert LINE in table.read_text()
+    table.write_text(table.read_text().replace(LINE, LINE.replace(")", ', "once")')))
+    run(tree, "insert", "-t", "sqlite", "-w", "1", "-r", "1", "--num-inserts", "2000",
+        "--batch", "100", "-q")  # fmt: skip
+    for _ in range(2):
+        run(tree, "once", "-t", "sqlite", "--types", "count-events,newest-per-device", "-q")
+    return tree
+
+
+def run(tree, *arguments, code=0):
+    done = subprocess.run(
+        [sys.executable, "run.py", *arguments], cwd=tree, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_it_is_a_command(tree):
+    assert "Time the first answer" in run(tree, "--help")
+    assert "python run.py once --target sqlite" in run(tree, "once", "--help")
+    assert "queries, each twice: count-events" in run(
+        tree, "once", "-t", "sqlite", "--types", "count-events", "--dry-run"
+    )
+
+
+def test_it_is_measured_verified_and_held_against_thresholds(tree):
+    words = ("once", "-t", "sqlite", "--types", "count-events", "--tag", "limited", "-q")
+    shown = json.loads(run(tree, *words, "--format", "json"))
+    assert (shown["kind"], shown["status"]) == ("once", "done")
+    (row,) = shown["rows"]
+    assert (row["query"], row["verdict"], row["first_ms"] > 0) == ("count-events", "verified", True)
+    assert "first_ms > 0" in run(tree, *words, "--fail-if", "first_ms > 0", code=99)
+
+
+def test_its_results_are_listed_shown_compared_exported_and_drawn(tree):
+    entries = json.loads(run(tree, "results", "list", "--kind", "once", "--format", "json"))
+    first, second = [each["id"] for each in entries if "limited" not in each["tags"]][:2]
+    assert "once target=sqlite" in run(tree, "show", first)
+    assert "count-events" in run(tree, "compare", first, second)
+    assert "once" in run(tree, "results", "export", first)
+    run(tree, "report", first, second, "--page", "page.html")
+    page = (tree / "page.html").read_text()
+    assert "First answers, workload iot" in page
+    assert "First answer" in page
