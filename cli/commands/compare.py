@@ -16,7 +16,8 @@ from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.kinds import summary_of
 from cli.options.basic import SHARE, Command, option, output_option
-from cli.options.gates import Gates, gate_options
+from cli.options.declared import options_of
+from cli.options.gates import Gates
 from cli.results.result_files import now_utc
 from simulator.errors import ConfigError
 
@@ -47,7 +48,7 @@ Examples:
     show_default=True,
     help="A change below this is called noise, whatever its interval.",
 )
-@gate_options
+@options_of(Gates, "gates")
 def compare(  # noqa: PLR0913
     *,
     base: str,

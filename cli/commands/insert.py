@@ -14,8 +14,7 @@ from cli.live.outputs import Outputs
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
-from cli.options.gates import Gates, gate_options
-from cli.options.live import live_options
+from cli.options.gates import Gates
 from cli.planning import insert_options, plan
 from cli.planning.continuation import continued
 from cli.planning.options import InsertOptions
@@ -44,8 +43,8 @@ Examples:
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
-@gate_options
-@live_options
+@options_of(Gates, "gates")
+@options_of(Outputs, "outputs")
 @options_of(InsertOptions)
 @options_of(FileRows, "file")
 def insert(  # noqa: PLR0913

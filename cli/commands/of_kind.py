@@ -12,8 +12,7 @@ from cli.live.outputs import Outputs
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, common_options
 from cli.options.declared import options_of
-from cli.options.gates import Gates, gate_options
-from cli.options.live import live_options
+from cli.options.gates import Gates
 from cli.planning.options import Resources
 from cli.planning.plan import Stored
 from cli.running.launch import conclude
@@ -59,7 +58,7 @@ def command_of(kind: Kind[Any]) -> click.Command:
 
     command: Any = options_of(kind.options)(measure)
     if kind.is_measured:
-        command = gate_options(live_options(command))
+        command = options_of(Gates, "gates")(options_of(Outputs, "outputs")(command))
     lines = (f"  python {SCRIPT} {example}" for example in kind.examples)
     return click.command(
         kind.name, cls=Command, help=kind.help, epilog="\n".join(["\b", "Examples:", *lines])

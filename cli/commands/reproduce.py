@@ -16,7 +16,8 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command, option
-from cli.options.gates import Gates, gate_options
+from cli.options.declared import options_of
+from cli.options.gates import Gates
 from cli.options.plans import PlanOptions, PlanRun, plan_options
 from cli.reproduce import documents
 from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
@@ -51,7 +52,7 @@ _experiment = functools.partial(option, group="Experiment")
     help="demo: minutes on one machine; document: as the document describes it.",
 )
 @plan_options("Experiment", "those of the configuration that answer")
-@gate_options
+@options_of(Gates, "gates")
 def reproduce(
     *,
     document: str,

@@ -20,7 +20,8 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import Command
-from cli.options.gates import Gates, gate_options
+from cli.options.declared import options_of
+from cli.options.gates import Gates
 from cli.options.plans import PlanOptions, PlanRun, plan_options
 from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
@@ -41,7 +42,7 @@ Examples:
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("plan", type=click.Path(path_type=Path))
 @plan_options("Plan", "those of the plan, or of the configuration that answer")
-@gate_options
+@options_of(Gates, "gates")
 def run(
     *,
     plan: Path,

@@ -119,7 +119,7 @@ def _unusable(result: Result) -> Iterator[str]:
 
 def _other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
     """Yield in what the data differs, a sentence each."""
-    if base.kind is not other.kind:
+    if base.kind != other.kind:
         yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"
         return
     before, after = _data(base), _data(other)

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, ClassVar, Protocol
 
+from cli.input.options import Opt, Options
+from cli.input.values import Notation
 from cli.live import file, push
-from cli.live.address import Address
+from cli.live.address import Address, parse_address
 from cli.report.course import Moment
 from cli.results.result import Result
 from simulator.errors import ConfigError
@@ -20,30 +21,36 @@ class Output(Protocol):
         """Show a moment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """What the user has asked for."""
+class Outputs(Options):
+    """What shows a sweep as it goes, as it was asked for."""
 
-    metrics: str | None = None
-    """A file or a URL."""
-    page: Address | None = None
+    GROUP: ClassVar[str] = "Live"
+
+    metrics_out: Annotated[str | None, Opt(metavar="FILE|URL")] = None
+    """Write rate, latency, errors and time left to this file in OpenMetrics, about once a second;
+    or send them to this URL by POST, such as http://host:8428/api/v1/import/prometheus.
+    """
+    ui: Annotated[Address, Notation("[host]:port", parse_address)] | None = None
+    """Serve a page that shows the sweep as it goes, on this machine only unless a host is given;
+    everybody who can connect to it can look. Port 0: a free one.
+    """
 
     @property
     def _is_url(self) -> bool:
-        return bool(self.metrics) and "://" in str(self.metrics)
+        return bool(self.metrics_out) and "://" in str(self.metrics_out)
 
     def check(self, problems: list[str]) -> None:
         """Add why these outputs cannot be made to `problems`, before anything starts."""
-        if self.metrics is not None:
+        if self.metrics_out is not None:
             problem = (
-                push.problem_with(self.metrics)
+                push.problem_with(self.metrics_out)
                 if self._is_url
-                else file.problem_with(Path(self.metrics))
+                else file.problem_with(Path(self.metrics_out))
             )
             problems += [f"--metrics-out: {problem}"] if problem else []
-        if self.page:
+        if self.ui:
             try:
-                self.page.listener().close()
+                self.ui.listener().close()
             except ConfigError as error:
                 problems += error.problems
 
@@ -52,12 +59,12 @@ class Outputs:
         """Yield the outputs of a sweep of so many runs; ConfigError if one cannot be made."""
         with ExitStack() as stack:
             found: list[Output] = []
-            if self.page:
+            if self.ui:
                 from cli.live.server import LivePage  # noqa: PLC0415 - slow to load
 
-                found.append(stack.enter_context(LivePage(self.page, result, runs)))
-            if self.metrics is not None and self._is_url:
-                found.append(stack.enter_context(push.MetricsPush(self.metrics, result)))
-            elif self.metrics is not None:
-                found.append(stack.enter_context(file.MetricsFile(Path(self.metrics), result)))
+                found.append(stack.enter_context(LivePage(self.ui, result, runs)))
+            if self.metrics_out is not None and self._is_url:
+                found.append(stack.enter_context(push.MetricsPush(self.metrics_out, result)))
+            elif self.metrics_out is not None:
+                found.append(stack.enter_context(file.MetricsFile(Path(self.metrics_out), result)))
             yield tuple(found)

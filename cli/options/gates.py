@@ -12,7 +12,6 @@ from cli.experiment.record import ItemRecord
 from cli.host.streams import say
 from cli.input.options import Opt, Options
 from cli.kinds import summary_of
-from cli.options.declared import options_of
 from cli.results.result import Result
 from cli.results.result_files import now_utc, read, write_whole
 from simulator.errors import ConfigError
@@ -92,6 +91,3 @@ class Gates(Options):
                 say(f"error: --junit: {self.junit}: {error.strerror or error}", err=True)
                 return 1
         return EXIT_CODE if failed else 0
-
-
-gate_options = options_of(Gates, "gates")

@@ -44,7 +44,7 @@ def _card(each: Measured) -> Card:
     row, colour = each.summary.headline, each.style.colour
     if not row:
         checks = len(each.summary.rows)
-        is_check = each.summary.subject.name == "check"
+        is_check = not each.summary.subject.figures
         value, unit = (
             (f"{checks:,}", "checks" if checks != 1 else "check") if is_check else ("-", "")
         )

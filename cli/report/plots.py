@@ -50,11 +50,11 @@ def _drawn(value: float, highest: float) -> str:
 
 def _bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
     rows = [row for row in summary.rows if row.figures]
-    if summary.subject.name == "check":
+    if not summary.subject.figures:
         return "", []
-    if summary.subject.name in ("query", "load"):
+    if summary.subject.is_named:
         several = len({row.place.workers for row in rows}) > 1
-        of = "Latency of inserts, wait of queries" if summary.subject.name == "load" else "Wait"
+        of = "Latency of inserts, wait of queries" if any(r.place.load for r in rows) else "Wait"
         return f"{of} in ms: median ({_LIGHT} up to p99)", [
             _wait(row, several=several and not row.place.load) for row in rows
         ]

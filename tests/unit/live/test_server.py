@@ -87,9 +87,12 @@ def test_messages_are_bounded_for_late_browsers(page):
     for number in range(server._KEPT + 5):
         page._messages.add({"number": number})
     late = get(page, "/events")
+    kept = [late.readline() + late.readline() + late.readline() for _ in range(server._KEPT + 1)]
     page.__exit__(None, None, None)
 
-    assert len(messages(late)) == server._KEPT + 2  # with the heading, and that it is over
+    assert json.loads(kept[0].splitlines()[1].removeprefix(b"data: "))["kind"] == "sweep"
+    assert len({*kept}) == server._KEPT + 1
+    assert [each["kind"] for each in messages(late)] == ["over"]
     page.__enter__()
 
 
@@ -131,7 +134,7 @@ def test_a_port_in_use_is_a_problem_before_anything_starts():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = Address("127.0.0.1", taken.getsockname()[1])
         problems = []
-        Outputs(page=address).check(problems)
+        Outputs(ui=address).check(problems)
 
         (problem,) = problems
         assert problem.startswith(f"--ui: cannot listen on {address}: Address already in use; ")
@@ -141,7 +144,7 @@ def test_a_port_in_use_is_a_problem_before_anything_starts():
 
 def test_after_the_run_nothing_listens_and_no_thread_is_left(capsys):
     before = threading.active_count()
-    with Outputs(page=Address("127.0.0.1", 0)).opened(RESULT, 1):
+    with Outputs(ui=Address("127.0.0.1", 0)).opened(RESULT, 1):
         (url,) = re.findall(r"http://\S+", capsys.readouterr().err)
         place = ("127.0.0.1", int(url.split(":")[2].strip("/")))
         socket.create_connection(place).close()
