@@ -10,7 +10,7 @@ from pathlib import Path
 from cli.archive.entry import Entry
 from cli.archive.index import entries
 from cli.archive.names import named
-from cli.kinds import writing
+from cli.kinds import writing_kinds
 from cli.results import result_files
 from simulator.errors import ConfigError
 
@@ -55,7 +55,7 @@ def needed(paths: Sequence[Path]) -> dict[Path, str]:
     reasons: dict[Path, str] = {}
     for folder in sorted({path.parent for path in paths}):
         own = {path.name: path for path in paths if path.parent == folder}
-        names = [name for name in map(named, own.values()) if name and name.kind in writing()]
+        names = [name for name in map(named, own.values()) if name and name.kind in writing_kinds()]
         for entry, reason in _in_use(folder, {name.target for name in names}):
             if entry.file in own:
                 reasons[own[entry.file]] = reason
@@ -68,7 +68,7 @@ def _in_use(folder: Path, targets: set[str]) -> Iterator[tuple[Entry, str]]:
     for entry in entries(folder):
         if entry.verdict == _RUNNING:
             yield entry, "is still running, or was killed"
-        elif entry.kind in writing() and entry.target in targets:
+        elif entry.kind in writing_kinds() and entry.target in targets:
             tables = [table for table in entry.tables if (entry.target, table) not in written]
             written |= {(entry.target, table) for table in entry.tables}
             if tables:

@@ -9,7 +9,7 @@ from cli.cluster.options import ClusterOptions
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import left_folders, remove_folder
 from cli.host.streams import OutputError, say
-from cli.kinds import writing
+from cli.kinds import writing_kinds
 from cli.options.basic import Command, config_option, option
 from cli.results import result_files
 from cli.targets import config as configuration
@@ -120,7 +120,7 @@ def _clean_machine(output: Path) -> list[str]:
 
 def _list_tables(output: Path) -> None:
     """List the tables that inserts left, newest first; whether they still exist is not checked."""
-    left = result_files.tables_left(output, writing())
+    left = result_files.tables_left(output, writing_kinds())
     for (target, table), (path, manifest) in left.items():
         rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
         _report(f"{target}: table {table}, {rows} by {path}")

@@ -32,7 +32,7 @@ def every_kind() -> "Iterator[Kind[Any]]":
     return map(kind_named, NAMES)
 
 
-def writing() -> tuple[str, ...]:
+def writing_kinds() -> tuple[str, ...]:
     """Return the names of the kinds that leave rows in the tables."""
     return tuple(kind.name for kind in every_kind() if kind.writes)
 

@@ -11,7 +11,7 @@ from cli.capacity.record import Capacity
 from cli.experiment.record import PlanRecord
 from cli.host.machine import this_machine
 from cli.host.program import command_line
-from cli.kinds import kind_of, writing
+from cli.kinds import kind_of, writing_kinds
 from cli.reproduce.record import Reproduction
 from cli.results import result_files
 from cli.results.result import Result
@@ -180,7 +180,7 @@ def _other_rows(command: Repeated, result: Result, target: Target, folder: Path)
         if "--no-clean" in command.words:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
-    last = result_files.last_written(folder, target.name, writing())
+    last = result_files.last_written(folder, target.name, writing_kinds())
     if not command.of("--dataset") and last and last[1].dataset != result.dataset:
         yield (
             f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"

@@ -6,7 +6,7 @@ from pathlib import Path
 from cli.host.interrupts import caught_interrupts
 from cli.host.program import program
 from cli.host.streams import say
-from cli.kinds import writing
+from cli.kinds import writing_kinds
 from cli.options.choice import Choice, Run
 from cli.planning import plan
 from cli.planning.plan import Stored
@@ -44,7 +44,7 @@ def last_insert(
     run: Run, target: Target, choice: Choice, tables: Collection[str] = ()
 ) -> Stored | None:
     """Return the rows of the target's last insert, of these tables in a database without others."""
-    last = result_files.last_written(run.output, target.name, writing())
+    last = result_files.last_written(run.output, target.name, writing_kinds())
     if last:
         _, manifest = last
         return Stored(manifest.dataset, manifest.complete)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from cli.host.machine import Machine
 from cli.host.owner import Owner
-from cli.kinds import writing
+from cli.kinds import writing_kinds
 from cli.reference import RESULT_SCHEMA
 from cli.results import result_files
 from cli.results.metrics import InsertMetrics, Latency
@@ -241,14 +241,14 @@ def test_the_last_insert_is_the_newest_of_its_target(tmp_path):
     written(tmp_path, 5, target="not-lite")
     written(tmp_path, 6, target="lite-2")
 
-    assert result_files.last_written(tmp_path, "lite", writing()) == (path, newest)
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, newest)
 
 
 def test_an_insert_that_touched_nothing_is_passed_over(tmp_path):
     path = written(tmp_path, 1)
     written(tmp_path, 2, manifest=None, status="failed")
 
-    assert result_files.last_written(tmp_path, "lite", writing()) == (path, MANIFEST)
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, MANIFEST)
 
 
 def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
@@ -256,7 +256,7 @@ def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
     half = MANIFEST.model_copy(update={"complete": False})
     path = written(tmp_path, 2, manifest=half, status="failed")
 
-    assert result_files.last_written(tmp_path, "lite", writing()) == (path, half)
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, half)
 
 
 def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
@@ -264,7 +264,7 @@ def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
     half = MANIFEST.model_copy(update={"complete": False})
     path = written(tmp_path, 2, manifest=half, status="running", in_progress=PROGRESS)
 
-    assert result_files.last_written(tmp_path, "lite", writing()) == (path, half)
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, half)
     assert result_files.read(path).exit_code == 1
 
 
@@ -274,7 +274,7 @@ def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
     later = CREATED + timedelta(milliseconds=1)
     path = written(tmp_path, 0, created=later, sweep_id="x-0000", manifest=newest)
 
-    assert result_files.last_written(tmp_path, "lite", writing()) == (path, newest)
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, newest)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])
@@ -283,14 +283,16 @@ def test_a_damaged_file_is_named_once_and_not_used(tmp_path, capsys, content):
     damaged = written(tmp_path, 2)
     damaged.write_bytes(content)
 
-    assert result_files.last_written(tmp_path, "lite", writing()) == (path, MANIFEST)
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, MANIFEST)
     assert capsys.readouterr().err.startswith(f"warning: {damaged}: is not a result file")
-    assert result_files.tables_left(tmp_path, writing()) == {("lite", "events"): (path, MANIFEST)}
+    assert result_files.tables_left(tmp_path, writing_kinds()) == {
+        ("lite", "events"): (path, MANIFEST)
+    }
     assert capsys.readouterr().err == ""  # it was named
 
 
 def test_no_insert_is_none(tmp_path):
-    assert result_files.last_written(tmp_path, "lite", writing()) is None
+    assert result_files.last_written(tmp_path, "lite", writing_kinds()) is None
 
 
 def test_an_id_begins_with_its_time_and_is_new_each_time():
