@@ -10,10 +10,10 @@ from importlib import import_module
 
 import click
 
-from cli import kinds
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
 from cli.host.streams import OutputError, expect_printed, guard_streams, say
+from cli.results.kinds import NAMES as KINDS
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -22,7 +22,7 @@ _OWN = (
     "compare", "repeat", "publish", "init", "doctor", "targets", "check", "cleanup", "completion",
 )  # fmt: skip
 """Each names a file of cli/commands/ and the command in it; other kinds have a command alike."""
-_NAMES = tuple(dict.fromkeys((*kinds.NAMES, *_OWN)))
+_NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))
 _EPILOG = """\b
 Exit codes:
   0    done and verified, or verification switched off
@@ -60,8 +60,9 @@ def _imported(name: str) -> click.Command:
         command: click.Command = getattr(import_module(f"cli.commands.{name}"), name)
         return command
     from cli.commands.of_kind import command_of  # noqa: PLC0415 - slow to load
+    from cli.kinds import kind_named  # noqa: PLC0415
 
-    return command_of(kinds.kind_named(name))
+    return command_of(kind_named(name))
 
 
 @click.group(

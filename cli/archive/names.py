@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cli.kinds import NAMES
+from cli.results.kinds import NAMES
 
 _SWEEP = re.compile(
     rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"

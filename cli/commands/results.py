@@ -16,9 +16,9 @@ from cli.commands.show import show
 from cli.completion.words import complete_result, complete_target
 from cli.host.streams import print_out, say
 from cli.host.terminal import is_fitted, width_of
-from cli.kinds import NAMES
 from cli.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
 from cli.results import result_files as files
+from cli.results.kinds import NAMES
 from simulator.errors import ConfigError, counted
 
 _KINDS = (*NAMES, *GATHERED)

@@ -1,10 +1,10 @@
-"""The kinds of measurements: each file here defines one, as KIND, and is named below."""
+"""The kinds of measurements: a file here defines each, as KIND; cli/results/kinds.py names it."""
 
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from simulator.errors import ConfigError
+from cli.results.kinds import NAMES, known
 
 if TYPE_CHECKING:
     from cli.kinds.kind import Kind
@@ -12,18 +12,10 @@ if TYPE_CHECKING:
     from cli.summary.subjects import Subject
     from cli.summary.summary import Summary
 
-NAMES = ("insert", "query", "mixed", "verify")
-"""In the order in which they are listed and shown."""
-
 
 def kind_named(name: str) -> "Kind[Any]":
-    """Return a kind; ConfigError if there is none of this name."""
-    if name not in NAMES:
-        raise ConfigError(
-            f"this version has no measurement {name!r}; it has {', '.join(NAMES)}: a later version"
-            " has made this result"
-        )
-    kind: Kind[Any] = import_module(f"{__name__}.{name}").KIND
+    """Return the kind of a name."""
+    kind: Kind[Any] = import_module(f"{__name__}.{known(name)}").KIND
     return kind
 
 

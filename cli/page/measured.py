@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.archive.lookup import id_of
-from cli.kinds import NAMES, summary_of
+from cli.kinds import summary_of
 from cli.page.sources import Repeated
 from cli.page.style import Style, colours_of
 from cli.report.damage import expect_whole
 from cli.report.repeats import joined_result, joined_summary
+from cli.results.kinds import NAMES
 from cli.results.result import Result, RunRecord
 from cli.summary.summary import Summary
 

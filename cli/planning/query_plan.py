@@ -1,6 +1,6 @@
 """The runs of a query sweep: one for each worker count, on the rows of one insert."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from cli.input.options import outside
@@ -63,16 +63,7 @@ def query_runs(  # noqa: PLR0913
 ) -> list[PlannedRun]:
     """Return the runs of a query sweep; ConfigError names everything that is wrong."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
-    database = target.open()
-    problems = [
-        *load_problems(options),
-        *type_problems(TYPES, options.types, types, dataset.workload),
-        *type_problems(f"targets.{target.name}.queries", target.tuned, types, dataset.workload),
-        *_text_problems(target, types),
-        *own_problems(options.own, target, dataset, types),
-    ]
-    if not database.capabilities.stores:
-        problems.append(f"--target: {target.name} stores nothing that can be queried")
+    problems = [*load_problems(options), *_target_problems(options, target, dataset, types)]
     problems += worker_problems(max(options.workers, default=0), 0, target, force=force)
     if problems:
         raise ConfigError(problems)
@@ -93,7 +84,7 @@ def query_runs(  # noqa: PLR0913
     )
     every: dict[str, QueryType[Query | TextQuery]]
     every = {**types, **own_types(options.own, dataset)}
-    if not database.answered(every, load.queries):
+    if not (database := target.open()).answered(every, load.queries):
         raise ConfigError(f"{TYPES}: {database.name} can express none of {', '.join(chosen)}")
     return [
         PlannedRun(
@@ -181,6 +172,19 @@ def type_problems(
         elif name in types and types[name].problem and where == TYPES:
             problems.append(f"{where}: {name} cannot be asked of this data: {types[name].problem}")
     return problems
+
+
+def _target_problems(
+    options: QueryOptions, target: Target, dataset: Dataset, types: Mapping[str, QueryType]
+) -> Iterator[str]:
+    """Yield why the target cannot be asked these queries about a dataset, a sentence each."""
+    yield from type_problems(TYPES, options.types, types, dataset.workload)
+    place = f"targets.{target.name}.queries"
+    yield from type_problems(place, target.tuned, types, dataset.workload)
+    yield from _text_problems(target, types)
+    yield from own_problems(options.own, target, dataset, types)
+    if not target.open().capabilities.stores:
+        yield f"--target: {target.name} stores nothing that can be queried"
 
 
 def _text_problems(target: Target, types: Mapping[str, QueryType]) -> list[str]:

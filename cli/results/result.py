@@ -3,10 +3,11 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from cli.host.machine import Machine
 from cli.host.resources import Resources
+from cli.results import kinds
 from cli.results.formats import FORMAT_VERSION
 from cli.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
@@ -17,8 +18,10 @@ from simulator.protocol.verdict import Status
 
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """What a tag may be: it fits a table, a file name and a label of a metric."""
-KIND = r"^[a-z]+(-[a-z]+)*$"
-"""What the name of a kind of measurement may be."""
+
+Kind = Annotated[
+    str, AfterValidator(kinds.known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
+]
 
 
 class Manifest(BaseModel):
@@ -80,7 +83,9 @@ class Result(BaseModel):
     program_version: str
     sweep_id: str
     created: datetime
-    kind: Annotated[str, Field(pattern=KIND)]
+    kind: Annotated[
+        str, AfterValidator(kinds.known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
+    ]
     """Of the measurement; see cli.kinds."""
     target: str
     module: str

@@ -139,7 +139,8 @@ def parsed(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise ConfigError(
-            f"{path}: is not a result file of format {version}: {place}: {first['msg']}"
+            f"{path}: is not a result file of format {version}: {place}:"
+            f" {first['msg'].removeprefix('Value error, ')}"
         ) from error
 
 

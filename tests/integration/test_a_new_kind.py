@@ -25,7 +25,7 @@ def tree(tmp_path_factory):
     text = page.partition("\n## Adding a kind of measurement\n")[2].partition("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (tree / "cli/kinds/once.py").write_text(code)
-    table = tree / "cli/kinds/__init__.py"
+    table = tree / "cli/results/kinds.py"
     assert LINE in table.read_text()
     table.write_text(table.read_text().replace(LINE, LINE.replace(")", ', "once")')))
     run(tree, "insert", "-t", "sqlite", "-w", "1", "-r", "1", "--num-inserts", "2000",
