@@ -83,7 +83,7 @@ def insert(  # noqa: PLR0913
     )
     kind = kind_named("insert")
     problems += kind.problems(options)
-    subject = kind.subject(options.configuration())
+    subject = kind.subject(dict(options))
     gates.parsed(Scope((subject,), workers=options.active, queries=()), problems)
     outputs.check(problems)
     if found and database:

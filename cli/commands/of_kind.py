@@ -38,7 +38,7 @@ def command_of(kind: Kind[Any]) -> click.Command:
         target = choice.resolve(extra, problems)
         problems += kind.problems(options)
         if gates and outputs:
-            subject = kind.subject(options.configuration())
+            subject = kind.subject(dict(options))
             gates.parsed(Scope((subject,), workers=kind.active(options)), problems)
             outputs.check(problems)
         if problems or not target:

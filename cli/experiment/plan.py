@@ -78,7 +78,7 @@ class Plan(Record):
             queries |= dict.fromkeys(each.query.own if each.query else ())
             queries |= dict.fromkeys([INSERTS] if each.mixed else [])
         inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
-        subjects = {kind_named("insert").subject(each.configuration()) for each in inserted}
+        subjects = {kind_named("insert").subject(dict(each)) for each in inserted}
         subjects |= {LOAD for each in self.settings if each.mixed}
         swept = [each.query.options(0.0) for each in self.settings if each.query]
         workers = {count for each in inserted for count in each.active}
