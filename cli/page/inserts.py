@@ -8,7 +8,7 @@ from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
 from cli.page.measured import Measured
-from cli.page.pictures import Over, chunks, over
+from cli.page.pictures import Over, chunks, overs
 from cli.report.numbers import significant
 from cli.results.metrics import latency_of, merged, percentiles_ms
 from cli.summary.build import on_disk_of
@@ -31,7 +31,7 @@ def section(name: str, group: Sequence[Measured]) -> Section:
     """Return what equal sweeps over workers, levels or stages show side by side."""
     subject, workload = group[0].summary.subject.name, group[0].result.dataset.workload
     title = f"Inserts {_OVER[subject]}, workload {workload}"
-    return Section(name, title, _notes(group), [*_pictures(name, subject, group)])
+    return Section(name, title, _notes(group), [*_pictures(subject, group)])
 
 
 def _notes(group: Sequence[Measured]) -> list[str]:
@@ -50,18 +50,17 @@ def _notes(group: Sequence[Measured]) -> list[str]:
     return notes
 
 
-def _pictures(prefix: str, subject: str, group: Sequence[Measured]) -> Iterator[Picture]:
+def _pictures(subject: str, group: Sequence[Measured]) -> Iterator[Picture]:
     shown = [(each, each.summary.rows) for each in group]
     for figure in (each for each in FIGURES.values() if each.picture):
         having = [(each, rows) for each, rows in shown if figure.name in rows[0].figures]
         title = f"{figure.picture} {_OVER[subject]}"
-        for name, some in chunks(having, f"{prefix}-{figure.name}"):
-            yield over(name, Over(figure.name, title, subject), some)
-    for name, some in chunks(shown, f"{prefix}-distribution"):
-        yield _distribution(name, subject, [each for each, _ in some])
+        yield from overs(Over(figure.name, title, subject), having)
+    for some in chunks(shown):
+        yield _distribution(subject, [each for each, _ in some])
     sized = [(each, rows) for each, rows in shown if any(map(on_disk_of, each.results))]
-    for name, some in chunks(sized, f"{prefix}-size"):
-        yield _sizes(name, [each for each, _ in some])
+    for some in chunks(sized, charts.MOST_BARS):
+        yield _sizes([each for each, _ in some])
 
 
 def _latencies(each: Measured, row: Row) -> HdrHistogram:
@@ -78,7 +77,7 @@ def _latencies(each: Measured, row: Row) -> HdrHistogram:
     return merged(tuple(worker for run in runs for worker in run.outcome.workers))
 
 
-def _distribution(name: str, subject: str, group: Sequence[Measured]) -> Picture:
+def _distribution(subject: str, group: Sequence[Measured]) -> Picture:
     """Return the latency at each percentile, of each result's last row."""
     series, rows = [], []
     for each in group:
@@ -91,7 +90,7 @@ def _distribution(name: str, subject: str, group: Sequence[Measured]) -> Picture
             points = percentiles_of(histogram)
             series.append(Series(each.label, each.style, points))
     svg = charts.lines(
-        name, "Latency distribution",
+        "Latency distribution",
         Axis("of the batches were acknowledged within", percentiles=True),
         Axis("ms", log=True), series, marked=False,
     )  # fmt: skip
@@ -111,7 +110,7 @@ def percentiles_of(histogram: HdrHistogram) -> list[Point]:
     return [Point(nine, max(value, 0.001)) for nine, value in zip(steps, values, strict=True)]
 
 
-def _sizes(name: str, group: Sequence[Measured]) -> Picture:
+def _sizes(group: Sequence[Measured]) -> Picture:
     bars, rows = [], []
     for each in group:
         repeats = [on_disk for result in each.results if (on_disk := on_disk_of(result))]
@@ -121,7 +120,7 @@ def _sizes(name: str, group: Sequence[Measured]) -> Picture:
         rows.append([each.label, *_size_cells(repeats), each.summary.rows[-1].verdict])
     titles = ("Bytes", "Bytes/row", "Bits/value", "n", "Spread")
     columns = [words("Result"), *map(number, titles), words("Precision"), VERDICT]
-    svg = charts.bars(name, "Size on disk", Axis("bytes/row"), bars)
+    svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)
     of = "of each repeat" if any(each.is_repeated for each in group) else ""
     note = f"After compaction of the last run {of}".strip()
     return Picture("Size on disk", svg, Table(columns, rows), f"{note}.")

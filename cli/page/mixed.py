@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cli.page.content import Section
 from cli.page.measured import Measured
-from cli.page.pictures import Over, Ranges, chunks, over, ranges
+from cli.page.pictures import Over, Ranges, chunks, overs, ranges
 
 _LATENCIES = Ranges(
     "p50_ms", "p99_ms", "Latency of inserts, wait of queries",
@@ -18,9 +18,6 @@ def section(name: str, group: Sequence[Measured]) -> Section:
     """Return what equal mixed loads show side by side."""
     title = f"Inserts beside queries, workload {group[0].result.dataset.workload}"
     shown = [(each, [row for row in each.summary.rows if row.figures]) for each in group]
-    pictures = []
-    for part, some in chunks(shown, name):
-        inserts = [(each, [row for row in rows if row.place.load]) for each, rows in some]
-        pictures += [ranges(f"{part}-latency", _LATENCIES, some)]
-        pictures += [over(f"{part}-rate", _RATE, inserts)]
+    inserts = [(each, [row for row in rows if row.place.load]) for each, rows in shown]
+    pictures = [ranges(_LATENCIES, some) for some in chunks(shown)] + [*overs(_RATE, inserts)]
     return Section(name, title, (), pictures)
