@@ -13,6 +13,7 @@ from cli.planning.insert_options import option_problems
 from cli.planning.options import InsertOptions
 from cli.planning.plan import PlannedRun
 from cli.results.result import Result
+from cli.summary.pictures import Form, Showing
 from cli.summary.subjects import LEVEL, STAGE, WORKERS, Subject
 from simulator.data.dataset import DatasetReader
 from simulator.errors import counted
@@ -26,6 +27,7 @@ class Insert(Kind[InsertOptions]):
     work = Work.INSERT
     subjects = (WORKERS, LEVEL, STAGE)
     options = InsertOptions
+    pictures = (Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
         """Return what the rows are about: worker counts, unless there are steps or stages."""
@@ -86,6 +88,10 @@ class Insert(Kind[InsertOptions]):
     def warnings(self, result: Result) -> Iterator[str]:
         """Yield what rates and latencies depend on besides the database."""
         yield from writing_warnings(result)
+
+    def showing(self, result: Result) -> Showing:
+        """Return the pictures over what the rows are about."""
+        return Showing(f"Inserts {self.subject(result.configuration).over}", self.pictures)
 
     def remarks(self, result: Result) -> Iterator[str]:
         """Yield the rates by the formula of the published benchmark that this tool reproduces."""

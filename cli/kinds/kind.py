@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from cli.input.options import Options
 from cli.planning.plan import PlannedRun, Stored
 from cli.results.result import Result
-from cli.summary.pictures import Over, Ranges
+from cli.summary.pictures import Form, Over, Ranges, Showing
 from cli.summary.rows import ALL_QUERIES, Place
 from cli.summary.subjects import Subject
 from cli.summary.summary import Summary, summarised
@@ -63,7 +63,7 @@ class Kind(ABC, Generic[_Options]):
     """Command lines, without the program."""
     title: ClassVar[str] = ""
     """Of its section on a page."""
-    pictures: ClassVar[tuple[Over | Ranges, ...]] = ()
+    pictures: ClassVar[tuple[Over | Ranges | Form, ...]] = ()
     """Of that section."""
 
     @property
@@ -154,6 +154,10 @@ class Kind(ABC, Generic[_Options]):
         """Return what became of so many rows and runs of queries in the warm-up."""
         found = [counted(rows, "row")] * bool(rows) + [counted(runs, "query")] * bool(runs)
         return f"before each run are in no figure above: {' and '.join(found)}"
+
+    def showing(self, result: Result) -> Showing:
+        """Return what results like this one show side by side on a page."""
+        return Showing(self.title, self.pictures)
 
     def listed(self, result: Result) -> Iterator[str]:
         """Yield what was measured, in words of a list of results."""

@@ -11,6 +11,7 @@ from cli.planning.query_options import QueryOptions
 from cli.planning.query_plan import left_out, query_runs
 from cli.planning.stages import stage_conflicts
 from cli.results.result import Result
+from cli.summary.pictures import Form, Over, Showing
 from cli.summary.subjects import QUERY
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import RunSpec, Work
@@ -23,6 +24,8 @@ class Query(Kind[QueryOptions]):
     work = Work.QUERY
     subjects = (QUERY,)
     options = QueryOptions
+    title = "Queries"
+    pictures = (Form.WAITS, Over("queries_per_s", "Queries per second"), Form.CLIENT_TIMES)
     help = """Time the workload's queries and verify every answer.
 
     Run `insert` first: it writes the rows. Each worker runs each query once, which is timed apart
@@ -83,6 +86,12 @@ class Query(Kind[QueryOptions]):
     def warnings(self, result: Result) -> Iterator[str]:
         """Yield what makes the times of queries depend on the client."""
         yield from asking_warnings(result, self.summary(result))
+
+    def showing(self, result: Result) -> Showing:
+        """Return the pictures of queries, or those of ramps."""
+        if any(run.outcome.ramps for run in result.runs):
+            return Showing("Query ramps", (Form.RAMPS,))
+        return super().showing(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return what became of the runs of queries in the warm-up."""

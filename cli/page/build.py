@@ -1,13 +1,14 @@
 """Results and reproductions -> the page of them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from cli.page import courses, inserts, pictures, queries, reproductions
+from cli.page import courses, reproductions
 from cli.page.content import Page, Section
 from cli.page.details import detail_of, verdict_of
 from cli.page.measured import Measured, measured
 from cli.page.overview import cards_of, overview_of, worst_of
+from cli.page.sections import section_of
 from cli.page.sources import Sources
 from simulator import __version__
 from simulator.errors import counted
@@ -35,13 +36,6 @@ def page_of(given: Sources) -> Page:
     )
 
 
-_SECTIONS: Mapping[str, Callable[[str, Sequence[Measured]], Section]] = {
-    "insert": inserts.section,
-    "query": queries.section,
-}
-"""Kind of results -> what equal ones show side by side, where that is more than its pictures."""
-
-
 def _sections(found: Sequence[Measured]) -> Iterator[Section]:
     """Yield a section for each workload and kind of sweep."""
     groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
@@ -49,8 +43,7 @@ def _sections(found: Sequence[Measured]) -> Iterator[Section]:
         if any(row.figures for row in each.summary.rows):
             groups[each.group].append(each)
     for number, group in enumerate(groups.values()):
-        kind = group[0].result.kind
-        yield _SECTIONS.get(kind, pictures.section)(f"{kind}-{number}", group)
+        yield section_of(f"{group[0].result.kind}-{number}", group)
 
 
 def _title(found: Sequence[Measured], given: Sources) -> str:

@@ -1,28 +1,37 @@
-"""The kinds of pictures: lines, ranges, bars and the course of a run."""
+"""The kinds of pictures: lines, ranges and bars."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import cycle
-from typing import TYPE_CHECKING, Any
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import Any
 
-from cli.page.drawing import LETTER_PT, drawn
+from cli.page.drawing import LETTER_PX, WIDTH_PX, Spec, drawn
 from cli.page.style import INK, MUTED, PAPER, Style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 MOST_SERIES = 8
+MOST_BARS = 60
 """More are drawn in several pictures."""
-_LONGEST_LABEL = 30
-_ROW_PT = 15.0
-_TIMED = ("insert", "query")
-_WORK, _FAILURES = ("v", "d", "h", "p"), ("X", "P", "s", "*")
-"""Markers of the server's own work, and of failures."""
-_MOST_WHOLE_MARKS = 30
-_ROW_OF_MARKS = 0.08
-"""Height of a row of markers, as a part of the picture's."""
-_TONES = (0.5, 0.22, 0.36, 0.64, 0.15, 0.43)
-"""Of the phases beside the timed one: a printer shows them, too."""
+LONGEST_LABEL_PX = 210
+ROW_PX = 16.0
+_HEIGHT_PX = 150.0
+FAR = 30
+"""Values that are as many times apart are compared on a logarithmic scale."""
+_NARROW = 2
+_WIDE = 200
+"""A logarithmic axis marks powers of ten only, if its ends are as many times apart."""
+WRITTEN = "abs(datum.value) >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.6~g')"
+"""The text of a mark: 0.5, 20, 2,000, 10k, 1.5M."""
+_PERCENT = "format(datum.value, '.0%')"
+_WHISKERS: Sequence[tuple[Spec, Sequence[str]]] = (
+    ({"type": "rule"}, ("low", "high")),
+    ({"type": "tick", "size": 7}, ("low",)),
+    ({"type": "tick", "size": 7}, ("high",)),
+)
+"""Marks of a range, and the fields where each stands."""
+_PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 5: "99.999"}
+"""-log10(1 - share) -> percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,8 @@ class Axis:
     """Its values are few whole numbers, each of which is written."""
     percentiles: bool = False
     """Its values are -log10(1 - share)."""
+    ends: tuple[float, float] | None = None
+    """Of all pictures with the same scale; None: those of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +79,7 @@ class Bar:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A phase of a run, in seconds from the common start."""
-
-    name: str
-    start_s: float
-    end_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Something that happened at one moment of a run."""
-
-    at_s: float
-    kind: str
-    style: Style
-    """That of the run."""
-    is_failure: bool = False
-
-
-def short(label: str) -> str:
-    """Return a label that a picture has room for; its table has the whole one."""
-    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
-
-
 def lines(  # noqa: PLR0913
-    name: str,
     title: str,
     x: Axis,
     y: Axis,
@@ -104,244 +89,245 @@ def lines(  # noqa: PLR0913
     limit: float | None = None,
 ) -> str:
     """Return series over a number, with a marker at each value, and a line at a limit."""
-
-    def draw(axes: "Sequence[Axes]") -> None:
-        (ax,) = axes
-        for each in series:
-            _add_line(ax, each, marked=marked)
-        if limit:
-            ax.axhline(limit, color=MUTED, linewidth=1, dashes=(2, 2))
-        _scale(ax, x, y, [p for each in series for p in each.points])
-
-    legend = [short(each.label) for each in series]
-    return drawn(name, title, draw, legend=legend if len(series) > 1 else ())
-
-
-def _add_line(ax: "Axes", series: Series, *, marked: bool) -> None:
-    xs, ys = [p.x for p in series.points], [p.y for p in series.points]
-    look: dict[str, Any] = {
-        "color": series.style.ink,
-        "label": short(series.label),
-        "marker": series.style.marker if marked else None,
-    }
-    if series.style.dash:
-        look["dashes"] = series.style.dash
-    ax.plot(xs, ys, **look)
-    ranged = [p for p in series.points if p.low is not None and p.high is not None]
-    if ranged:
-        below = [p.y - (p.low or 0.0) for p in ranged]
-        above = [(p.high or 0.0) - p.y for p in ranged]
-        where = [p.x for p in ranged], [p.y for p in ranged]
-        ax.errorbar(*where, yerr=[below, above], fmt="none", ecolor=series.style.ink, elinewidth=1)
-
-
-def _scale(ax: "Axes", x: Axis, y: Axis, points: Sequence[Point]) -> None:
-    from matplotlib.ticker import FixedLocator, NullLocator  # noqa: PLC0415
-
-    ax.set_xlabel(x.label)
-    ax.set_title(y.label, fontsize=10)
-    xs = sorted({p.x for p in points})
-    if x.counts:
-        if xs and xs[0] > 0 and xs[-1] > 8 * xs[0]:
-            ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_locator(FixedLocator(xs if len(xs) < 12 else xs[:: len(xs) // 8]))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.margins(x=0.06)
-    if x.percentiles:
-        shown = [
-            (0.0, "0"),
-            (0.30103, "50"),
-            (1, "90"),
-            (2, "99"),
-            (3, "99.9"),
-            (4, "99.99"),
-            (5, "99.999"),
-        ]
-        kept = [each for each in shown if each[0] <= (xs[-1] if xs else 0)]
-        ax.set_xticks([at for at, _ in kept], [f"{text} %" for _, text in kept])
-    else:
-        ax.xaxis.set_major_formatter(_written)
-    if y.log and all(p.y > 0 for p in points):
-        ax.set_yscale("log")
-        _mark_powers(ax.yaxis, ax.get_ylim())
-    elif y.share:
-        ax.set_ylim(0, 1.02)
-        ax.yaxis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1]))
-    else:
-        ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(_percent if y.share else _written)
-
-
-def _mark_powers(axis: Any, limits: tuple[float, float]) -> None:
-    """Have a logarithmic axis show 1, 2, 5, 10, ...; of a wide one only the powers of ten."""
-    from matplotlib.ticker import LogLocator, NullLocator  # noqa: PLC0415
-
-    low, high = limits
-    axis.set_major_locator(LogLocator(10, (1.0, 2.0, 5.0) if high < 200 * low else (1.0,)))
-    axis.set_minor_locator(NullLocator())
-
-
-def _percent(value: float, _: Any = None) -> str:
-    return f"{value:.0%}"
-
-
-def _written(value: float, _: Any = None) -> str:
-    """Return the text of a mark: 0.5, 20, 10k, 1.5M."""
-    size = abs(value)
-    for least, divisor, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        if size >= least:
-            return f"{value / divisor:g}{letter}"
-    return f"{value:,.0f}" if size >= 1000 else f"{value:g}"
-
-
-def bars(name: str, title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
-    """Return lying bars, one below the other; with several `parts` a part is a pattern."""
-    several = len(parts) > 1
-
-    def draw(axes: "Sequence[Axes]") -> None:
-        (ax,) = axes
-        rows = range(len(found))
-        before = [0.0] * len(found)
-        for number, part in enumerate(parts):
-            lengths = [bar.parts[number] for bar in found]
-            ax.barh(
-                rows,
-                lengths,
-                left=before,
-                height=0.66,
-                color=[bar.style.ink for bar in found],
-                alpha=0.4 if number else 1.0,
-                label=part,
-                edgecolor=PAPER,
-                linewidth=0.5,
-            )
-            before = [a + b for a, b in zip(before, lengths, strict=True)]
-        for row, bar in zip(rows, found, strict=True):
-            if bar.low is not None and bar.high is not None:
-                ax.plot([bar.low, bar.high], [row, row], color=INK, linewidth=1.2)
-                ax.plot([bar.low, bar.high], [row, row], "|", color=INK, markeredgewidth=1.2)
-        _rows(ax, [bar.label for bar in found])
-        ax.set_xlim(left=0, right=None if any(before) else 1)
-        ax.set_xlabel(x.label)
-        ax.xaxis.set_major_formatter(_percent if x.share else _written)
-
-    labels = [bar.label for bar in found]
-    legend = parts if several else ()
-    height, left = _height(len(found)), _left(labels)
-    return drawn(name, title, draw, height_pt=height, left_pt=left, top_pt=6.0, legend=legend)
-
-
-def ranges(name: str, title: str, x: Axis, rows: Sequence[str], series: Sequence[Series]) -> str:
-    """Return a row for each name: a marker at the value of each series, a line to its highest."""
-
-    def draw(axes: "Sequence[Axes]") -> None:
-        (ax,) = axes
-        for number, each in enumerate(series):
-            shift = (number - (len(series) - 1) / 2) * 0.7 / max(len(series), 2)
-            at = [p.x + shift for p in each.points]
-            values = [p.y for p in each.points]
-            highs = [p.y if p.high is None else p.high for p in each.points]
-            ax.hlines(at, values, highs, color=each.style.ink, linewidth=1.2)
-            ax.plot(highs, at, "|", color=each.style.ink, markeredgewidth=1.2)
-            ax.plot(values, at, each.style.marker, color=each.style.ink, label=short(each.label))
-        every = [p for each in series for p in each.points]
-        if x.log and all(p.y > 0 for p in every):
-            ax.set_xscale("log")
-            _mark_powers(ax.xaxis, ax.get_xlim())
-        _rows(ax, rows)
-        ax.set_xlabel(x.label)
-        ax.xaxis.set_major_formatter(_written)
-
-    legend = [short(each.label) for each in series]
-    height = max(_height(len(rows)), 46 + len(rows) * len(series) * 8.0)
-    legend = legend if len(series) > 1 else []
-    left = _left(rows)
-    return drawn(name, title, draw, height_pt=height, left_pt=left, top_pt=6.0, legend=legend)
-
-
-def _rows(ax: "Axes", labels: Sequence[str]) -> None:
-    ax.set_yticks(range(len(labels)), [short(label) for label in labels])
-    ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.grid(visible=False, axis="y")
-    ax.grid(visible=True, axis="x")
-
-
-def _height(rows: int) -> float:
-    return 46.0 + max(rows, 2) * _ROW_PT
-
-
-def _left(labels: Sequence[str]) -> float:
-    return 12 + LETTER_PT * max((len(short(label)) for label in labels), default=0)
-
-
-def course(  # noqa: PLR0913
-    name: str,
-    title: str,
-    y: Axis,
-    series: Sequence[Series],
-    phases: Mapping[str, Sequence[Span]],
-    *,
-    marks: Sequence[Mark] = (),
-) -> str:
-    """Return values over time with marks, and below them rows of phases as bars."""
-    names = [*dict.fromkeys(span.name for spans in phases.values() for span in spans)]
-
-    def draw(axes: "Sequence[Axes]") -> None:
-        above, below = axes
-        for each in series:
-            _add_line(above, each, marked=False)
-        _scale(above, Axis(""), y, [p for each in series for p in each.points])
-        _add_marks(above, marks)
-        above.tick_params(axis="x", length=0, labelbottom=False)
-        for number, phase in enumerate(names):
-            _add_phase(below, number, phase, [*phases.values()])
-        _rows(below, [*phases])
-        below.set_xlabel("seconds")
-
-    legend = [short(each.label) for each in series] if len(series) > 1 else []
     return drawn(
-        name,
         title,
-        draw,
-        height_pt=150.0 + _height(len(phases)),
-        left_pt=max(_left([*phases]), 48.0),
-        legend=[*legend, *names, *dict.fromkeys(mark.kind for mark in marks)],
-        ratios=(130.0, _ROW_PT * max(len(phases), 2)),
+        {
+            "width": WIDTH_PX,
+            "height": _HEIGHT_PX,
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            "layer": [*line_layers(x, y, series, marked=marked, limit=limit)],
+        },
     )
 
 
-def _add_marks(ax: "Axes", marks: Sequence[Mark]) -> None:
-    """Add a line in the colour of its run at each mark; each kind has a marker in a row of its own.
-
-    Of many marks the lines are short, so that the values behind them can be seen.
-    """
-    kinds = dict.fromkeys((mark.kind, mark.is_failure) for mark in marks)
-    if not kinds:
+def line_layers(
+    x: Axis, y: Axis, series: Sequence[Series], *, marked: bool, limit: float | None = None
+) -> Iterator[Spec]:
+    """Yield the layers of series over a number."""
+    points = [point for each in series for point in each.points]
+    place = {"field": "x", "type": "quantitative", **_across(x, [p.x for p in points])}
+    value = {"type": "quantitative", **upward(y, points)}
+    if limit:
+        at = {"y": {"datum": limit, **value}}
+        look = {"type": "rule", "color": MUTED, "strokeDash": [3, 3], "strokeWidth": 1}
+        yield {"data": {"values": [{}]}, "mark": look, "encoding": at}
+    both = {"x": place, "y": {"field": "y", **value}, **keyed(series, dashed=True)}
+    if marked:  # the legend shows the markers
+        both["strokeDash"]["legend"] = None
+        both["color"] = keyed(series)["color"]
+    yield {"data": {"values": rows_of(series)}, "mark": "line", "encoding": both}
+    if not marked:
         return
-    ax.set_ylim(top=ax.get_ylim()[1] / (1 - _ROW_OF_MARKS * (len(kinds) + 0.5)))
-    shapes = {True: cycle(_FAILURES), False: cycle(_WORK)}
-    for row, (kind, is_failure) in enumerate(kinds, 1):
-        shape, top = next(shapes[is_failure]), 1 - _ROW_OF_MARKS * (row - 0.5)
-        low = 0.0 if len(marks) <= _MOST_WHOLE_MARKS else top - _ROW_OF_MARKS / 2
-        ax.plot([], [], shape, color=INK, label=kind)
-        for style in dict.fromkeys(mark.style for mark in marks):
-            look: dict[str, Any] = {"color": style.ink, "transform": ax.get_xaxis_transform()}
-            at_s = [mark.at_s for mark in marks if (mark.kind, mark.style) == (kind, style)]
-            dashes = "-" if is_failure else (0, (3, 2))
-            ax.vlines(at_s, low, top, linewidth=1.0, linestyle=dashes, **look)
-            ax.plot(at_s, [top] * len(at_s), shape, **look)
+    with_ends = [row for row in rows_of(series) if "low" in row]
+    if with_ends:
+        ends = {"x": place, "y": {"field": "low", **value}, "y2": {"field": "high"}}
+        look = {"type": "rule", "strokeWidth": 1}
+        yield {"data": {"values": with_ends}, "mark": look, "encoding": ends | keyed(series)}
+        look = {"type": "tick", "size": 6, "orient": "horizontal"}
+        for end in ("low", "high"):
+            at = {"x": place, "y": {"field": end, **value}, **keyed(series)}
+            yield {"data": {"values": with_ends}, "mark": look, "encoding": at}
+    shaped = {"x": place, "y": {"field": "y", **value}, **keyed(series, shaped=True)}
+    yield {"data": {"values": rows_of(series)}, "mark": "point", "encoding": shaped}
 
 
-def _add_phase(ax: "Axes", number: int, name: str, rows: Sequence[Sequence[Span]]) -> None:
-    """Add the bars of one phase in all rows, in a pattern of its own."""
-    tone = 0.85 if name in _TIMED else _TONES[number % len(_TONES)]
-    for row, spans in enumerate(rows):
-        ax.broken_barh(
-            [(span.start_s, span.end_s - span.start_s) for span in spans if span.name == name],
-            (row - 0.33, 0.66),
-            facecolor=INK,
-            alpha=tone,
-            edgecolor=PAPER,
-            linewidth=0.5,
-            label="" if row else name,
-        )
+def rows_of(series: Sequence[Series]) -> list[Spec]:
+    """Return points as rows of data; a series is its number, since labels may be anything."""
+    return [
+        {"s": f"s{number}", "x": p.x, "y": p.y}
+        | ({} if p.low is None or p.high is None else {"low": p.low, "high": p.high})
+        for number, each in enumerate(series)
+        for p in each.points
+    ]
+
+
+def keyed(series: Sequence[Series], *, dashed: bool = False, shaped: bool = False) -> Spec:
+    """Return the encodings of what distinguishes series, with one legend for all of them."""
+    look = (
+        {"symbolStrokeWidth": 0}
+        if shaped or not dashed
+        else {"symbolType": "stroke", "symbolSize": 160}
+    )
+    legend = legend_of([each.label for each in series]) | look if series[1:] else None
+
+    def scaled(found: Iterable[Any]) -> Spec:
+        return {"field": "s", "type": "nominal", "scale": ranged(found), "legend": legend}
+
+    dashes = {"strokeDash": scaled(list(each.style.dash) for each in series)} if dashed else {}
+    shapes = {"shape": scaled(each.style.marker for each in series)} if shaped else {}
+    return {"color": scaled(each.style.ink for each in series), **dashes, **shapes}
+
+
+def ranged(found: Iterable[Any], letter: str = "s") -> Spec:
+    """Return a scale of numbered things; legends of different letters stay apart."""
+    looks = [*found]
+    names = [f"{letter}{number}" for number in range(len(looks))]
+    return {"type": "ordinal", "domain": names, "range": looks}
+
+
+def legend_of(labels: Sequence[str], letter: str = "s") -> Spec:
+    """Return a legend above a picture, whose columns fit its width."""
+    widest_px = min(max(map(len, labels)) * LETTER_PX, LONGEST_LABEL_PX) + 44
+    return {
+        "columns": min(max(int(WIDTH_PX / widest_px), 1), len(labels)),
+        "labelExpr": _named({f"{letter}{number}": label for number, label in enumerate(labels)}),
+        "labelLimit": LONGEST_LABEL_PX,
+    }
+
+
+def _named(labels: Mapping[str, str]) -> str:
+    """Return the expression for the label of a value."""
+    return f"{json.dumps(labels)}[datum.value]"
+
+
+def _across(axis: Axis, values: Sequence[float]) -> Spec:
+    """Return scale and axis of the numbers that lie across."""
+    places = sorted({*values})
+    scale: Spec = {"zero": False, "nice": False, "padding": 4}
+    look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 7}
+    if axis.counts:
+        scale["padding"] = 16
+        look["tickCount"] = None
+        look["values"] = places if len(places) < 12 else places[:: len(places) // 8]
+        if places and places[0] > 0 and places[-1] > 8 * places[0]:
+            scale |= {"type": "log", "base": 2}
+    if axis.percentiles:
+        shown = [at for at in _PERCENTILES if at <= max(places, default=0)]
+        texts = {f"{at:g}": f"{_PERCENTILES[at]} %" for at in shown}
+        look |= {"values": shown, "labelExpr": _named(texts), "tickCount": None}
+    return {"scale": scale, "axis": look}
+
+
+def upward(axis: Axis, points: Sequence[Point]) -> Spec:
+    """Return scale and axis of the values."""
+    values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    values += axis.ends or ()
+    look: Spec = {"title": axis.label or None, "labelExpr": WRITTEN, "tickCount": 5}
+    if axis.log and values and min(values) > 0:
+        look |= {"values": powers(values), "tickCount": None}
+        return {"scale": logarithmic(values), "axis": look}
+    if axis.share:
+        look |= {"labelExpr": _PERCENT, "values": [0, 0.25, 0.5, 0.75, 1]}
+        return {"scale": {"domain": [0, 1]}, "axis": look}
+    return {"scale": {"domain": [0, max(values, default=0) or 1], "nice": True}, "axis": look}
+
+
+def logarithmic(values: Sequence[float]) -> Spec:
+    """Return a logarithmic scale of positive values, with room beside the first and last."""
+    return {"type": "log", "domain": [*_ends(values)], "nice": False, "padding": 8}
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of a logarithmic scale: a few marks wide at least."""
+    low, high = min(values), max(values)
+    return (low, high) if high > _NARROW * low else (low / _NARROW, high * _NARROW)
+
+
+def powers(values: Sequence[float]) -> list[float]:
+    """Return the marks of a logarithmic axis: 1, 2, 5, 10, ...; of a wide one powers of ten."""
+    low, high = _ends(values)
+    steps = (1, 2, 5) if high < _WIDE * low else (1,)
+    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    return [10**exponent * step for exponent in exponents for step in steps
+            if low / 1.3 <= 10**exponent * step <= high * 1.3]  # fmt: skip
+
+
+def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)) -> str:
+    """Return lying bars, one below the other; with several `parts` each is a tone.
+
+    Values that are far apart are markers on a logarithmic axis, where a bar has no beginning.
+    """
+    sums = [[*accumulate(bar.parts, initial=0.0)] for bar in found]
+    data = [
+        {"row": row, "part": f"p{part}", "from": start, "to": end, "ink": bar.style.ink}
+        for row, (bar, ends) in enumerate(zip(found, sums, strict=True))
+        for part, (start, end) in enumerate(pairwise(ends))
+    ]
+    whiskers = [
+        {"row": row, "low": bar.low, "high": bar.high}
+        for row, bar in enumerate(found)
+        if bar.low is not None
+    ]
+    every = [v for bar in found for v in (sum(bar.parts), bar.low, bar.high) if v is not None]
+    every += x.ends or ()
+    is_log = x.log and not parts[1:] and min(every, default=0) > 0
+    is_log &= max(every, default=0) > FAR * min(every, default=0)
+    value = _lying_value(replace(x, log=is_log), every)
+    there = {
+        "y": rows_axis([bar.label for bar in found]),
+        "color": {"field": "ink", "type": "nominal", "scale": None},
+    }
+    look: Spec = {"type": "bar", "stroke": PAPER, "strokeWidth": 0.5}
+    across: Spec = {"x": {"field": "from", **value}, "x2": {"field": "to"}}
+    if is_log:
+        look, across = {"type": "point"}, {"x": {"field": "to", **value}}
+    legend = legend_of(parts, "p") | {"symbolFillColor": INK, "symbolType": "square"}
+    tones = {
+        "field": "part",
+        "type": "nominal",
+        "scale": ranged([1.0, *[0.4] * (len(parts) - 1)], "p"),
+        "legend": legend if parts[1:] else None,
+    }
+    encoding = there | across | {"opacity": tones}
+    layers: list[Spec] = [{"data": {"values": data}, "mark": look, "encoding": encoding}]
+    for mark, shown in _WHISKERS if whiskers else ():
+        ends = {"y": there["y"], "x": {"field": shown[0], **value}}
+        ends |= {"x2": {"field": shown[1]}} if shown[1:] else {}
+        ink = {**mark, "color": INK}
+        layers.append({"data": {"values": whiskers}, "mark": ink, "encoding": ends})
+    return _lying(title, layers, max(len(found), 2) * ROW_PX)
+
+
+def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[Series]) -> str:
+    """Return a row for each name: a marker at the value of each series, a line to its highest."""
+    data = [
+        {"s": f"s{number}", "row": int(p.x), "low": p.y, "high": p.y if p.high is None else p.high}
+        for number, each in enumerate(series)
+        for p in each.points
+    ]
+    value = _lying_value(x, [v for row in data for v in (row["low"], row["high"])])
+    order = {"domain": ranged(series)["domain"], "paddingOuter": 0.6}
+    there = {
+        "y": rows_axis(rows),
+        "yOffset": {"field": "s", "type": "nominal", "scale": order},
+        **keyed(series),
+    }
+    low, high = {"field": "low", **value}, {"field": "high", **value}
+    layers: list[Spec] = [
+        {"mark": "rule", "encoding": there | {"x": low, "x2": {"field": "high"}}},
+        {"mark": {"type": "tick", "size": 6}, "encoding": there | {"x": high}},
+        {"mark": "point", "encoding": there | {"x": low} | keyed(series, shaped=True)},
+    ]
+    height_px = len(rows) * max(ROW_PX, 8.0 * len(series) + 8)
+    return _lying(title, [layer | {"data": {"values": data}} for layer in layers], height_px)
+
+
+def _lying_value(axis: Axis, values: Sequence[Any]) -> Spec:
+    """Return scale and axis of values that lie across."""
+    found = upward(axis, [Point(0, value) for value in values])
+    look = {"grid": True, "domain": False, "ticks": False}
+    if not axis.log:
+        found["scale"]["nice"] = False
+    return {"type": "quantitative", "scale": found["scale"], "axis": found["axis"] | look}
+
+
+def rows_axis(labels: Sequence[str]) -> Spec:
+    """Return the encoding of rows below each other by their number."""
+    return {
+        "field": "row",
+        "type": "nominal",
+        "scale": {"domain": [*range(len(labels))], "paddingInner": 0.34, "paddingOuter": 0.17},
+        "axis": {
+            "title": None,
+            "grid": False,
+            "labelExpr": _named({f"{row}": label for row, label in enumerate(labels)}),
+            "labelLimit": LONGEST_LABEL_PX,
+            "labelColor": INK,
+        },
+    }
+
+
+def _lying(title: str, layers: Sequence[Spec], height_px: float) -> str:
+    fit = {"type": "fit-x", "contains": "padding"}
+    look = {"width": WIDTH_PX, "height": height_px, "autosize": fit}
+    return drawn(title, look | {"layer": layers})

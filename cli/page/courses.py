@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from cli.host.resources import AFTER, BEFORE, Sample, Used, mean_of
 from cli.kinds import kind_of
-from cli.page import charts
-from cli.page.charts import Axis, Mark, Point, Series, Span
+from cli.page.charts import Axis, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
 from cli.page.measured import Measured
 from cli.page.style import Style
+from cli.page.timeline import Mark, Span, course
 from cli.report.numbers import significant
 from cli.report.occurrences import occurrences_of, unlisted_failures
 from cli.results.result import RunRecord
@@ -63,8 +63,7 @@ def _rates(each: Measured) -> Picture | None:
     ]
     title = f"{each.label}: rate over time"
     phases = {label: _spans(run) for label, run in zip(labels, runs, strict=True)}
-    name, axis = f"course-{each.index}", Axis("rows/s")
-    svg = charts.course(name, title, axis, series, phases, marks=marks)
+    svg = course(title, Axis("rows/s"), series, phases, marks)
     table = _marks(labels, runs)
     return Picture(title, svg, _phases(labels, runs), _note(runs), table if marks else None)
 
@@ -199,7 +198,7 @@ def _resources(each: Measured) -> Picture | None:
     ]
     title = f"{each.label}: cores in use, {counted(run.workers, 'worker')}"
     phases = {"phase": _joined(spans)}
-    svg = charts.course(f"resources-{each.index}", title, Axis("cores"), series, phases)
+    svg = course(title, Axis("cores"), series, phases)
     verdict = run.outcome.verdict.status.value if run.outcome.verdict else "unknown"
     note = f"One run, {verdict}. Server: {run.resources.server}."
     return Picture(title, svg, _used(samples), note)

@@ -6,9 +6,9 @@ from hdrh.histogram import HdrHistogram
 
 from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
-from cli.page.content import VERDICT, Picture, Section, Table, number, words
+from cli.page.content import VERDICT, Picture, Table, number, words
 from cli.page.measured import Measured
-from cli.page.pictures import chunks, over
+from cli.page.pictures import chunks, overs
 from cli.report.numbers import significant
 from cli.results.metrics import latency_of, merged, percentiles_ms
 from cli.summary.figures import FIGURES, spread_of
@@ -19,50 +19,30 @@ from simulator.load.meter import merged_histogram
 
 _PER_DECADE = 12
 """Points of a distribution for each further nine."""
-_OVER = {"workers": "over workers", "level": "over fill level", "stage": "by stage"}
-_LAST = {
-    "workers": "With the most workers",
-    "level": "With the most rows in the tables",
-    "stage": "In the last stage",
-}
 _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
-def section(name: str, group: Sequence[Measured]) -> Section:
-    """Return what equal sweeps over workers, levels or stages show side by side."""
-    subject, workload = group[0].summary.subject.name, group[0].result.dataset.workload
-    title = f"Inserts {_OVER[subject]}, workload {workload}"
-    return Section(name, title, _notes(group), [*_pictures(name, subject, group)])
-
-
-def _notes(group: Sequence[Measured]) -> list[str]:
-    notes = []
-    if len({each.durability for each in group}) > 1:
-        notes.append(
-            "The durability of acknowledged rows differs between these results; compare only those"
-            " of equal durability."
-        )
-    if len({each.result.machine.model_copy(update={"load_average": 0}) for each in group}) > 1:
-        notes.append("These results were measured from different machines.")
-    if any(len(each.done) for each in group) and all(
-        row.runs < 2 for each in group for row in each.summary.rows
-    ):
-        notes.append("Each value is of one run, so nothing says how far two runs differ.")
-    return notes
-
-
-def _pictures(prefix: str, subject: str, group: Sequence[Measured]) -> Iterator[Picture]:
-    shown = [(each, each.summary.rows) for each in group]
+def figures(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield a picture of each figure that has one, over what the rows are about."""
+    subject = group[0].summary.subject
     for figure in (each for each in FIGURES.values() if each.picture):
-        having = [(each, rows) for each, rows in shown if figure.name in rows[0].figures]
-        title = f"{figure.picture} {_OVER[subject]}"
-        for name, some in chunks(having, f"{prefix}-{figure.name}"):
-            yield over(name, Over(figure.name, title, subject), some)
-    for name, some in chunks(shown, f"{prefix}-distribution"):
-        yield _distribution(name, subject, [each for each, _ in some])
-    sized = [(each, rows) for each, rows in shown if any(map(on_disk_of, each.results))]
-    for name, some in chunks(sized, f"{prefix}-size"):
-        yield _sizes(name, [each for each, _ in some])
+        having = [(m, m.summary.rows) for m in group if figure.name in m.summary.rows[0].figures]
+        yield from overs(
+            Over(figure.name, f"{figure.picture} {subject.over}", subject.name), having
+        )
+
+
+def distributions(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield the latency at each percentile, of each result's last row."""
+    for some in chunks([(each, each.summary.rows) for each in group]):
+        yield _distribution([each for each, _ in some])
+
+
+def sizes(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield the bytes a row of those results whose size is known."""
+    sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
+    for some in chunks(sized, charts.MOST_BARS):
+        yield _sizes([each for each, _ in some])
 
 
 def _latencies(each: Measured, row: Row) -> HdrHistogram:
@@ -79,8 +59,7 @@ def _latencies(each: Measured, row: Row) -> HdrHistogram:
     return merged(tuple(worker for run in runs for worker in run.outcome.workers))
 
 
-def _distribution(name: str, subject: str, group: Sequence[Measured]) -> Picture:
-    """Return the latency at each percentile, of each result's last row."""
+def _distribution(group: Sequence[Measured]) -> Picture:
     series, rows = [], []
     for each in group:
         for row in each.summary.rows:
@@ -92,14 +71,14 @@ def _distribution(name: str, subject: str, group: Sequence[Measured]) -> Picture
             points = percentiles_of(histogram)
             series.append(Series(each.label, each.style, points))
     svg = charts.lines(
-        name, "Latency distribution",
+        "Latency distribution",
         Axis("of the batches were acknowledged within", percentiles=True),
         Axis("ms", log=True), series, marked=False,
     )  # fmt: skip
-    place = group[0].summary.subject.title
+    subject = group[0].summary.subject
     titles = [*(FIGURES[figure].title for figure in _PERCENTILES), "n (batches)"]
-    columns = [words("Result"), number(place), *map(number, titles), VERDICT]
-    note = f"{_LAST[subject]}, all runs together."
+    columns = [words("Result"), number(subject.title), *map(number, titles), VERDICT]
+    note = f"{subject.last_row}, all runs together."
     return Picture("Latency distribution", svg, Table(columns, rows), note)
 
 
@@ -112,7 +91,7 @@ def percentiles_of(histogram: HdrHistogram) -> list[Point]:
     return [Point(nine, max(value, 0.001)) for nine, value in zip(steps, values, strict=True)]
 
 
-def _sizes(name: str, group: Sequence[Measured]) -> Picture:
+def _sizes(group: Sequence[Measured]) -> Picture:
     bars, rows = [], []
     for each in group:
         repeats = [on_disk for result in each.results if (on_disk := on_disk_of(result))]
@@ -122,7 +101,7 @@ def _sizes(name: str, group: Sequence[Measured]) -> Picture:
         rows.append([each.label, *_size_cells(repeats), each.summary.rows[-1].verdict])
     titles = ("Bytes", "Bytes/row", "Bits/value", "n", "Spread")
     columns = [words("Result"), *map(number, titles), words("Precision"), VERDICT]
-    svg = charts.bars(name, "Size on disk", Axis("bytes/row"), bars)
+    svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)
     of = "of each repeat" if any(each.is_repeated for each in group) else ""
     note = f"After compaction of the last run {of}".strip()
     return Picture("Size on disk", svg, Table(columns, rows), f"{note}.")

@@ -1,15 +1,13 @@
 """Pictures of figures, as they are declared, drawn by one builder."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
-from cli.kinds import kind_of
 from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
-from cli.page.content import VERDICT, Column, Picture, Section, Table, number, words
+from cli.page.content import VERDICT, Column, Picture, Table, number, words
 from cli.page.measured import Measured
 from cli.report.numbers import written
-from cli.summary.figures import FIGURES, Measurement, Unit, unit_of
+from cli.summary.figures import FIGURES, Better, Measurement, Unit, unit_of
 from cli.summary.pictures import Over, Ranges
 from cli.summary.rows import Row
 from cli.summary.subjects import WORKERS
@@ -21,50 +19,50 @@ Rows = tuple[Measured, Sequence[Row]]
 """A result, and the rows of it that a picture shows."""
 
 
-def chunks(shown: Sequence[Rows], name: str) -> Iterator[tuple[str, Sequence[Rows]]]:
-    """Yield a name and as many results as a picture has room for."""
-    for start in range(0, len(shown), charts.MOST_SERIES):
-        yield f"{name}-{start}", shown[start : start + charts.MOST_SERIES]
+def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Sequence[Rows]]:
+    """Yield as many results as a picture has room for."""
+    for start in range(0, len(shown), most):
+        yield shown[start : start + most]
 
 
-def section(name: str, group: Sequence[Measured]) -> Section:
-    """Return what equal results show side by side, as their kind declares it."""
-    kind, workload = kind_of(group[0].result), group[0].result.dataset.workload
-    drawn = [_drawn(name, number, each, group) for number, each in enumerate(kind.pictures)]
-    return Section(name, f"{kind.title}, workload {workload}", (), [*chain.from_iterable(drawn)])
-
-
-def _drawn(
-    prefix: str, number: int, declared: Over | Ranges, group: Sequence[Measured]
-) -> Iterator[Picture]:
-    """Yield a declared picture of the rows that have its figure, or several for many results."""
-    figure = declared.figure if isinstance(declared, Over) else declared.low
-    having = [(each, [r for r in each.summary.rows if figure in r.figures]) for each in group]
-    for name, some in chunks([(each, rows) for each, rows in having if rows], f"{prefix}-{number}"):
-        yield (
-            over(name, declared, some)
-            if isinstance(declared, Over)
-            else ranges(name, declared, some)
-        )
-
-
-def over(name: str, drawn: Over, shown: Sequence[Rows]) -> Picture:
-    """Return the picture of a figure."""
+def overs(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
+    """Yield the pictures of a figure: several have the same scale, many bars stand sorted."""
     figure = FIGURES[drawn.figure]
     share = figure.unit is Unit.SHARE
-    is_time = figure.unit is Unit.MILLISECONDS
-    y = Axis("" if share else figure.unit.value, log=is_time, share=share)
+    points = [point for _, rows in shown for point in _points(drawn, rows)]
+    values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    several = len(shown) > charts.MOST_SERIES
+    ends = (min(values), max(values)) if several and values else None
+    is_far = ends is not None and ends[1] > charts.FAR * max(ends[0], 0.0)
+    is_log = figure.unit is Unit.MILLISECONDS or (is_far and not share)
+    y = Axis("" if share else figure.unit.value, log=is_log, share=share, ends=ends)
+    if len(points) > len(shown):
+        for some in chunks(shown):
+            yield _over(drawn, y, some)
+        return
+    if several:
+        is_better = figure.better is Better.HIGHER
+        shown = sorted(shown, key=lambda each: _first(drawn, each), reverse=is_better)
+    for some in chunks(shown, charts.MOST_BARS):
+        yield _over(drawn, y, some)
+
+
+def _first(drawn: Over, shown: Rows) -> float:
+    return next((point.y for point in _points(drawn, shown[1])), 0.0)
+
+
+def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
     series = [Series(m.label, m.style, [*_points(drawn, rows)]) for m, rows in shown]
     if any(len(each.points) > 1 for each in series):
         x = Axis(_LABELS[drawn.dimension], counts=drawn.dimension != "level")
-        svg = charts.lines(name, drawn.title, x, y, series)
+        svg = charts.lines(drawn.title, x, y, series)
     else:
         bars = [
             Bar(each.label, each.style, (point.y,), point.low, point.high)
             for each in series
             for point in each.points
         ]
-        svg = charts.bars(name, drawn.title, y, bars)
+        svg = charts.bars(drawn.title, y, bars)
     ranged = any(point.low is not None for each in series for point in each.points)
     of = "repeat" if any(measured.is_repeated for measured, _ in shown) else "run"
     note = f"The lines at a value reach from its lowest to its highest {of}." if ranged else ""
@@ -78,7 +76,7 @@ def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[Point]:
             yield Point(at, found.value, found.low, found.high)
 
 
-def ranges(name: str, drawn: Ranges, shown: Sequence[Rows]) -> Picture:
+def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
     """Return the picture of two figures of rows that have names."""
     names = [*dict.fromkeys(row.place.name for _, rows in shown for row in rows)]
     series = [
@@ -97,7 +95,7 @@ def ranges(name: str, drawn: Ranges, shown: Sequence[Rows]) -> Picture:
         for measured, rows in shown
     ]
     unit = FIGURES[drawn.low].unit.value
-    svg = charts.ranges(name, drawn.title, Axis(unit, log=True), names, series)
+    svg = charts.ranges(drawn.title, Axis(unit, log=True), names, series)
     table = table_of(shown, [drawn.low, drawn.high, *drawn.beside])
     return Picture(drawn.title, svg, table, drawn.note)
 

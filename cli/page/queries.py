@@ -5,28 +5,18 @@ from collections.abc import Iterator, Sequence
 
 from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
-from cli.page.content import VERDICT, Picture, Section, Table, number, words
+from cli.page.content import VERDICT, Picture, Table, number, words
 from cli.page.measured import Measured
-from cli.page.pictures import chunks, figure_text, over, ranges, spread_text
+from cli.page.pictures import chunks, figure_text, ranges, spread_text
 from cli.page.style import Style
 from cli.report.numbers import significant
-from cli.summary.pictures import Over, Ranges
+from cli.summary.pictures import Ranges
 from cli.summary.rows import Row
 from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampStep
 
-_RATE = Over("queries_per_s", "Queries per second")
 _MOST_TYPES = 24
 """More query types are drawn in several pictures."""
-
-
-def section(name: str, group: Sequence[Measured]) -> Section:
-    """Return what equal sweeps of queries, or ramps, show side by side."""
-    workload = group[0].result.dataset.workload
-    if any(_ramps(each) for each in group):
-        return Section(name, f"Query ramps, workload {workload}", (), [*_all_ramps(name, group)])
-    pictures = [*_waits(name, group), *_rates(name, group), *_clients(name, group)]
-    return Section(name, f"Queries, workload {workload}", (), pictures)
 
 
 def _rows(each: Measured, workers: int) -> list[Row]:
@@ -38,7 +28,7 @@ def _is_whole(row: Row) -> bool:
     return bool(row.figures) and row.place.stage is None
 
 
-def _waits(prefix: str, group: Sequence[Measured]) -> Iterator[Picture]:
+def waits(group: Sequence[Measured]) -> Iterator[Picture]:
     """Yield the wait by query type, a picture for each worker count."""
     places = (row.place for each in group for row in each.summary.rows if row.figures)
     for workers in sorted({place.workers or 0 for place in places}):
@@ -53,21 +43,10 @@ def _waits(prefix: str, group: Sequence[Measured]) -> Iterator[Picture]:
         for start in range(0, len(types), _MOST_TYPES):
             wanted = types[start : start + _MOST_TYPES]
             shown = [(each, [r for r in rows if r.place.name in wanted]) for each, rows in some]
-            for name, few in chunks(shown, f"{prefix}-waits-{workers}-{start}"):
-                yield ranges(name, drawn, few)
+            yield from (ranges(drawn, few) for few in chunks(shown))
 
 
-def _rates(prefix: str, group: Sequence[Measured]) -> Iterator[Picture]:
-    """Yield the queries per second over workers: of all queries, or of the only one."""
-    shown = [
-        (each, [row for row in each.summary.totals or each.summary.rows if _is_whole(row)])
-        for each in group
-    ]
-    for name, some in chunks(shown, f"{prefix}-rate"):
-        yield over(name, _RATE, some)
-
-
-def _clients(prefix: str, group: Sequence[Measured]) -> Iterator[Picture]:
+def client_times(group: Sequence[Measured]) -> Iterator[Picture]:
     """Yield mean wait and mean client time of each query type, a picture for each result."""
     for each in group:
         workers = min(row.place.workers or 0 for row in each.summary.rows if _is_whole(row))
@@ -80,8 +59,7 @@ def _clients(prefix: str, group: Sequence[Measured]) -> Iterator[Picture]:
                 for row, pair in zip(some, times, strict=True)
             ]
             title = f"{each.label}: wait and client time, {counted(workers, 'worker')}"
-            name = f"{prefix}-client-{each.index}-{start}"
-            svg = charts.bars(name, title, Axis("ms on average"), bars, ("wait", "client"))
+            svg = charts.bars(title, Axis("ms on average"), bars, ("wait", "client"))
             rows = [
                 [row.place.name, significant(wait), significant(client),
                  figure_text(row, "client_share"), f"{row.figures['client_share'].n:,}",
@@ -104,18 +82,15 @@ def _ramps(each: Measured) -> list[QueryRamp]:
     return [ramp for run in each.done for ramp in run.outcome.ramps]
 
 
-def _all_ramps(prefix: str, group: Sequence[Measured]) -> Iterator[Picture]:
+def ramps(group: Sequence[Measured]) -> Iterator[Picture]:
     """Yield a ramp curve for each query type."""
-    for number_of_type, query in enumerate(
-        dict.fromkeys(r.query for g in group for r in _ramps(g))
-    ):
+    for query in dict.fromkeys(r.query for g in group for r in _ramps(g)):
         for start in range(0, len(group), charts.MOST_SERIES):
             some = group[start : start + charts.MOST_SERIES]
-            name = f"{prefix}-ramp-{number_of_type}-{start}"
-            yield _ramp(name, query, some)
+            yield _ramp(query, some)
 
 
-def _ramp(name: str, query: str, group: Sequence[Measured]) -> Picture:
+def _ramp(query: str, group: Sequence[Measured]) -> Picture:
     series, rows = [], []
     limits: set[float] = set()
     for each in group:
@@ -145,7 +120,7 @@ def _ramp(name: str, query: str, group: Sequence[Measured]) -> Picture:
     title = f"Ramp of {query}"
     limit = max(limits) if len(limits) == 1 else None
     x, y = Axis("workers", counts=True), Axis("mean wait, ms")
-    svg = charts.lines(name, title, x, y, series, limit=limit)
+    svg = charts.lines(title, x, y, series, limit=limit)
     within = ", ".join(f"{each:,g} ms" for each in sorted(limits))
     titles = ("Workers", "Wait ms", "Queries/s", "n")
     columns = [words("Result"), *map(number, titles), VERDICT]

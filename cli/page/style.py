@@ -6,20 +6,22 @@ from dataclasses import dataclass
 
 COLOURS = 8
 """As many as `page.css` has, for light and for dark; safe for colour-blind readers."""
-_INKS = {"#000001": "ink", "#000002": "muted", "#000003": "line", "#000004": "paper"}
-INK, MUTED, LINE, PAPER = _INKS
-"""Colours of what is no series, as they are drawn."""
-_FIRST = 0xA0
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+INK, MUTED, LINE, PAPER = "var(--ink)", "var(--muted)", "var(--line)", "var(--paper)"
+"""Colours of what is no series: variables of `page.css`."""
+MARKERS = (
+    "circle", "square", "triangle-up", "diamond",
+    "triangle-down", "cross", "triangle-left", "triangle-right",
+)  # fmt: skip
+"""Shapes of Vega."""
 DASHES: tuple[tuple[float, ...], ...] = (
-    (),
-    (5, 2),
-    (1.5, 1.5),
-    (6, 2, 1.5, 2),
-    (9, 3),
-    (3, 1, 1, 1, 1, 1),
+    (1, 0),
+    (7, 3),
+    (2, 2),
+    (8, 3, 2, 3),
+    (12, 4),
+    (4, 2, 1, 2, 1, 2),
 )
-"""On and off, in points: what a printer without colours shows."""
+"""On and off, in pixels: what a printer without colours shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +35,18 @@ class Style:
 
     @property
     def ink(self) -> str:
-        """Return the colour as it is drawn."""
-        return series_ink(self.colour)
+        """Return the colour: a variable of `page.css`."""
+        return f"var(--s{self.colour % COLOURS})"
 
     @property
     def marker(self) -> str:
-        """Return the marker of matplotlib."""
+        """Return the shape of the markers."""
         return MARKERS[self.order % len(MARKERS)]
 
     @property
-    def dash(self) -> tuple[float, ...]:
-        """Return the lengths of the line's dashes; empty for a solid line."""
+    def dash(self) -> Sequence[float]:
+        """Return the lengths of the line's dashes."""
         return DASHES[self.order % len(DASHES)]
-
-
-def series_ink(colour: int) -> str:
-    """Return the colour of a series as it is drawn."""
-    return f"#0000{_FIRST + colour % COLOURS:02x}"
-
-
-def variables() -> dict[str, str]:
-    """Return the colours as they are drawn -> the variables of `page.css`."""
-    series = {series_ink(colour): f"var(--s{colour})" for colour in range(COLOURS)}
-    return {**{drawn: f"var(--{name})" for drawn, name in _INKS.items()}, **series}
 
 
 def colours_of(targets: Iterable[str]) -> dict[str, int]:

@@ -1,7 +1,8 @@
-"""Pictures of figures, as declarations: which figure, over what, in which form."""
+"""The section of a page, as a kind of measurement declares it: figure, dimension, form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,28 @@ class Ranges:
     note: str
     beside: Sequence[str] = ()
     """Figures of the table, after these."""
+
+
+class Form(Enum):
+    """Pictures that show more than figures of rows, or all of these."""
+
+    FIGURES = auto()
+    """Each figure that has a picture, over what the rows are about."""
+    DISTRIBUTION = auto()
+    """The latency at each percentile."""
+    SIZES = auto()
+    """Bytes a row on disk."""
+    WAITS = auto()
+    """Median and 99th percentile of each query, for each number of workers."""
+    CLIENT_TIMES = auto()
+    """The wait of each query, and what the client takes after it."""
+    RAMPS = auto()
+    """The wait of each query while workers are let in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What equal results show side by side."""
+
+    title: str
+    pictures: Sequence[Over | Ranges | Form]

@@ -34,6 +34,10 @@ class Subject:
     """The figure that decides which side of a comparison is better."""
     is_named: bool = False
     """Whether its rows have names, and not numbers."""
+    over: str = ""
+    """In titles of pictures of rows with numbers."""
+    last_row: str = ""
+    """What the last of these rows is."""
 
     @property
     def figures(self) -> frozenset[str]:
@@ -70,14 +74,17 @@ _INSERTS = (InsertMetrics, Latency)
 WORKERS = Subject(
     "workers", "Workers", inserts.rows_by_workers,
     sources=_INSERTS, listed_by=_RATE, judged_by=_RATE,
+    over="over workers", last_row="With the most workers",
 )  # fmt: skip
 LEVEL = Subject(
     "level", "Level", inserts.rows_by_level,
     sources=_INSERTS, listed_by=_RATE, judged_by=_RATE,
+    over="over fill level", last_row="With the most rows in the tables",
 )  # fmt: skip
 STAGE = Subject(
     "stage", "Stage", inserts.rows_by_stage,
     sources=(InsertStage, Latency), listed_by=_RATE, judged_by=_RATE,
+    over="by stage", last_row="In the last stage",
 )  # fmt: skip
 QUERY = Subject(
     "query", "Query", queries.rows_by_query, queries.totals,

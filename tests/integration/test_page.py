@@ -12,8 +12,9 @@ from tests.servers import NotInstalled
 from tests.unit.page import shown
 
 _BOXES = """[...document.querySelectorAll("svg")].map(svg => {
-    const box = svg.getBoundingClientRect(), paths = svg.querySelectorAll("path").length;
-    return [box.left, box.width, box.height, paths];
+    const box = svg.getBoundingClientRect(), marks = [...svg.querySelectorAll("path, line, text")];
+    const lefts = marks.map(each => each.getBoundingClientRect().left);
+    return [box.left, box.width, box.height, marks.length, Math.min(...lefts)];
 })"""
 _COLOURS = "getComputedStyle(document.body).color + getComputedStyle(document.body).backgroundColor"
 _STROKES = """[...new Set([...document.querySelectorAll("svg path")].map(
@@ -39,12 +40,13 @@ def test_every_picture_is_drawn_within_the_page(tab: Tab, width: int, scheme: st
     boxes = tab.evaluate(_BOXES)
 
     assert len(boxes) > 20
-    for left, wide, high, paths in boxes:
+    for left, wide, high, marks, leftmost in boxes:
         assert left >= 0
         assert left + wide <= width
         assert wide > 200
         assert high > 50
-        assert paths > 3
+        assert marks > 10
+        assert leftmost >= left - 2
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     assert len(tab.evaluate(_STROKES)) >= 3
     assert len(tab.picture()) > 50_000

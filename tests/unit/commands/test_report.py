@@ -127,7 +127,7 @@ def test_a_disk_that_is_full_leaves_the_earlier_page(folder, monkeypatch):
 
 
 def test_other_commands_load_no_library_for_pictures():
-    code = "import cli.main, sys; print({'matplotlib', 'jinja2'} & {*sys.modules})"
+    code = "import cli.main, sys; print({'vl_convert', 'jinja2'} & {*sys.modules})"
     found = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)
 
     assert found == "set()\n"
