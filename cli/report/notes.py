@@ -15,6 +15,7 @@ from cli.summary.build import on_disk_of, summary_of
 from cli.summary.rows import OnDisk
 from simulator.data.walks import Precision
 from simulator.errors import counted
+from simulator.protocol.messages import WARMUP
 from simulator.protocol.verdict import Status, Verdict
 
 _DRAWN = {
@@ -136,12 +137,31 @@ def background_text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
+def _until_steady(result: Result, most_s: float, rows: int) -> Iterator[str]:
+    """Yield how long it took until the rate was steady."""
+    runs = [run for run in result.runs if run.metrics]
+    steady_s = [run.outcome.phases_s[WARMUP] for run in runs if run.outcome.steady]
+    if steady_s:
+        lengths = sorted({f"{each:.0f} s" for each in (min(steady_s), max(steady_s))}, key=len)
+        yield (
+            f"{' to '.join(lengths)} until the rate was steady: {counted(rows, 'row')} in all,"
+            " stored and verified, and left out of every figure above"
+        )
+    if len(steady_s) < len(runs):
+        yield (
+            f"{len(runs) - len(steady_s)} of {counted(len(runs), 'run')} had no steady rate within"
+            f" {most_s:g} s, and were measured from then on"
+        )
+
+
 def _warmup(result: Result) -> Iterator[str]:
     """Yield what was stored or asked, and left out of every figure."""
     length_s = result.configuration.get("warmup_s")
+    rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
+    if most_s := result.configuration.get("warmup_until_steady_s"):
+        yield from _until_steady(result, most_s, rows)
     if not length_s:
         return
-    rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
     workers = [worker for run in result.runs for worker in run.outcome.workers]
     runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
     if not result.kind.asks:
