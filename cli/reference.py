@@ -23,6 +23,8 @@ from cli.planning.options import Insert
 from cli.planning.plan import empty_dataset
 from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
 from cli.summary.figures import FIGURES
+from cli.targets.advice import Amount, Choice, Value, advice
+from cli.targets.config import load
 from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
@@ -286,6 +288,41 @@ def _figures() -> str:
     return _table(("Figure", "Unit", "Better", "Of rows by", "Meaning"), rows)
 
 
+def _settings() -> str:
+    """Return both sets of settings of each target, and the targets that have one."""
+    rows, single, beyond = [], [], []
+    for target, own in advice().items():
+        for name, each in {**own.server, **own.options}.items():
+            values = [_value(each.value(choice)) for choice in Choice]
+            values[1] = values[1] if each.differs else "the same"
+            where = "target" if name in own.options else "server"
+            note = f"; {each.note}" if each.note else ""
+            source = f"[documentation]({each.source}){note}"
+            rows.append((own.product, f"`{target}`", f"`{name}`", where, *values, source))
+        single += [f"- {own.product}: {own.nothing}."] if own.nothing else []
+        beyond += [f"- {own.product}, {name}: {why}." for name, why in own.beyond.items()]
+    headings = ("Database", "Target", "Setting", "Of the", "As installed", "As advised", "Source")
+    missing = sorted({*MODULES} - {"null"} - {_module_of(target) for target in advice()})
+    return "\n\n".join(
+        [
+            _table(headings, rows),
+            "One set only:\n\n" + "\n".join(single),
+            "Advised, and in no set:\n\n" + "\n".join(beyond),
+            f"Not looked up yet: {', '.join(missing)}.",
+        ]
+    )
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, Amount):
+        return value.described()
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`" if value else "-"
+
+
+def _module_of(target: str) -> str:
+    return str(load(ROOT / "config.yaml").entry(target)["module"])
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _shared_command_options,
     "commands": _commands,
@@ -296,6 +333,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "unsupported queries": _unsupported,
     "work in the client": _in_client,
     "figures": _figures,
+    "settings": _settings,
     "permissions": _permissions,
     "permissions for resources": partial(_permissions, FOR_RESOURCES),
 }

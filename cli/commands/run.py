@@ -13,7 +13,7 @@ from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.record import PlanRecord
-from cli.experiment.shards import curves
+from cli.experiment.searches import chosen, curves
 from cli.experiment.tables import printed
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
@@ -145,7 +145,7 @@ def _carried_out(
         first=created[0] if created else None,
         last=created[-1] if created else None,
         items=item_records(found),
-        lines=lines_of(found),
+        lines=lines_of(chosen(found)),
         curves=tuple(curves(found)),
         not_had={each.name: each.not_had for each in roster.candidates if each.not_had},
         installs=tuple(installing.records),

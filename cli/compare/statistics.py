@@ -55,6 +55,14 @@ def difference(
     return Difference(math.expm1(middle), math.expm1(middle - half), math.expm1(middle + half))
 
 
+def precision(values: Sequence[float], confidence: float = 0.95) -> float | None:
+    """Return half of Student's interval of the mean, over the mean; None for fewer than two."""
+    if len(values) < 2 or not sum(values):
+        return None
+    error = math.sqrt(variance(values) / len(values))
+    return t_quantile(confidence, len(values) - 1) * error / abs(fmean(values))
+
+
 def _half(parts: Sequence[float], freedoms: Sequence[int], confidence: float) -> float:
     """Return half of the width of Welch's interval; `parts` are the squared standard errors."""
     whole = sum(parts)

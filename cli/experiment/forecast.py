@@ -18,6 +18,8 @@ from cli.planning.plan import PlannedRun
 from cli.results.result import Result
 from simulator.errors import counted
 
+_COUNTS = ("repeats", "measured")
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
@@ -27,11 +29,27 @@ class Forecast:
     rows: int | None
     """None: as many as the pair can within its time."""
     seconds: float | None
-    """None: no earlier result has this workload and batch size."""
+    """None: no earlier result has this workload and batch size, and no duration is set."""
     size_bytes: float | None
+    repeats: int = 1
+    measured: int = 0
+    """Of the repeats, those with complete results."""
+    is_least: bool = False
+    """Whether only the duration is known: an item takes longer."""
+
+    @property
+    def left_s(self) -> float | None:
+        """How long what is left takes."""
+        return None if self.seconds is None else (self.repeats - self.measured) * self.seconds
 
 
-def forecast(pair: Pair, planned: Sequence[PlannedRun], earlier: Iterable[Result]) -> Forecast:
+def forecast(
+    pair: Pair,
+    planned: Sequence[PlannedRun],
+    earlier: Iterable[Result],
+    repeats: int = 1,
+    measured: int = 0,
+) -> Forecast:
     """Return what an item of a pair is expected to be; `earlier` are results of its target."""
     rows = sum(rows_of(each.spec) for each in planned)
     seconds = size = None
@@ -45,7 +63,11 @@ def forecast(pair: Pair, planned: Sequence[PlannedRun], earlier: Iterable[Result
             seconds += mixed.warmup_s + mixed.duration_s
         stored = done.rows_per_s * timed_s if timed_s else rows
         size = None if done.bytes_per_row is None else done.bytes_per_row * stored
-    return Forecast(pair, None if timed_s else rows, seconds, size)
+    is_least = seconds is None and bool(timed_s)
+    if is_least:
+        seconds = pair.setting.insert.warm_s + timed_s
+    shown = None if timed_s else rows
+    return Forecast(pair, shown, seconds, size, repeats, measured, is_least)
 
 
 def _most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
@@ -80,7 +102,7 @@ def forecast_text(
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
     repeats = counted(plan.repeats, "repeat")
     console.print(f"plan of {title}: {repeats} of each setting; nothing is started", soft_wrap=True)
-    for table in (_settings(plan, found), _targets(plan, found)):
+    for table in (_settings(plan, found), _targets(found)):
         console.print(table)
         console.print()
     for line in _notes(plan, found, not_measured):
@@ -105,20 +127,26 @@ def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
         queries = len(asked.types) + len(asked.own) or "all" if asked else "-"
         mixed = f"for {shown_time(setting.mixed.duration_s)}" if setting.mixed else "-"
         table.add_row(
-            setting.name, shards or str(insert.most_workers), f"{insert.batch:,}",
+            setting.name, shards or str(insert.most_workers), _batch(setting),
             shards or str(insert.tables), shown or "-", str(queries), *([mixed] if mixes else []),
         )  # fmt: skip
     return table
 
 
-def _targets(plan: Plan, found: Sequence[Forecast]) -> Table:
-    table = _table("Target", "Items", "Time", "Disk, at most")
+def _batch(setting: Setting) -> str:
+    if setting.batches:
+        return f"1,000 to {setting.batches:,}"
+    return f"best of {setting.batch_of}" if setting.batch_of else f"{setting.insert.batch:,}"
+
+
+def _targets(found: Sequence[Forecast]) -> Table:
+    table = _table("Target", "Items", "Measured", "Time of the rest", "Disk, at most")
     for target in dict.fromkeys(each.pair.target.name for each in found):
         own = [each for each in found if each.pair.target.name == target]
         sizes = [each.size_bytes for each in own if each.size_bytes is not None]
-        table.add_row(
-            target, f"{plan.repeats * len(own):,}", _time(plan, own), _size(sizes) if sizes else "-"
-        )
+        items, measured = (sum(getattr(each, n) for each in own) for n in _COUNTS)
+        size = _size(sizes) if sizes else "-"
+        table.add_row(target, f"{items:,}", f"{measured:,}", _time(own), size)
     return table
 
 
@@ -129,12 +157,13 @@ def _table(*titles: str) -> Table:
     return table
 
 
-def _time(plan: Plan, found: Sequence[Forecast]) -> str:
-    seconds = [each.seconds for each in found if each.seconds is not None]
-    if not seconds:
+def _time(found: Sequence[Forecast]) -> str:
+    left = [each for each in found if each.measured < each.repeats]
+    seconds = [each.left_s for each in left if each.left_s is not None]
+    if left and not seconds:
         return "unknown"
-    least = "at least " if len(seconds) < len(found) else ""
-    return f"{least}{shown_time(plan.repeats * sum(seconds))}"
+    is_least = len(seconds) < len(left) or any(each.is_least for each in left)
+    return f"{'at least ' * is_least}{shown_time(sum(seconds))}"
 
 
 def _size(sizes: Sequence[float]) -> str:
@@ -144,15 +173,23 @@ def _size(sizes: Sequence[float]) -> str:
 
 def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str]) -> Iterator[str]:
     unknown = [each for each in found if each.seconds is None]
-    yield f"{counted(plan.repeats * len(found), 'item')}; time: {_time(plan, found)}"
+    items, measured = (sum(getattr(each, name) for each in found) for name in _COUNTS)
+    yield (
+        f"{counted(items, 'item')}, {measured:,} measured before; time of the rest: {_time(found)}"
+    )
+    if plan.until_within is not None:
+        yield (
+            f"until_within: more repeats, up to {plan.most_repeats}, where the mean rate is not"
+            f" known to within {plan.until_within:.0%}; their time is not included"
+        )
     yield (
         "time and disk space follow from earlier inserts in --output of the same workload and batch"
         " size, such as those of --size demo; queries are not included"
     )
     if any(setting.mixed for setting in plan.settings):
         yield "mixed: its time is included, and the space of the rows that it adds is not"
-    if any(each.pair.setting.shards for each in found):
-        yield "shards: a search doubles their number, and may end before the largest one"
+    if any(each.pair.setting.search for each in found):
+        yield "shards, batches: a search raises their number, and may end before the largest one"
     if unknown:
         names = dict.fromkeys(_name(each.pair.target.name, each.pair.setting) for each in unknown)
         yield f"no earlier insert: {'; '.join(names)}"

@@ -38,6 +38,18 @@ class Pair:
     target: Target
     """With the options of the setting."""
 
+    def with_number(self, number: int) -> "Pair":
+        """Return the pair with a number of its setting's search."""
+        return Pair(self.setting.with_number(number), self.target)
+
+    def with_batch(self, rows: int) -> "Pair":
+        """Return the pair with batches of so many rows."""
+        return Pair(self.setting.with_batch(rows), self.target)
+
+    def numbered(self, number: int) -> str:
+        """Return a number of the search for people."""
+        return counted(number, "shard") if self.setting.shards else f"batches of {number:,}"
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -53,21 +65,27 @@ class Item:
     @property
     def name(self) -> str:
         """What is measured, for people."""
-        tables = counted(self.setting.insert.tables, "shard")
-        shards = f" with {tables}" if self.setting.shards else ""
-        return f"{self.target.name}, {self.setting.name}{shards}, repeat {self.repeat}"
+        pair, number = Pair(self.setting, self.target), self.setting.number
+        of = f" with {pair.numbered(number)}" if self.setting.search else ""
+        return f"{self.target.name}, {self.setting.name}{of}, repeat {self.repeat}"
 
 
 def items_of(plan: Plan, pairs: Sequence[Pair], after: int = 0, until: int = 0) -> list[Item]:
     """Return the items in order: every other repeat backwards, so that drift affects all alike.
 
-    The repeats after the number `after`; up to `until`, or those of the plan.
+    The repeats after the number `after`; up to `until`, or those of the setting or the plan.
     """
+    lasts = [until or pair.setting.repeats or plan.repeats for pair in pairs]
     return [
         Item(_id(plan, pair, repeat), pair.setting, pair.target, repeat)
-        for repeat in range(after + 1, (until or plan.repeats) + 1)
-        for pair in (pairs if repeat % 2 else reversed(pairs))
+        for repeat in range(after + 1, max(lasts, default=0) + 1)
+        for pair, last in _in_turn(repeat, [*zip(pairs, lasts, strict=True)])
+        if repeat <= last
     ]
+
+
+def _in_turn(repeat: int, pairs: Sequence[tuple[Pair, int]]) -> Sequence[tuple[Pair, int]]:
+    return pairs if repeat % 2 else pairs[::-1]
 
 
 def digest_of(plan: Plan, pairs: Sequence[Pair]) -> str:
@@ -93,7 +111,8 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
 
 def _measured(setting: Setting) -> dict[str, Any]:
     """Return what results depend on: of a file of own queries the content, not the path."""
-    unset = {"shards"} if setting.mixed else {"shards", "mixed"}
+    unset = {"shards", "batches", "batch_of", "repeats"}
+    unset |= set() if setting.mixed else {"mixed"}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
     if found["query"] and (own := found["query"].pop("queries")):
         found["query"]["own"] = own["queries"]

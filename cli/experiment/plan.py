@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from cli.compare.thresholds import Scope, parsed
-from cli.experiment.settings import Name, Setting
+from cli.experiment.settings import MOST_REPEATS, Name, Setting
 from cli.input.records import Record, read_record
-from cli.input.values import Count
+from cli.input.values import Count, Share
 from cli.kinds import kind_named
 from cli.planning import mixed_plan
 from cli.planning.insert_options import generator_params, option_problems
@@ -27,8 +27,6 @@ from simulator.data.query_type import QueryType
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
-
-MOST_REPEATS = 1000
 
 
 class PlanTarget(Record):
@@ -59,6 +57,11 @@ class Plan(Record):
     repeats: Count = Field(3, ge=1, le=MOST_REPEATS)
     until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
     """Repeat what a claim that is within the spread compares, up to so often; None: never."""
+    until_within: Share | None = None
+    """Repeat a setting on a target until its mean rate of inserts is known so well, such as 10%:
+    half of the 95 % interval over the mean. Searches, and settings with `repeats`, are not."""
+    most_repeats: Count = Field(10, ge=2, le=MOST_REPEATS)
+    """With `until_within`, at most so often."""
     settings: tuple[Setting, ...]
     thresholds: tuple[str, ...] = ()
     """Limits for the figures of every item, as --fail-if has them."""
@@ -132,6 +135,15 @@ def read_plan(path: Path) -> Plan:
         for name, times in Counter(each.name for each in plan.settings).items()
         if times > 1
     ]
+    if plan.until_within is not None and plan.most_repeats < plan.repeats:
+        problems.append(
+            f"most_repeats: must be at least the {plan.repeats} repeats, got {plan.most_repeats}"
+        )
+    problems += [
+        f"settings.{each.name}.batch_of: {problem}"
+        for each in plan.settings
+        if each.batch_of and (problem := _source_problem(plan, each))
+    ]
     for each in plan.settings:
         problems += [f"settings.{each.name}.{text}" for text in _setting_problems(each)]
     if not problems:
@@ -141,6 +153,19 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
+def _source_problem(plan: Plan, setting: Setting) -> str:
+    """Return why a setting cannot take the batch of the one that it names; empty: it can."""
+    searching = {each.name: each.batches for each in plan.settings if each.batches}
+    if setting.batch_of not in searching:
+        known = ", ".join(searching) or "none has `batches`"
+        return f"expected a setting with `batches` ({known}), got {setting.batch_of!r}"
+    if setting.search:
+        return "a setting with a search has a batch of its own; leave one out"
+    return "the batch is what the search finds; leave `insert.batch` out" * bool(
+        setting.insert.batch
+    )
+
+
 def _setting_problems(setting: Setting) -> list[str]:
     problems = [
         f"{key}: unknown module {name!r} ({nearest(name, MODULES)})"
@@ -148,7 +173,8 @@ def _setting_problems(setting: Setting) -> list[str]:
         for name in names
         if name not in MODULES
     ]
-    insert = (setting.with_shards(setting.shards) if setting.shards else setting).insert
+    search = setting.search
+    insert = (setting.with_number(search.most) if search else setting).insert
     if insert.workload not in GENERATORS:
         hint = nearest(insert.workload, GENERATORS)
         return [*problems, f"insert.workload: {insert.workload!r} is not known ({hint})"]
@@ -158,6 +184,10 @@ def _setting_problems(setting: Setting) -> list[str]:
     except ConfigError as error:
         return problems + [f"insert: {text}" for text in error.problems]
     problems += [f"insert: {text}" for text in option_problems(options)]
+    if setting.shards and setting.batches:
+        problems.append("batches: `shards` is searched for as well; give each a setting of its own")
+    if setting.batches and setting.insert.batch:
+        problems.append("batches: the search has batches of its own; leave `insert.batch` out")
     if setting.shards and insert.stages:
         problems.append("shards: need a worker for each table; leave `insert.stages` out")
     given = setting.insert.given

@@ -4,9 +4,10 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from cli.experiment.measures import current
+from cli.experiment.search import Sought
 from cli.host.machine import Machine
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol import verdict
@@ -38,22 +39,31 @@ class ItemRecord(Frozen):
 
 
 class CurvePoint(Frozen):
-    """What was measured with one number of shards."""
+    """What was measured with one number of shards, or one size of a batch."""
 
-    shards: int
+    number: int
     values: tuple[float, ...]
     """Rows/s of the repeats."""
     verdict: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, given: Any) -> Any:
+        """Read files of earlier versions, which searched for shards only."""
+        if isinstance(given, dict):
+            return {"number" if key == "shards" else key: value for key, value in given.items()}
+        return given
+
 
 class Curve(Frozen):
-    """The search for the best number of shards on one target: it ends where rates rise no more."""
+    """A search on one target: it ends where rates rise no more."""
 
     setting: str
     target: str
+    sought: Sought = Sought.SHARDS
     points: tuple[CurvePoint, ...]
     best: int
-    """Up to it, every repeat is faster than those with fewer shards."""
+    """Up to it, every repeat is faster than those with the number before."""
 
 
 def _with_current_names(found: Any) -> Any:

@@ -1,23 +1,50 @@
-"""The best number of shards: doubled until the rate no longer rises beyond the spread. Pure."""
+"""The best number of shards, or size of a batch: raised until the rate no longer rises. Pure."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count, pairwise, takewhile
 
+FIRST_BATCH_ROWS = 1000
 Rates = Mapping[int, Sequence[float]]
-"""Number of shards -> the rates of its repeats."""
+"""Number of shards, or rows of a batch -> the rates of its repeats."""
+
+
+class Sought(StrEnum):
+    """What is searched for."""
+
+    SHARDS = "shards"
+    BATCH = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search for a number, up to the largest that may be tried."""
+
+    sought: Sought
+    most: int
+
+    def numbers(self) -> list[int]:
+        """Return all numbers that may be measured: 1, 2, 4, ... or 1,000, 3,000, 10,000, ..."""
+        doubled = (2**power for power in count())
+        rounded = (
+            FIRST_BATCH_ROWS * 10 ** (power // 2) * (3 if power % 2 else 1) for power in count()
+        )
+        series = doubled if self.sought is Sought.SHARDS else rounded
+        return [*takewhile(lambda number: number < self.most, series), self.most]
+
+    def next_number(self, rates: Rates) -> int | None:
+        """Return the number to measure next; None: the best is found, or the largest was tried."""
+        if not rates:
+            return self.numbers()[0]
+        last = max(rates)
+        is_rising = bool(rates[last]) and best_number(rates) == last
+        return next((each for each in self.numbers() if each > last), None) if is_rising else None
 
 
 def _is_above(ones: Sequence[float], others: Sequence[float]) -> bool:
     """Whether every repeat of one side is above every repeat of the other; each has several."""
     return min(len(ones), len(others)) > 1 and min(ones) > max(others)
-
-
-def numbers(most: int) -> list[int]:
-    """Return all numbers that a search may measure."""
-    found = [1]
-    while found[-1] < most:
-        found.append(min(2 * found[-1], most))
-    return found
 
 
 def best_number(rates: Rates) -> int:
@@ -27,12 +54,3 @@ def best_number(rates: Rates) -> int:
         if not _is_above(rates[number], rates[before]):
             return before
     return tried[-1]
-
-
-def next_number(rates: Rates, most: int) -> int | None:
-    """Return the number to measure next; None: the best one is found, or the largest one tried."""
-    if not rates:
-        return 1
-    last = max(rates)
-    is_rising = bool(rates[last]) and best_number(rates) == last
-    return next((each for each in numbers(most) if each > last), None) if is_rising else None

@@ -5,11 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cli.experiment.search import FIRST_BATCH_ROWS, Search, Sought
 from cli.input.records import Record
-from cli.planning.options import MOST_TABLES, Insert
+from cli.input.values import Count
+from cli.planning.options import LARGEST_BATCH_ROWS, MOST_TABLES, Insert
 from cli.planning.query_options import Mixed, Query
 from simulator.data.dataset import PartsBy
 
+MOST_REPEATS = 1000
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 """Of a plan or a setting: part of file names and of names in Kubernetes."""
 
@@ -34,6 +37,12 @@ class Setting(Record):
     """Modules that it is about; empty: all."""
     shards: Annotated[int, Field(ge=2, le=MOST_TABLES)] | None = None
     """Find the best number of tables, each with a worker of its own: 1, 2, 4, ... up to this."""
+    batches: Annotated[Count, Field(gt=FIRST_BATCH_ROWS, le=LARGEST_BATCH_ROWS)] | None = None
+    """Find the best size of a batch: 1,000, 3,000, 10,000, ... up to this."""
+    batch_of: Name | None = None
+    """Take the batch that this other setting, which has `batches`, found best for the target."""
+    repeats: Annotated[Count, Field(ge=1, le=MOST_REPEATS)] | None = None
+    """So many, instead of those of the plan."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -56,6 +65,26 @@ class Setting(Record):
         by = PartsBy.WORKER if number > 1 else PartsBy.ROW
         changes = {"workers": (number,), "tables": number, "tables_by": by}
         return self.model_copy(update={"insert": self.insert.model_copy(update=changes)})
+
+    def with_batch(self, rows: int) -> "Setting":
+        """Return the setting with batches of so many rows."""
+        return self.model_copy(update={"insert": self.insert.model_copy(update={"batch": rows})})
+
+    @property
+    def search(self) -> Search | None:
+        """What is searched for, if anything is."""
+        if self.shards:
+            return Search(Sought.SHARDS, self.shards)
+        return Search(Sought.BATCH, self.batches) if self.batches else None
+
+    def with_number(self, number: int) -> "Setting":
+        """Return the setting with a number of its search."""
+        return self.with_shards(number) if self.shards else self.with_batch(number)
+
+    @property
+    def number(self) -> int:
+        """The present number of its search."""
+        return self.insert.tables if self.shards else self.insert.batch
 
     def with_before_run(self, command: str) -> "Setting":
         """Return the setting with a command before each run, where it has none of its own."""

@@ -8,7 +8,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from cli.experiment.precision import within_of
 from cli.experiment.record import FAILED, PlanLine, PlanRecord
+from cli.experiment.search import Sought
 from cli.report.numbers import two_lines, written
 from cli.summary.figures import FIGURES, spread_of
 from simulator.errors import counted
@@ -107,13 +109,29 @@ def _notes(record: PlanRecord) -> Iterator[str]:
         how = install.cause or f"installed in {install.seconds:.1f} s"
         yield f"{install.target}: {how}; {ends}; log: {install.log}"
     for curve in record.curves:
+        what = "number of shards" if curve.sought is Sought.SHARDS else "size of a batch"
         yield (
-            f"best number of shards of {curve.target}, {curve.setting}: {curve.best}; tried"
-            f" {', '.join(str(point.shards) for point in curve.points)}"
+            f"best {what} of {curve.target}, {curve.setting}: {curve.best:,}; tried"
+            f" {', '.join(f'{point.number:,}' for point in curve.points)}"
         )
+    wanted = record.plan.get("until_within")
+    for line in record.lines:
+        within = within_of(line)
+        if wanted and within is not None and within > wanted and line.setting not in _fixed(record):
+            yield (
+                f"not within {wanted:.0%}: {line.target}, {line.setting}: the mean rate is known to"
+                f" ±{within:.0%} after {counted(line.repeats, 'repeat')}"
+            )
     yield from absences({**record.not_had, **record.refused})
     done = sum(item.verdict != FAILED for item in record.items)
     yield f"plan {record.name}: {counted(len(record.items), 'item')}, {done} measured to the end"
+
+
+def _fixed(record: PlanRecord) -> set[str]:
+    """Return the settings that have so many repeats, whatever comes of them."""
+    settings: list[dict[str, object]] = record.plan["settings"]
+    fixed = ("repeats", "shards", "batches")
+    return {str(each["name"]) for each in settings if any(each.get(name) for name in fixed)}
 
 
 def absences(not_had: Mapping[str, str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from cli.input.quantities import (
     parse_mix,
     parse_names,
     parse_number,
+    parse_share,
 )
 from simulator.errors import nearest
 
@@ -80,6 +81,9 @@ Counts = Annotated[
     Notation("n,n-m,...", parse_counts, lambda found: ",".join(map(str, found)), int | str),
 ]
 Number = Annotated[float, Notation("number", parse_number, _plain, float | str)]
+Share = Annotated[
+    float, Notation("share", parse_share, lambda found: f"{100 * found:g}%", float | str)
+]
 Seconds = Annotated[
     float, Notation("duration", parse_duration_s, lambda found: f"{_plain(found)}s", float | str)
 ]

@@ -17,6 +17,7 @@ from cli.summary.pictures import Form, Showing
 from cli.summary.subjects import LEVEL, STAGE, WORKERS, Subject
 from simulator.data.dataset import DatasetReader
 from simulator.errors import counted
+from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import RunSpec, Work
 
 
@@ -112,6 +113,8 @@ class Insert(Kind[InsertOptions]):
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
         """Yield what was left out as a warm-up, and how even the workers were."""
         yield from super().facts(result)
+        if most_s := result.configuration.get("warmup_until_steady_s"):
+            yield from (("warm-up", text) for text in _until_steady(result, most_s))
         if together := [*self._together(result)]:
             yield "workers", "; ".join(together)
 
@@ -125,6 +128,24 @@ class Insert(Kind[InsertOptions]):
                     f"{at}all {row.place.workers} sending in {overlap:.0%} of the time, the slowest"
                     f" at {evenness:.0%} of the fastest one's rows/s"
                 )
+
+
+def _until_steady(result: Result, most_s: float) -> Iterator[str]:
+    """Yield how long it took until the rate was steady."""
+    runs = [run for run in result.runs if run.metrics]
+    rows = sum(run.metrics.warmup_rows for run in runs if run.metrics)
+    steady_s = [run.outcome.phases_s[WARMUP] for run in runs if run.outcome.steady]
+    if steady_s:
+        lengths = sorted({f"{each:.0f} s" for each in (min(steady_s), max(steady_s))}, key=len)
+        yield (
+            f"{' to '.join(lengths)} until the rate was steady: {counted(rows, 'row')} in all,"
+            " stored and verified, and left out of every figure above"
+        )
+    if len(steady_s) < len(runs):
+        yield (
+            f"{len(runs) - len(steady_s)} of {counted(len(runs), 'run')} had no steady rate within"
+            f" {most_s:g} s, and were measured from then on"
+        )
 
 
 def batches_text(spec: RunSpec) -> str:

@@ -9,6 +9,7 @@ from cli.results.result import Result, RunRecord
 from cli.results.warmup import LEAST_S, found_in
 from cli.summary.figures import spread_of
 from simulator.errors import counted
+from simulator.protocol.messages import WARMUP
 
 CLIENT_BOUND = 0.5
 """From this client share on, a run is within half of what the client alone can do."""
@@ -112,7 +113,9 @@ def _of_the_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterat
     if 2 * len(found) <= len(long) or changes:
         return
     warmup, length_s = max(found, key=lambda each: each[0].seconds)
-    left_out_s = math.ceil(float(result.configuration.get("warmup_s") or 0.0)) + warmup.seconds
+    given_s = float(result.configuration.get("warmup_s") or 0.0)
+    warm_s = [run.outcome.phases_s.get(WARMUP, given_s) for run in runs]
+    left_out_s = math.ceil(max(warm_s)) + warmup.seconds
     change = warmup.effect(length_s)
     yield (
         f"{at}: the first {warmup.seconds} s ran at {warmup.rate_before:,.0f} rows/s and the rest"

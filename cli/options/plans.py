@@ -13,7 +13,7 @@ from cli.input.options import Opt
 from cli.options.basic import NAMES, option
 from cli.options.choice import Reach, Run, reach_options
 from cli.options.declared import option_like, options_of
-from cli.planning.options import Machine, Naming, Replacing
+from cli.planning.options import Duration, Machine, Naming, Replacing
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -24,6 +24,10 @@ class PlanRun(Run):
     GROUP: ClassVar[str] = "Run and output"
 
     form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
+    stop_after_s: Duration = 0.0
+    """Begin no item that would end later than this after the start, such as 2h; the same command
+    goes on where it stopped. 0: no limit.
+    """
     dry_run: bool = False
     """Print settings and rows, with time and disk space by earlier results, and do nothing."""
 

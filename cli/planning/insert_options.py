@@ -26,6 +26,8 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, counted
 from simulator.modules.base import IMPORT
 
+SHORTEST_STEADY_S = 15.0
+"""In less time no rate can be called steady."""
 MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
@@ -62,14 +64,32 @@ def option_problems(options: InsertOptions) -> list[str]:
             "--rate": options.rate,
             "--duration": options.duration_s,
             "--warmup": options.warmup_s,
+            "--warmup-until-steady": options.warmup_until_steady_s,
         }
         problems += [
             f"{name}: with --import a worker's rows are one statement; leave it out"
             for name, given in alone.items()
             if given
         ]
+    problems += _steady_problems(options)
     sizes = [] if problems else _size_problems(options, options.repeats)
     return [*problems, *sizes, *_step_problems(options)]
+
+
+def _steady_problems(options: InsertOptions) -> list[str]:
+    """Return why the warm-up cannot be watched until the rate is steady."""
+    name, most_s = "--warmup-until-steady", options.warmup_until_steady_s
+    problems = []
+    if 0 < most_s < SHORTEST_STEADY_S:
+        problems.append(
+            f"{name}: in less than {SHORTEST_STEADY_S:g}s no rate is seen to be steady, got"
+            f" {most_s:g}s; use {SHORTEST_STEADY_S:g}s or more, or --warmup"
+        )
+    if most_s and options.warmup_s:
+        problems.append(f"--warmup, {name}: both say how long the warm-up lasts; leave one out")
+    if most_s and options.stages:
+        problems.append(f"{name}: --stages begin at a fixed time; use --warmup")
+    return problems
 
 
 def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
@@ -106,8 +126,9 @@ def _step_problems(options: InsertOptions) -> list[str]:
             problems.append(f"--steps: takes one run, got --runs {options.runs}; leave it out")
         if options.duration_s:
             problems.append("--steps: counts rows; leave --duration out, or use --runs")
-        if options.warmup_s:
-            problems.append("--steps: counts rows; leave --warmup out, or use --prefill and --runs")
+        if options.warm_s:
+            name = "--warmup" if options.warmup_s else "--warmup-until-steady"
+            problems.append(f"--steps: counts rows; leave {name} out, or use --prefill and --runs")
         if options.prefill:
             problems.append("--steps: fills the tables by itself; leave --prefill out")
     elif options.timed_s and not options.clean and options.repeats != 1:
@@ -200,9 +221,10 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
             f"--num-inserts: the rows of workload {workload.name} have an end and are shared by the"
             " workers; use --limit"
         )
-    if options.warmup_s and not (has_end or options.timed_s or options.num_inserts):
+    if options.warm_s and not (has_end or options.timed_s or options.num_inserts):
+        name = "--warmup" if options.warmup_s else "--warmup-until-steady"
         problems.append(
-            f"--warmup: it may last longer than the default of {DEFAULT_ROWS:,} rows for each"
+            f"{name}: it may last longer than the default of {DEFAULT_ROWS:,} rows for each"
             " worker; add --duration or --num-inserts"
         )
     if options.split is Split.SERIES:

@@ -219,6 +219,10 @@ class Load(Options):
     """Insert for this time before --duration begins. These rows are stored and verified, and left
     out of every figure.
     """
+    warmup_until_steady_s: Duration = 0.0
+    """Instead of --warmup: insert until the rate of all workers is steady, at most for this time,
+    such as 1m. These rows are left out as well.
+    """
     stages: Stages = ()
     """Parts of one run, each with so many active workers and figures of its own, such as
     1:1m,8:5m. All workers are started before the first part.
@@ -242,6 +246,11 @@ class Load(Options):
     def timed_s(self) -> float:
         """After which time a run ends even if rows are left; 0: no limit."""
         return duration_of(self.stages) or self.duration_s
+
+    @property
+    def warm_s(self) -> float:
+        """How long a warm-up lasts at most."""
+        return self.warmup_s or self.warmup_until_steady_s
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -329,7 +338,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
         if self.num_inserts is not None:
             return self.num_inserts
         if self.timed_s:
-            seconds = self.warmup_s + self.timed_s
+            seconds = self.warm_s + self.timed_s
             return min(int(seconds * FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
         return DEFAULT_ROWS
 
@@ -345,6 +354,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
             "tables": written_tables(self.tables),
             "import": imports or None,
             "stages": found["stages"] or None,
+            "warmup_until_steady_s": self.warmup_until_steady_s or None,
             "tables_by": self.tables_by.value if self.tables > 1 else None,
         }
 

@@ -242,7 +242,8 @@ def clocking_of(options: InsertOptions) -> Clocking:
     """Return how long each run of an insert is measured, and how fast it goes."""
     return Clocking(
         duration_s=options.timed_s,
-        warmup_s=options.warmup_s,
+        warmup_s=options.warm_s,
+        until_steady=bool(options.warmup_until_steady_s),
         rows_per_s=options.rate,
         stages=options.stages,
     )

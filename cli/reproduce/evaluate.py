@@ -10,7 +10,7 @@ from cli.experiment.items import Candidate, Item
 from cli.experiment.lines import item_records
 from cli.experiment.measures import measures_of, unit_of
 from cli.experiment.record import Curve, ItemRecord
-from cli.experiment.shards import chosen, curves
+from cli.experiment.searches import chosen, curves
 from cli.experiment.verdicts import worst_of
 from cli.reproduce.claims import Seen, judged
 from cli.reproduce.documents import Claim, Document, PublishedFigure, Term

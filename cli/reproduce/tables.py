@@ -204,7 +204,7 @@ def _curves(record: Reproduction) -> Iterator[str]:
         yield ""
         yield "Best number of shards, up to which each repeat is faster than with fewer (rows/s):"
     for curve in record.curves:
-        points = [f"{each.shards}: {_point(each)}" for each in curve.points]
+        points = [f"{each.number}: {_point(each)}" for each in curve.points]
         yield f"  {curve.best}: {curve.target}, {curve.setting}; {', '.join(points)}"
 
 

@@ -2,24 +2,27 @@
 
 import functools
 import sys
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeAlias
 
-from cli.experiment.engine import Found, Measured, measured
+from cli.experiment.engine import Found, Measured, complete_results, measured
 from cli.experiment.forecast import forecast, forecast_text
 from cli.experiment.installing import groups_of
 from cli.experiment.items import Item, Pair, items_of
 from cli.experiment.plan import Plan
+from cli.experiment.precision import unsure
 from cli.experiment.record import Status
-from cli.experiment.shards import all_pairs, first_pairs, next_pairs
+from cli.experiment.searches import all_pairs, first_pairs, next_pairs
 from cli.host.streams import say
 from cli.host.terminal import width_of
 from cli.results import result_files
 from cli.running.installing import Installing, Ready
 from cli.running.measure import Measuring, insert_of, refusal_of
 from cli.running.roster import Roster
+from simulator.errors import counted
 
 Refused: TypeAlias = Mapping[tuple[str, str], str]
 
@@ -28,10 +31,19 @@ def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
     """Return what would be measured, at the speed of the results in a folder."""
     names = {pair.target.name for pair in roster.pairs}
     earlier = {name: [result for _, result in result_files.inserts(output, name)] for name in names}
+    known = [
+        (item, each)
+        for item in items_of(plan, all_pairs(roster.pairs))
+        if (each := complete_results(output, item))
+    ]
     found = []
-    for pair in all_pairs(roster.pairs):
+    for pair in all_pairs(roster.pairs, known):
         _, planned = insert_of(pair.setting, pair.target, output)
-        found.append(forecast(pair, planned, earlier[pair.target.name]))
+        items = items_of(plan, [pair])
+        measured_before = sum(complete_results(output, item) is not None for item in items)
+        found.append(
+            forecast(pair, planned, earlier[pair.target.name], len(items), measured_before)
+        )
     not_had = {each.name: each.not_had for each in roster.candidates if each.not_had}
     refused = {f"{target}, {name}": why for (name, target), why in roster.refused.items()}
     return forecast_text(title, plan, found, {**not_had, **refused}, width_of(sys.stdout))
@@ -59,17 +71,25 @@ def all_measured(
                 plan, group, found, refused, measuring, ready, len(items_of(plan, later))
             )
         if not whole:
+            _say_left(measuring)
             return found, "interrupted", refused
     done, most = plan.repeats, plan.until_settled or 0
     while unsettled and done < most and (wanted := unsettled(found, refused)):
         until = min(2 * done, most)
         pairs = [
-            pair for pair in roster.pairs if _place(pair) in wanted and not pair.setting.shards
+            pair for pair in roster.pairs if _place(pair) in wanted and not pair.setting.search
         ]
         if not _measure_round(items_of(plan, pairs, done, until), found, measuring, _always):
+            _say_left(measuring)
             return found, "interrupted", refused
         done = until
     return found, "done", refused
+
+
+def _say_left(measuring: Measuring) -> None:
+    if left := measuring.limit.left:
+        text = f"--stop-after: the time is over; left to measure: at least {counted(left, 'item')}"
+        _say(measuring, f"{text}; the same command goes on")
 
 
 def _always() -> str:
@@ -92,7 +112,11 @@ def _measure_group(  # noqa: PLR0913, PLR0917
     while pairs:
         if not _measure_round(items_of(plan, pairs), found, measuring, ready, later):
             return False
-        pairs = next_pairs(pairs, found, refusal, refused)
+        pairs = next_pairs(group, found, refusal, refused)
+    for done in range(plan.repeats, plan.most_repeats):
+        again = items_of(plan, unsure(plan, group, found), done, done + 1)
+        if not _measure_round(again, found, measuring, ready, later):
+            return False
     return True
 
 
@@ -114,21 +138,28 @@ def _measure_round(
     total = len(found) + len(items) + later
 
     def announced(item: Item) -> Measured:
+        if not measuring.limit.allows(item):
+            return Measured()
+        began_s = time.monotonic()
         cause = ready()
         if cause and measuring.interrupts.requested:
             return Measured(cause=cause)
         _say(measuring, f"[{len(found) + 1}/{total}] {item.name}")
-        return Measured(cause=cause) if cause else measuring.measure(item)
+        done = Measured(cause=cause) if cause else measuring.measure(item)
+        measuring.limit.note(time.monotonic() - began_s)
+        return done
 
     for item, each, is_new in measured(items, measuring.output, announced):
         if each.is_interrupted or (measuring.interrupts.requested and not each.results):
             return False
+        if not each.results and not each.cause:  # not begun, since the time is over
+            continue
         found.append((item, each))
         if not is_new:
             _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before")
         if measuring.interrupts.requested:
             return False
-    return True
+    return not measuring.limit.left
 
 
 def _say(measuring: Measuring, text: str) -> None:

@@ -23,6 +23,7 @@ from cli.results.result import Result
 from cli.runners.choice import meter_for
 from cli.running.launch import Sweep, carried_out
 from cli.running.sweeps import sweep_of
+from cli.running.time_limit import TimeLimit
 from cli.targets.config import Target
 from simulator.errors import BenchError, Interrupted
 
@@ -88,6 +89,8 @@ class Measuring:
     """Of commands before runs: that of the command line, with all credentials."""
     replace_tables: tuple[str, ...] = ()
     """What this program did not make and may drop, of all items."""
+    limit: TimeLimit = field(default_factory=TimeLimit)
+    """How long items are begun."""
 
     @classmethod
     def of(
@@ -101,7 +104,7 @@ class Measuring:
         reach = options.reach
         return cls(
             run.output, interrupts, reach.cluster, run.timeout_s, run.force, run.quiet,
-            reach.config, environment, options.replace_tables,
+            reach.config, environment, options.replace_tables, TimeLimit(run.stop_after_s),
         )  # fmt: skip
 
     def measure(self, item: Item) -> Measured:

@@ -182,6 +182,7 @@ def _described(
         "limit": options.limit,
         "duration_s": options.duration_s,
         "warmup_s": options.warmup_s,
+        "warmup_until_steady_s": options.warmup_until_steady_s or None,
         "retry_for_s": options.retry_for_s,
         "stages": written_stages(options.stages) or None,
         "rate": options.rate,

@@ -88,7 +88,7 @@ def _alone(text: str, merged: Mapping[str, object]) -> str:
     """Return an entry that needs no other: with what it has taken over, and without anchors."""
     taken = yaml.safe_dump(dict(merged), sort_keys=False) if merged else ""
     without = re.sub(r"(?m)^(  \S+:) &\w+$", r"\1", text)
-    return re.sub(r"(?m)^ +<<: .*\n", lambda _: textwrap.indent(taken, _INDENT), without)
+    return re.sub(r"(?m)^ +<<: .*(\n|\Z)", lambda _: textwrap.indent(taken, _INDENT), without)
 
 
 def _further(entry: _Entry) -> Iterator[str]:

@@ -245,6 +245,7 @@ class Collector:
             marks=self._work.found_marks,
             no_mark=self._work.ownership.no_mark,
             paused_s=self._follower.paused_s,
+            steady=self._follower.steadied,
             background=background.counts(began_s + self._phases.seconds.get(WARMUP, 0.0)),
             occurrences=(*background.occurrences(began_s), *self._run.ended_early(began_s)),
             scanned=self._scanned,

@@ -43,6 +43,8 @@ class Coordinator:
         self._at_once = at_once
         self.over = ""
         """The query whose ramp ended last."""
+        self.measured_s: float | None = None
+        """When the measured part begins, if the rate became steady in the warm-up."""
         self._arrivals = arrivals
         self._clock = clock
         self._own_clock = own_clock or clock

@@ -128,8 +128,9 @@ class DatabaseWork:
             raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
         if spec.warmup_s and not any(report.rows > report.warmup_rows for report in reports):
             raise RunError(
-                f"--warmup: all rows were inserted within its {spec.warmup_s:g} s, so nothing was"
-                " measured; use a shorter warm-up, more rows, or --duration"
+                f"{'--warmup-until-steady' if spec.clocking.until_steady else '--warmup'}: all rows"
+                f" were inserted within its {spec.warmup_s:g} s, so nothing was measured; use a"
+                " shorter warm-up, more rows, or --duration"
             )
         self._enter("visible")
         database.visible(self._reader.tables)

@@ -86,7 +86,14 @@ def application(gate: Gate, token: str) -> Starlette:
 
     def reply(*, go: bool = True) -> Reply:
         stop = run.cause if run.stopped.is_set() else None
-        return Reply(go=go, stop=stop, over=run.over, now_s=time.time(), boot_id=boot_id())
+        return Reply(
+            go=go,
+            stop=stop,
+            over=run.over,
+            measured_s=run.measured_s,
+            now_s=time.time(),
+            boot_id=boot_id(),
+        )
 
     async def register(message: Registration, uid: str) -> Reply:
         return reply(go=await gate.register(message, uid))

@@ -10,6 +10,7 @@ from simulator.control.event_writer import EventWriter
 from simulator.control.phases import Phases
 from simulator.control.ramp import Ramping
 from simulator.control.recent import Recent
+from simulator.control.steady import AHEAD_S, Steady
 from simulator.errors import counted
 from simulator.protocol.events import AskedEvent, ProgressEvent, ReportEvent
 from simulator.protocol.messages import WARMUP, WorkerReport
@@ -45,6 +46,7 @@ class Follower:
         self._recent = Recent(run, clock, spec.barrier, beside)
         self.phases = Phases(run, clock, writer.write)
         self.ramping = Ramping(spec.load.ramp, run, clock) if spec.load.ramp else None
+        self._steady = Steady() if spec.clocking.until_steady else None
         self.paused_s = 0.0
         """For how long this process was stopped while the workers were timed."""
         self._paused_began_s = 0.0
@@ -104,14 +106,23 @@ class Follower:
             self._paused_began_s = self._clock.paused_s()
             began_s = min(released.values())
             phases.enter(WARMUP if self._spec.warmup_s else self._spec.work.value, at_s=began_s)
-        if phases.now == WARMUP and time.time() - phases.began_at_s >= self._spec.warmup_s:
+        if phases.now == WARMUP and time.time() >= (ends_s := self._warm_s(phases.began_at_s)):
             self._warmup_rows = sum(beat.rows for beat in self._run.beats.values())
-            phases.enter(self._spec.work.value, at_s=phases.began_at_s + self._spec.warmup_s)
+            phases.enter(self._spec.work.value, at_s=ends_s)
         asking = list(released)[-1]
         if phases.now == Work.QUERY and asking != self._asking:
             self._asking = asking
             self._asked_runs = 0
             phases.describe(self._asked())
+
+    def _warm_s(self, began_s: float) -> float:
+        """Return when the warm-up ends."""
+        return self._run.measured_s or began_s + self._spec.warmup_s
+
+    @property
+    def steadied(self) -> bool | None:
+        """Whether the rate became steady in the warm-up; None: nobody waited for it."""
+        return self._run.measured_s is not None if self._steady else None
 
     def pass_on(self, reports: Iterable[WorkerReport]) -> None:
         """Write reports, each once: from then on the run can do without its worker."""
@@ -129,8 +140,13 @@ class Follower:
         began_s = self._run.released_s.get(query or self._recent.worker_phase(phase))
         sample = self._recent.sample(time.time(), phase, query, began_s)
         if self._spec.clocking.stages and began_s:
-            elapsed_s = sample.at_s - began_s - self._spec.warmup_s
+            elapsed_s = sample.at_s - self._warm_s(began_s)
             sample = sample.model_copy(update={"active": self._spec.active_at(elapsed_s)})
+        if phase == WARMUP and self._steady and self._run.measured_s is None:
+            self._steady.note(sample.rows_per_s)
+            if self._steady.is_reached:
+                most_s = self.phases.began_at_s + self._spec.warmup_s
+                self._run.measured_s = min(time.time() + AHEAD_S, most_s)
         self._writer.write(sample)
 
     def _progress(self, planned: int) -> ProgressEvent:

@@ -74,6 +74,11 @@ class Timetable:
         self._scheduled = 0.0
         self._enter()
 
+    def measure_from(self, measured_ns: int) -> None:
+        """Let the warm-up end at another instant."""
+        if measured_ns != self._measured_ns:
+            self._measured_ns, self.free_until_ns = measured_ns, 0
+
     def _enter(self) -> None:
         if self._paces:
             pace = self._paces[0]

@@ -84,6 +84,12 @@ class Sender:
             when_measured()
             self.measured_ns = meter.start_ns
 
+    def measure_from(self, instant_ns: int) -> None:
+        """End the warm-up at an instant, unless it ends before; any thread may call it."""
+        meter = self.meter
+        if not self.measured_ns and instant_ns < meter.measured_ns:
+            meter.measured_ns = max(instant_ns, time.perf_counter_ns())
+
     def _measure(self) -> None:
         """End the warm-up."""
         self.spent.end_warmup()
@@ -125,16 +131,18 @@ class Sender:
         self._insert(self.preparer.imported(files), 0, ())
 
     def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:
-        measured_ns, deliver = self.meter.measured_ns, self.delivery.deliver
-        timetable = Timetable(paces or (FASTEST,), self.meter.start_ns, measured_ns, batch_rows)
+        meter, deliver = self.meter, self.delivery.deliver
+        timetable = Timetable(paces or (FASTEST,), meter.start_ns, meter.measured_ns, batch_rows)
         with self.delivery.all_ended():
             for batch in batches:
                 due = time.perf_counter_ns()
+                if not self.measured_ns:
+                    timetable.measure_from(meter.measured_ns)
                 if due >= timetable.free_until_ns:
                     due = self._awaited(timetable, due, batch.payload.rows)
                 if due == NEVER_NS:
                     break
-                if not self.measured_ns and due >= measured_ns:
+                if not self.measured_ns and due >= meter.measured_ns:
                     self._measure()
                 deliver(batch, due)
         if not self.measured_ns:

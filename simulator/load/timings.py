@@ -84,6 +84,10 @@ class RunClock:
         ago_s = (time.perf_counter_ns() - instant_ns) / 1e9
         return time.time() - ago_s + self._offset_s()
 
+    def instant_ns(self, instant_s: float) -> int:
+        """Return the instant of time.perf_counter_ns() of a time on the collector's clock."""
+        return time.perf_counter_ns() + int((instant_s - self._offset_s() - time.time()) * 1e9)
+
     def clocked(self) -> Clocked:
         """Return the record of the report."""
         offset_s = self._offset_s()

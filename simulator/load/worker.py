@@ -166,6 +166,8 @@ class Worker:
                 self._end_alone(f"--timeout: the collector did not stop after {timeout_s:g} s")
                 return
             self._over_query = reply.over
+            if reply.measured_s is not None and self._sender:
+                self._sender.measure_from(self._run_clock.instant_ns(reply.measured_s))
             if reply.stop:
                 self._stop.set()
             self._stop.wait(HEARTBEAT_S)

@@ -235,6 +235,8 @@ class Outcome(Message):
     """Why the database keeps no mark of the insert; empty if it does."""
     paused_s: float = 0.0
     """For how long the collector stood still while the workers were timed."""
+    steady: bool | None = None
+    """Whether the rate became steady in the warm-up; None: nobody waited for it."""
     background: dict[str, int] = Field(default_factory=dict)
     """How often the server did work of its own in the timed part, as far as it counts it."""
     occurrences: tuple[Occurrence, ...] = ()

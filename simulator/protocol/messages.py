@@ -123,6 +123,8 @@ class Reply(Message):
     """Why the run is over, if it is; the worker stops and reports."""
     over: str = ""
     """The query whose ramp ended last: the worker asks it no more."""
+    measured_s: float | None = None
+    """When the measured part begins, on the collector's clock, once the rate is steady."""
     now_s: float
     """The collector's clock, seconds since 1970."""
     boot_id: str

@@ -144,6 +144,8 @@ class Clocking(BaseModel):
     one after the other that of each; 0: no limit. With stages, the sum of theirs."""
     warmup_s: float = 0.0
     """What is due in this time before the measured part is not measured."""
+    until_steady: bool = False
+    """Whether the warm-up ends before that once the rate of all workers is steady."""
     rows_per_s: float = 0.0
     """Over all workers that write; 0: as fast as possible."""
     queries_per_s: float = 0.0

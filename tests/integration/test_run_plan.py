@@ -152,3 +152,53 @@ def test_a_setting_that_leaves_no_row_for_the_mixed_load_is_refused(planned: Com
 
     assert "0 items" in done.out
     assert "the tables already hold all 17,280 rows" in done.out
+
+
+SEARCHED = """
+name: search
+targets: [one]
+repeats: 2
+until_within: 5%
+most_repeats: 3
+settings:
+  - name: find
+    batches: 3000
+    repeats: 2
+    insert: {workload: iot, workers: 1, num_inserts: 12k}
+  - name: taken
+    batch_of: find
+    insert: {workload: iot, workers: 1, num_inserts: 12k}
+"""
+
+
+def test_a_batch_is_searched_and_taken_and_the_time_may_be_divided(planned: CommandLine) -> None:
+    (planned.folder / "plan.yaml").write_text(SEARCHED)
+    first = planned.run("run", *arguments(planned, "--stop-after=100ms", "--format=json"))
+    assert first.code == 130, first.err
+    assert "--stop-after: the time is over; left to measure: at least 1 item;" in first.err
+    (one,) = first.json["items"]
+    assert (one["setting"], one["repeat"]) == ("find", 1)
+
+    left = planned.run("run", *arguments(planned, "--dry-run"))
+    assert left.code == 0, left.err
+    assert "6 items, 1 measured before" in left.out
+    assert "1,000 to 3,000" in left.out
+    assert "best of find" in left.out
+
+    done = planned.run("run", *arguments(planned, "--format=json"), within_s=150)
+    assert done.code == 0, done.err
+    assert "repeat 1: measured before" in done.err
+    (curve,) = done.json["curves"]
+    assert (curve["sought"], [point["number"] for point in curve["points"]]) == (
+        "batch", [1000, 3000]
+    )  # fmt: skip
+    found, taken = done.json["lines"]
+    assert (found["setting"], found["repeats"], taken["setting"]) == ("find", 2, "taken")
+    ids = {item["id"] for item in done.json["items"] if item["setting"] == "taken"}
+    results = (each for each in planned.results() if each.get("sweep_id") in ids)
+    batches = {each["configuration"]["batch"] for each in results}
+    assert batches == {curve["best"]}
+    rates = taken["measures"]["rows_per_s"]
+    assert taken["repeats"] == len(rates) in (2, 3)
+    shown = planned.run("run", *arguments(planned)).out
+    assert f"best size of a batch of one, find: {curve['best']:,}; tried 1,000, 3,000" in shown

@@ -46,6 +46,25 @@ def test_rows_of_a_warm_up_are_verified_and_in_no_figure(cli: CommandLine) -> No
     assert "warm-up: 1 s of each query by each worker" in cli.run("show", "last").out
 
 
+def test_a_warm_up_ends_once_the_rate_is_steady(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", *SQLITE, *LOAD, "--warmup-until-steady=1m", "--duration=1s", "--format=json"
+    )
+
+    assert done.code == 0, done.err
+    (result,) = cli.results()
+    (run,) = result["runs"]
+    metrics, outcome = run["metrics"], run["outcome"]
+    assert outcome["steady"] is True
+    assert 10 < outcome["phases_s"]["warmup"] < 20
+    assert 0.8 < outcome["phases_s"]["insert"] < 1.2
+    assert metrics["rows_per_s"] == pytest.approx(2000, rel=0.15)
+    assert metrics["warmup_rows"] == pytest.approx(2000 * outcome["phases_s"]["warmup"], rel=0.1)
+    assert result["manifest"]["rows"] == metrics["rows"] + metrics["warmup_rows"]
+    assert outcome["verdict"]["status"] == "verified"
+    assert "s until the rate was steady: " in cli.run("show", "last").out
+
+
 def test_a_warm_up_that_cannot_be_measured_is_refused_or_named(cli: CommandLine) -> None:
     wrong = cli.run("insert", *SQLITE, "--warmup=10s")
     assert wrong.code == 2
@@ -53,6 +72,13 @@ def test_a_warm_up_that_cannot_be_measured_is_refused_or_named(cli: CommandLine)
     steps = cli.run("insert", *SQLITE, "--workers=1", "--steps=2", "--warmup=1s")
     assert steps.code == 2
     assert "--steps: counts rows; leave --warmup out" in steps.err
+    both = cli.run("insert", *SQLITE, "--warmup=1s", "--warmup-until-steady=5s", "--duration=1s")
+    assert both.code == 2
+    assert "--warmup, --warmup-until-steady: both say how long the warm-up lasts" in both.err
+    assert "--warmup-until-steady: in less than 15s no rate is seen to be steady" in both.err
+    staged = cli.run("insert", *SQLITE, "--warmup-until-steady=1m", "--stages=1:1s,2:1s")
+    assert staged.code == 2
+    assert "--warmup-until-steady: --stages begin at a fixed time; use --warmup" in staged.err
     assert not cli.results()
 
     over = cli.run("insert", *SQLITE, *LOAD, "--num-inserts=100", "--warmup=30s")

@@ -66,8 +66,9 @@ class Cassandra(Server):
     heap: ClassVar[str] = "512m"
 
     def __init__(self, **settings: str) -> None:
-        """Take settings of cassandra.yaml, as in `commitlog_sync="batch"`."""
+        """Take settings of cassandra.yaml, as in `commitlog_sync="batch"`, and `heap`."""
         super().__init__()
+        self._heap = settings.pop("heap", self.heap)
         self._settings = settings
         self._has_admin = False
         self.password = secrets.token_urlsafe(12)
@@ -187,8 +188,8 @@ class Cassandra(Server):
         return [
             "java",
             f"-javaagent:{agent}",
-            f"-Xms{self.heap}",
-            f"-Xmx{self.heap}",
+            f"-Xms{self._heap}",
+            f"-Xmx{self._heap}",
             "-Xss512k",
             "-XX:+UseG1GC",
             "-XX:MaxDirectMemorySize=256m",

@@ -19,7 +19,7 @@ _CONFIG = """<yandex>
 <http_port>{http}</http_port><tcp_port>{native}</tcp_port><listen_host>127.0.0.1</listen_host>
 <path>{folder}/data/</path><tmp_path>{folder}/tmp/</tmp_path>
 <user_files_path>{folder}/files/</user_files_path><users_config>{folder}/users.xml</users_config>
-<mark_cache_size>67108864</mark_cache_size>
+{settings}
 <default_profile>default</default_profile><default_database>default</default_database>
 </yandex>
 """
@@ -42,8 +42,10 @@ class ClickHouse(Server):
     name = "clickhouse"
     version = "18.16.1"
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
+        """Take settings of config.xml, as in `mark_cache_size="67108864"`."""
         super().__init__()
+        self._settings = {"mark_cache_size": "67108864", **settings}
         self.password = secrets.token_urlsafe(12)
 
     @classmethod
@@ -55,7 +57,9 @@ class ClickHouse(Server):
 
     def prepare(self) -> None:
         ports = {"http": self.port("http"), "native": self.port("native")}
-        self.write("config.xml", _CONFIG.format(folder=self.folder, **ports))
+        settings = "".join(f"<{name}>{value}</{name}>" for name, value in self._settings.items())
+        config = _CONFIG.format(folder=self.folder, settings=settings, **ports)
+        self.write("config.xml", config)
         profiles = {ADMIN: "default", READER: "reader"}
         users = [
             _USER.format(name=n, password=self.password, profile=p) for n, p in profiles.items()

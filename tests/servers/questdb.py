@@ -35,8 +35,9 @@ class QuestDb(Server):
         packages.maven_tree(folder, f"org.questdb:questdb:{cls.version}")
 
     def __init__(self, **settings: str) -> None:
-        """Take settings of the server, as in `cairo_commit_mode="sync"`."""
+        """Take settings of the server, as in `cairo_commit_mode="sync"`, and `heap`."""
         super().__init__()
+        self._heap = settings.pop("heap", "512m")
         self._settings = {name.replace("_", "."): value for name, value in settings.items()}
         self.password = secrets.token_urlsafe(12)
 
@@ -62,7 +63,7 @@ class QuestDb(Server):
         opened = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
         opened.append("--add-exports=java.base/jdk.internal.math=ALL-UNNAMED")
         command = [
-            shutil.which("java") or "java", "-Xmx512m", "-XX:+UseParallelGC", *opened,
+            shutil.which("java") or "java", f"-Xmx{self._heap}", "-XX:+UseParallelGC", *opened,
             "-p", self.home / "lib", "-m", "io.questdb/io.questdb.ServerMain",
             "-d", self.folder / "root", "-n",
         ]  # fmt: skip

@@ -36,6 +36,12 @@ class _Search(Server):
     java: ClassVar[range] = range(17, 22)
     """The Java versions that it supports; later ones have no security manager, which it needs."""
 
+    def __init__(self, **settings: str) -> None:
+        """Take settings of the configuration file, and `heap`."""
+        super().__init__()
+        self._heap = settings.pop("heap", _HEAP)
+        self._settings = settings
+
     @classmethod
     def build(cls, folder: Path) -> None:
         if 17 in cls.java:
@@ -71,6 +77,7 @@ class _Search(Server):
             "transport.port": self.port("transport"),
             "discovery.type": "single-node",
             "cluster.routing.allocation.disk.threshold_enabled": False,
+            **self._settings,
         }
 
     def prepare(self) -> None:
@@ -86,7 +93,7 @@ class _Search(Server):
         prefix = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}[self.product]
         return {
             f"{prefix}_JAVA_HOME": str(_java_home(self.java)),
-            f"{prefix}_JAVA_OPTS": f"-Xms{_HEAP} -Xmx{_HEAP}",
+            f"{prefix}_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}",
             f"{prefix}_PATH_CONF": str(self.folder / "config"),
             f"{prefix}_TMPDIR": str(self.folder / "tmp"),
         }

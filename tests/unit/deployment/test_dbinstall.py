@@ -8,7 +8,7 @@ import yaml
 from tests import ROOT
 
 DBINSTALL = ROOT / "dbinstall"
-FILES = sorted(DBINSTALL.rglob("*.yaml"))
+FILES = sorted(DBINSTALL.glob("*/*.yaml"))
 POSTGRESQL = DBINSTALL / "postgresql"
 STATEFULSET = POSTGRESQL / "statefulset.yaml"
 CLUSTERS = [POSTGRESQL / "cluster-lab.yaml", POSTGRESQL / "cluster-bench.yaml"]

@@ -68,7 +68,7 @@ def test_another_workload_batch_or_failure_says_nothing(changes):
     text = forecast_text("x", PLAN, [found], {"a, bulk": "no", "b": "no"}, 80)
     assert "no earlier insert: lite, bulk" in text
     assert "not had: a, bulk; b: no" in text
-    assert ["lite", "2", "unknown", "-"] in [line.split() for line in text.splitlines()]
+    assert ["lite", "1", "0", "unknown", "-"] in [line.split() for line in text.splitlines()]
 
 
 def test_what_ends_by_time_takes_it_and_is_as_large_as_its_rate():
@@ -79,6 +79,27 @@ def test_what_ends_by_time_takes_it_and_is_as_large_as_its_rate():
     text = forecast_text("x", PLAN, [found], {}, 80)
     assert "for 0:01:00" in text
     assert "1.2 MB" in text
+
+
+def test_what_ends_by_time_takes_at_least_that_and_what_is_measured_takes_none():
+    """No earlier result is needed to know the duration."""
+    found = forecast(TIMED, PLANNED, [], repeats=5, measured=2)
+
+    assert (found.seconds, found.left_s, found.is_least) == (60.0, 180.0, True)
+    text = forecast_text("x", PLAN, [found], {}, 80)
+    assert "5 items, 2 measured before; time of the rest: at least 0:03:00" in text
+    done = forecast(TIMED, PLANNED, [], repeats=2, measured=2)
+    assert "time of the rest: 0:00:00" in forecast_text("x", PLAN, [done], {}, 80)
+
+
+def test_more_repeats_for_a_mean_that_is_not_known_are_named():
+    plan = PLAN.model_copy(update={"until_within": 0.1, "most_repeats": 7})
+    text = forecast_text("x", plan, [forecast(BULK, PLANNED, [earlier(2.0)])], {}, 80)
+
+    assert (
+        "until_within: more repeats, up to 7, where the mean rate is not known to within 10%"
+        in (" ".join(text.split()))
+    )
 
 
 def test_a_mixed_load_takes_its_time_besides():

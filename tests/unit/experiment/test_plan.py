@@ -94,7 +94,52 @@ def test_all_wrong_keys_and_values_are_named_at_once(write):
         "settings.0.insert.batch: expected a whole number such as 1000, 10k or 1e6, got 'many'",
         "settings.0.insert.wokers: unknown key (did you mean 'workers'?)",
         "settings.1.query.cuont: unknown key (did you mean 'count'?)",
-        "more: unknown key (known: name, repeats, settings, targets, thresholds, until_settled)",
+        f"more: unknown key (known: {', '.join(KEYS)})",
+    ]
+
+
+KEYS = (
+    "most_repeats", "name", "repeats", "settings", "targets", "thresholds", "until_settled",
+    "until_within",
+)  # fmt: skip
+SEARCHED = """
+name: best
+until_within: 10%
+settings:
+  - name: find
+    repeats: 2
+    batches: 30k
+    insert: {workload: iot, num_inserts: 10k}
+  - name: taken
+    batch_of: find
+    insert: {workload: iot, duration: 30s, warmup_until_steady: 1m}
+"""
+
+
+def test_a_setting_may_search_for_a_batch_and_another_take_it(write):
+    plan = read_plan(write(SEARCHED))
+    find, taken = plan.settings
+
+    assert (plan.until_within, plan.most_repeats) == (0.1, 10)
+    assert (find.repeats, find.search.numbers()) == (2, [1000, 3000, 10_000, 30_000])
+    assert taken.insert.options(None, 5, 0.0).warmup_until_steady_s == 60.0
+    assert taken.with_batch(3000).insert.batch == 3000
+
+
+def test_a_search_that_nobody_can_take_is_named(write):
+    wrong = SEARCHED.replace("batch_of: find", "batch_of: fnd").replace(
+        "name: best", "name: best\nrepeats: 12"
+    )
+    assert problems_of(write(wrong)) == [
+        "most_repeats: must be at least the 12 repeats, got 10",
+        "settings.taken.batch_of: expected a setting with `batches` (find), got 'fnd'",
+    ]
+    wrong = SEARCHED.replace("30k", "30k\n    shards: 4").replace("num_inserts", "batch: 5, limit")
+    wrong = wrong.replace("duration: 30s", "batch: 7, duration: 30s")
+    assert problems_of(write(wrong)) == [
+        "settings.taken.batch_of: the batch is what the search finds; leave `insert.batch` out",
+        "settings.find.batches: `shards` is searched for as well; give each a setting of its own",
+        "settings.find.batches: the search has batches of its own; leave `insert.batch` out",
     ]
 
 

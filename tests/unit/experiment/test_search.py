@@ -1,8 +1,8 @@
-"""The number of shards is doubled until the rate no longer rises beyond the spread."""
+"""A number is raised until the rate no longer rises beyond the spread."""
 
 import pytest
 
-from cli.experiment.search import best_number, next_number
+from cli.experiment.search import Search, Sought, best_number
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,16 @@ from cli.experiment.search import best_number, next_number
     ],
 )
 def test_it_ends_where_repeats_do_not_all_rise(rates, most, following, best):
-    assert next_number(rates, most) == following
+    assert Search(Sought.SHARDS, most).next_number(rates) == following
     assert best_number(rates) == best
 
 
-def test_it_begins_with_one():
-    assert next_number({}, 8) == 1
+def test_it_begins_with_one_shard_or_a_batch_of_a_thousand():
+    assert Search(Sought.SHARDS, 8).next_number({}) == 1
+    assert Search(Sought.BATCH, 8000).next_number({}) == 1000
+
+
+def test_batches_are_round_numbers():
+    numbers = Search(Sought.BATCH, 100_000).numbers()
+    assert numbers == [1000, 3000, 10_000, 30_000, 100_000]
+    assert Search(Sought.BATCH, 20_000).numbers() == [1000, 3000, 10_000, 20_000]

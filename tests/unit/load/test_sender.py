@@ -555,6 +555,43 @@ def test_the_duration_begins_after_the_warm_up():
     assert 10 < sender.meter.rows <= 15  # fewer, if the machine stands still at the end
 
 
+def test_the_warm_up_can_be_ended_from_another_thread():
+    """The duration begins then, and what was due before is in no figure."""
+    sender = Sender(Database(), reader(), threading.Event())
+    sender.start(60.0)
+    start_ns = sender.meter.start_ns
+    threading.Timer(0.1, lambda: sender.measure_from(start_ns + int(0.5e9))).start()
+    try:
+        pace = Pace(rate_per_s=20.0, duration_s=0.25)
+        sender.insert([lane_range(0, 0, 100)], SINGLE, 1, pace)
+    finally:
+        sender.close()
+
+    assert sender.meter.warmup_rows == 10
+    assert 10 < sender.meter.rows <= 15  # fewer, if the machine stands still at the end
+    assert sender.measured_ns >= start_ns + 0.5e9
+
+
+def test_a_warm_up_that_is_over_is_not_ended_again():
+    sender = Sender(Database(), reader(), threading.Event())
+    sender.start(0.0)
+    before = sender.meter.measured_ns
+    sender.measure_from(before - 1)
+    sender.close()
+
+    assert sender.meter.measured_ns == before
+
+
+def test_a_warm_up_whose_end_was_heard_late_ends_at_once():
+    sender = Sender(Database(), reader(), threading.Event())
+    sender.start(60.0)
+    heard_ns = time.perf_counter_ns()
+    sender.measure_from(sender.meter.start_ns)
+    sender.close()
+
+    assert heard_ns <= sender.meter.measured_ns <= time.perf_counter_ns()
+
+
 def test_a_sender_that_is_done_within_the_warm_up_has_measured_nothing():
     sender, spent = warmed_up(60.0)
 

@@ -233,9 +233,9 @@ def test_rates_by_the_formula_of_the_document_are_named_as_such():
 
 def test_a_search_is_printed_with_its_curve():
     points = (
-        CurvePoint(shards=1, values=(100.0, 120.0), verdict="verified"),
-        CurvePoint(shards=2, values=(200.0, 210.0), verdict="verified"),
-        CurvePoint(shards=4, values=(), verdict="failed"),
+        CurvePoint(number=1, values=(100.0, 120.0), verdict="verified"),
+        CurvePoint(number=2, values=(200.0, 210.0), verdict="verified"),
+        CurvePoint(number=4, values=(), verdict="failed"),
     )
     curve = Curve(setting="bulk", target="lite", points=points, best=2)
     text = printed(record(experiment(), curves=(curve,)), "r.json", 80)

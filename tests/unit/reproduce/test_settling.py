@@ -13,6 +13,7 @@ from cli.reproduce.claims import Seen
 from cli.reproduce.documents import Document
 from cli.reproduce.memory import caches, in_memory
 from cli.running.roster import Roster
+from cli.running.time_limit import TimeLimit
 from cli.targets.config import Target
 from simulator.errors import ConfigError
 from simulator.modules.sqlite import SqliteOptions
@@ -62,6 +63,7 @@ class Measuring:
     def __init__(self, output):
         self.output = output
         self.items = []
+        self.limit = TimeLimit()
 
     def measure(self, item):
         self.items.append((item.setting.name, item.repeat))

@@ -1,0 +1,33 @@
+"""Servers with one of the two sets of settings of dbinstall/settings.yaml."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cli.targets.advice import SUFFIX, Choice, Size, advice
+from tests.servers import SERVERS
+from tests.servers.base import Server
+
+
+class Place(NamedTuple):
+    """Where a target of config.yaml is measured."""
+
+    server: str
+    """Of tests.servers."""
+    base: str
+    """The target without the suffix of advised settings."""
+    choice: Choice
+
+    def started(self, size: Size) -> Server:
+        """Return the server with its settings, not yet entered."""
+        own = advice().get(self.base)
+        settings = own.server_settings(self.choice, size) if own else {}
+        return SERVERS[self.server](**settings)
+
+
+def places(*left_out: str) -> Iterator[tuple[str, Place]]:
+    """Yield the targets that the servers have, in both sets; without these servers."""
+    for name, server in SERVERS.items():
+        for target in server.targets if name not in left_out else ():
+            yield target, Place(name, target, Choice.INSTALLED)
+            if target in advice() and advice()[target].differs:
+                yield f"{target}{SUFFIX}", Place(name, target, Choice.ADVISED)
