@@ -231,7 +231,7 @@ def _evidence(module: str) -> str:
     if not found.records:
         return "Draft: no evidence of the contract suite."
     rows = (
-        (each.server, str(each.cases), each.kill, each.date.isoformat(), each.note)
+        (each.server, str(each.cases), each.kill, each.date.isoformat(), each.remark)
         for each in found.records
     )
     table = _table(("Verified on", "Cases passed", "After kill -9", "Date", "Note"), rows)

@@ -3,19 +3,25 @@
 A test names its server by `@pytest.mark.server("NAME", ...)` (one run per name) or by its parameter
 `target`. Fixtures: `server`; `server_database`, the name of an empty database on it;
 `server_options`, the module's options for that database; `own_server`, which starts one with other
-settings. `--evidence` records what the contract suite shows (tests/contract/evidence.py).
+settings. `--address` reaches a target's server that runs elsewhere. `--evidence` records what the
+contract suite shows (tests/contract/evidence.py).
 """
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import settings
 
+from simulator.errors import ConfigError
+from tests import ROOT
 from tests.fuzzing import CASES
-from tests.servers import SERVERS, NotInstalled, Server, named
+from tests.servers import SERVERS, NotInstalled, Server, elsewhere, named
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     text += "default: the installed ones"
     parser.addoption("--servers", metavar="NAMES", help=text)
     parser.addoption("--all-servers", action="store_const", dest="servers", const="all")
+    text = "reach a target's server by its address, such as cratedb=http://crate@host:4200, and run"
+    text += " only what needs it; its credentials are environment variables: CRATEDB_PASSWORD"
+    parser.addoption("--address", action="append", metavar="TARGET=URL", default=[], help=text)
+    text = "the same, with the targets' options in a file, as in config.yaml"
+    parser.addoption("--addresses", metavar="FILE", help=text)
     text = "write what the contract suite shows into simulator/modules/evidence"
     parser.addoption("--evidence", action="store_true", help=text)
 
@@ -33,20 +44,47 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("cases", CASES)
     settings.load_profile("cases")
     config.addinivalue_line("markers", "server(*names): run once on each of these real servers")
+    text = "controls(what): the test kills or pauses its server; skipped where it cannot"
+    config.addinivalue_line("markers", text)
+    if _addressed(config):
+        _use_addresses(config)
     if config.getoption("evidence"):
         from tests.contract.evidence import Recorder  # noqa: PLC0415  # loads every module
 
         config.pluginmanager.register(Recorder())
 
 
+def _addressed(config: pytest.Config) -> bool:
+    return bool(config.getoption("address") or config.getoption("addresses"))
+
+
+def _use_addresses(config: pytest.Config) -> None:
+    from tests.contract import targets  # noqa: PLC0415  # loads every module
+
+    file = config.getoption("addresses")
+    try:
+        found = elsewhere.addresses(
+            config.getoption("address"), Path(file) if file else None, targets.modules(), os.environ
+        )
+    except ConfigError as error:
+        raise pytest.UsageError("\n".join(error.problems)) from None
+    written = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+    targets.use_addresses(found, list(written))
+
+
 def pytest_report_header(config: pytest.Config) -> str:
-    wanted = config.getoption("servers")
+    wanted = config.getoption("servers") or _addressed(config)
     return f"servers: {', '.join(_wanted(config)) if wanted else 'the installed ones'}"
 
 
 def _wanted(config: pytest.Config) -> list[str]:
+    """Return the names of the servers that are wanted."""
+    given = [name for name, server in SERVERS.items() if issubclass(server, elsewhere.Elsewhere)]
+    names = config.getoption("servers")
+    if given and not names:
+        return given
     try:
-        return named(config.getoption("servers") or "all")
+        return [*dict.fromkeys([*named(names or "all"), *given])]
     except ValueError as error:
         raise pytest.UsageError(f"--servers: {error}") from error
 
@@ -72,7 +110,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Servers come first: their groups are long, and files fill the gap at the end.
     """
     wanted = _wanted(config)
-    unwanted = [item for item in items if _server_of(item) not in (None, *wanted)]
+    kept = {*wanted} if _addressed(config) and not config.getoption("servers") else {*wanted, None}
+    unwanted = [item for item in items if _server_of(item) not in kept]
     config.hook.pytest_deselected(items=unwanted)
     order = [*SERVERS, None]
     items[:] = [item for item in items if item not in unwanted]
@@ -113,6 +152,8 @@ class Pool:
 
     def own(self, name: str, **settings: str) -> Server:
         """Stop the running server and return one with other settings, not yet started."""
+        if issubclass(SERVERS[name], elsewhere.Elsewhere):
+            pytest.skip(f"{name}: tests cannot change the settings of a server that runs elsewhere")
         self.close()
         return self._made(name, **settings)
 
@@ -146,9 +187,17 @@ def server_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def server(server_pool: Pool, server_name: str) -> Server:
+def server(request: pytest.FixtureRequest, server_pool: Pool, server_name: str) -> Server:
     """The running server."""
-    return server_pool.get(server_name)
+    found = server_pool.get(server_name)
+    controls = request.node.get_closest_marker("controls")
+    if (
+        controls
+        and isinstance(found, elsewhere.Elsewhere)
+        and (why := found.cannot(*controls.args))
+    ):
+        pytest.skip(why)
+    return found
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from simulator.modules.evidence import FOLDER, STAND_IN, Kill, Record, evidence, write
+from simulator.modules.evidence import FOLDER, STAND_IN, Kill, Reached, Record, evidence, write
 from tests.contract.targets import STORING, Target
 
 SHARED = ("test_contract.py", "test_gone.py", "test_kill.py", "test_refused.py")
@@ -78,8 +78,15 @@ class Recorder:
         kill = Kill(seen.get("kill", Kill.NOT_TRIED))
         today = dt.datetime.now(dt.UTC).date()
         module = target.database.name
+        reached = Reached.ADDRESS if target.by_address else Reached.STARTED
         record = Record(
-            target=name, server=server, date=today, cases=cases, kill=kill, note=target.note
+            target=name,
+            server=server,
+            date=today,
+            cases=cases,
+            kill=kill,
+            reached=reached,
+            note=target.note,
         )
         write(evidence(module, self._folder).with_record(record), self._folder)
         return f"{name}: {server}, {cases} cases, after kill -9: {kill}"

@@ -1,20 +1,23 @@
 """The databases under test, a row each."""
 
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import pytest
 
-from simulator.data.dataset import Dataset
-from simulator.data.schema import PrimaryKey
+from simulator.control import marks
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.schema import PrimaryKey, Table
 from simulator.data.workloads.iot import Iot
 from simulator.modules import database_class
 from simulator.modules.base import IMPORT, Database
-from tests.contract.harness import Wideset
+from tests.contract.harness import SCRATCH, Wideset
 from tests.contract.wide import Awkward
+from tests.servers import SERVERS
+from tests.servers.elsewhere import Address, server_at
 from tests.servers.victoriametrics import VictoriaMetrics
 from tests.standins import crate as synthetic_crate
 from tests.standins.relatives import YB_SERVERS, sorts_by_bytes
@@ -63,6 +66,8 @@ class Target:
     """Product and version, of a server that reports no version."""
     note: str = ""
     """What a reader of the evidence must know about this server."""
+    by_address: bool = False
+    """The server runs elsewhere and was reached by its address."""
 
     @property
     def database(self) -> type[Database]:
@@ -87,6 +92,20 @@ class Target:
             start_ms=time.time_ns() // 10**6,
             primary_key=self.wide().dataset.primary_key,
             parts=1,
+        )
+
+    def at(self, server: str, note: str) -> "Target":
+        """The target on a server that runs elsewhere, instead of a stand-in or its own server."""
+        return replace(
+            self,
+            module=self.database.name,
+            options=(lambda _: {}) if self.stand_in else self.options,
+            server=server,
+            behind=False,
+            stand_in=False,
+            product=self.product and f"{self.product.split()[0]} of unknown version",
+            note=note,
+            by_address=True,
         )
 
     def open(self, request: pytest.FixtureRequest, **options: Any) -> Database:
@@ -323,4 +342,33 @@ TARGETS = {
         durability_unknown=True,
     ),
 }
+BY_ADDRESS = {
+    "influxdb3": Target("influxdb3", duplicate=Duplicate.REPLACED),
+    "timescaledb_compressed": Target(
+        "timescaledb", lambda _: {"compress": True}, sums_beyond_64_bits=True
+    ),
+}
+"""Targets that no test starts a server for, and that have no stand-in: `--address` adds them."""
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}
+
+
+def modules() -> dict[str, str]:
+    """The targets that may be given an address, and their modules."""
+    return {n: t.database.name for n, t in (TARGETS | BY_ADDRESS).items()}
+
+
+def use_addresses(found: Mapping[str, Address], files: Sequence[str]) -> None:
+    """Reach targets by their addresses; `files` are the targets of config.yaml."""
+    for name, address in found.items():
+        server = server_at(address, _tables_of_tests, [name] if name in files else [])
+        SERVERS[server.name] = server
+        TARGETS[name] = (TARGETS | BY_ADDRESS)[name].at(server.name, address.note)
+        STORING[name] = TARGETS[name]
+
+
+def _tables_of_tests() -> list[Table]:
+    """Every table that a test makes in a database that it shares with others."""
+    iot = Target("null").iot()
+    parts = [Wideset(parts=parts).tables for parts in (1, 4)]
+    shared = [DatasetReader(iot).tables, (SCRATCH, marks.TABLE)]
+    return [table for tables in (*parts, *shared) for table in tables]

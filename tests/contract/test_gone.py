@@ -36,6 +36,7 @@ def sent(session: Session, database: Database, batch: Block) -> None:
     database.visible([batch.table])
 
 
+@pytest.mark.controls("kill")
 def test_a_server_that_is_killed(target, database, server):
     rows = batches(target)
     first = next(rows)
@@ -56,6 +57,7 @@ def test_a_server_that_is_killed(target, database, server):
             assert count(database, session, first.table) == ROWS
 
 
+@pytest.mark.controls("pause")
 def test_a_server_that_does_not_answer_in_time(target, database, server):
     rows = batches(target)
     first = next(rows)

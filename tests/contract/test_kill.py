@@ -77,6 +77,7 @@ class Writer(threading.Thread):
                 self.acknowledged = self.acknowledged.model_copy(update={"stop": stop})
 
 
+@pytest.mark.controls("kill")
 @pytest.mark.parametrize("target", BY_SERVERS)
 def test_acknowledged_rows_are_stored_after_a_kill(target, server, database, record_property):
     dataset = target.iot()

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from simulator.errors import SetupError
 from simulator.modules.base import Database
 from tests.contract.harness import refusal
 from tests.contract.targets import STORING, Target
-from tests.servers import free_port
+from tests.servers import SERVERS, Server, free_port
+from tests.servers.elsewhere import Elsewhere
 
 NETWORKED = {
     (target.module, target.server): name
@@ -21,8 +23,15 @@ NETWORKED = {
 """One target of each module and server: how rows are stored makes no difference here."""
 CONNECT_TIMEOUT_S = 2
 """In place of the default, which some drivers wait out at every attempt."""
-ADDRESS = re.compile(r"127\.0\.0\.1|localhost")
-PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+|(?<=port=)\d+")
+
+
+def _hosts(server: type[Server]) -> set[str]:
+    return server.address.hosts if issubclass(server, Elsewhere) else set()
+
+
+_HOSTS = {"127.0.0.1", "localhost", *chain(*map(_hosts, SERVERS.values()))}
+ADDRESS = re.compile("|".join(map(re.escape, sorted(_HOSTS))))
+PORT = re.compile(rf"((?:{ADDRESS.pattern}):|port=)\d+")
 WRONG = "wr0ng-s3cret"
 
 
@@ -52,7 +61,7 @@ def test_a_port_without_a_listener_is_named_with_the_remedy(target, database):
     def change(name: str, value: Any) -> Any:
         if isinstance(value, int) and name.endswith("port"):
             return port
-        return PORT.sub(str(port), value) if isinstance(value, str) else value
+        return PORT.sub(rf"\g<1>{port}", value) if isinstance(value, str) else value
 
     assert all(str(port) in text for text in refused(target, changed(database, change)))
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from simulator.modules.evidence import STAND_IN, Kill, evidence
+from simulator.modules.evidence import STAND_IN, Kill, Reached, Record, evidence
 from tests.contract.evidence import SHARED, Recorder
 from tests.contract.targets import STORING
 
@@ -71,6 +71,23 @@ def test_a_stand_in_is_recorded_as_one(tmp_path):
     (record,) = evidence("splunk", tmp_path).records
     assert record.server == STAND_IN
     assert evidence("splunk", tmp_path).draft
+
+
+def test_a_server_at_an_address_is_recorded_as_one(tmp_path, monkeypatch):
+    there = STORING["cratedb"].at("cratedb_elsewhere", "built from its public source")
+    monkeypatch.setitem(STORING, "cratedb", there)
+    recorded(tmp_path, items("cratedb"), ["passed"] * 4)
+
+    (record,) = evidence("cratedb", tmp_path).records
+    assert (record.server, record.reached) == ("Db 1.2", Reached.ADDRESS)
+    assert record.remark == "reached by its address; built from its public source"
+    assert not evidence("cratedb", tmp_path).draft
+
+
+def test_a_record_of_before_addresses_is_one_of_a_server_that_the_tests_started():
+    old = {"target": "mysql", "server": "Db 1.2", "date": "2026-11-22", "cases": 3, "note": "old"}
+    record = Record.model_validate(old)
+    assert (record.reached, record.remark) == (Reached.STARTED, "old")
 
 
 def test_a_run_without_all_shared_files_is_refused(tmp_path):

@@ -23,6 +23,13 @@ class Kill(StrEnum):
     NOT_TRIED = "not tried"
 
 
+class Reached(StrEnum):
+    """How the tests came to the server of a record."""
+
+    STARTED = "started by the tests"
+    ADDRESS = "by its address"
+
+
 class Record(BaseModel):
     """One target of the contract suite whose cases have all passed."""
 
@@ -36,8 +43,16 @@ class Record(BaseModel):
     cases: int
     """How many cases passed."""
     kill: Kill = Kill.NOT_TRIED
+    reached: Reached = Reached.STARTED
+    """A server that was reached by its address was installed and set up by somebody else."""
     note: str = ""
     """What a reader must know about this server, in half a sentence."""
+
+    @property
+    def remark(self) -> str:
+        """The note, and how the tests came to a server that they did not start."""
+        reached = "" if self.reached is Reached.STARTED else f"reached {self.reached}"
+        return "; ".join(filter(None, (reached, self.note)))
 
 
 class Evidence(BaseModel):
