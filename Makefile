@@ -101,6 +101,7 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/pipeline.py
 	$(BIN)/python tests/perf/beside.py
 	$(BIN)/python tests/perf/compare.py
+	$(BIN)/python tests/perf/page.py
 
 published: .venv/ready-dev all-servers ## measure results/published/ again on every database server, and the README's table
 	$(BIN)/python -m tests.published measure

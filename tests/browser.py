@@ -77,6 +77,48 @@ class Tab:
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         return found["result"].get("value")
 
+    def wait(self, condition: str) -> None:
+        """Wait until an expression in the page, or what it promises, is true."""
+        deadline = time.monotonic() + _WITHIN_S
+        while True:
+            found = self.call(
+                "Runtime.evaluate", expression=condition, returnByValue=True, awaitPromise=True
+            )
+            if found["result"].get("value"):
+                return
+            assert time.monotonic() < deadline, f"it did not happen: {condition}"
+            time.sleep(0.05)
+
+    def centre(self, selector: str) -> tuple[float, float]:
+        """Return the middle of the first element that a selector finds, and scroll to it."""
+        x, y = self.evaluate(
+            f"""(() => {{
+                const found = document.querySelector({json.dumps(selector)});
+                found.scrollIntoView({{ block: "center", behavior: "instant" }});
+                const box = found.getBoundingClientRect();
+                return [box.x + box.width / 2, box.y + box.height / 2];
+            }})()"""
+        )
+        return x, y
+
+    def move(self, x: float, y: float) -> None:
+        """Move the pointer."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x: float, y: float) -> None:
+        """Press and release the left button."""
+        self.move(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def key(self, key: str) -> None:
+        """Press and release a key: Tab or Enter."""
+        code = {"Tab": 9, "Enter": 13}[key]
+        text = {"text": "\r"} if key == "Enter" else {}
+        known = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **known, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **known)
+
     def look(self, width: int, scheme: str = "light") -> None:
         """Give the page a width and a colour scheme."""
         screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

@@ -7,7 +7,8 @@ from cli.page import courses, reproductions
 from cli.page.content import Page, Section
 from cli.page.details import detail_of, verdict_of
 from cli.page.measured import Measured, measured
-from cli.page.overview import cards_of, overview_of, worst_of
+from cli.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
+from cli.page.ranking import ranking_of
 from cli.page.sections import section_of
 from cli.page.sources import Sources
 from simulator import __version__
@@ -26,6 +27,7 @@ def page_of(given: Sources) -> Page:
         verdict=worst_of(verdicts),
         cards=cards_of(found),
         overview=overview_of(found),
+        ranking=ranking_of(found),
         sections=[
             *(reproductions.section_of(index, record) for index, record in enumerate(records)),
             *_sections(found),
@@ -33,6 +35,7 @@ def page_of(given: Sources) -> Page:
         ],
         details=[detail_of(each) for each in found],
         program=__version__,
+        is_folded=len(found) > MOST_CARDS,
     )
 
 

@@ -19,7 +19,7 @@ _HEIGHT_PX = 150.0
 FAR = 30
 """Values that are as many times apart are compared on a logarithmic scale."""
 _NARROW = 2
-_WIDE = 200
+WIDE = 200
 """A logarithmic axis marks powers of ten only, if its ends are as many times apart."""
 WRITTEN = "abs(datum.value) >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.6~g')"
 """The text of a mark: 0.5, 20, 2,000, 10k, 1.5M."""
@@ -226,7 +226,7 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
 def powers(values: Sequence[float]) -> list[float]:
     """Return the marks of a logarithmic axis: 1, 2, 5, 10, ...; of a wide one powers of ten."""
     low, high = _ends(values)
-    steps = (1, 2, 5) if high < _WIDE * low else (1,)
+    steps = (1, 2, 5) if high < WIDE * low else (1,)
     exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     return [10**exponent * step for exponent in exponents for step in steps
             if low / 1.3 <= 10**exponent * step <= high * 1.3]  # fmt: skip

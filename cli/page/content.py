@@ -75,6 +75,36 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that the reader chooses, and what there is to choose from."""
+
+    name: str
+    title: str
+    options: Mapping[str, str]
+    """Value -> what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All results on one axis, and what the page needs to draw and sort them anew."""
+
+    title: str
+    svg: str
+    """What is chosen first."""
+    choices: Sequence[Choice]
+    data: str
+    """JSON."""
+    origin: str
+    """Whose the library that draws is."""
+    library: str
+    """It, compressed, in base 64."""
+    program: str
+    """What draws the choices of the reader with it."""
+    allowed: str
+    """The hashes of both, for the page's policy."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A whole page."""
 
@@ -84,9 +114,13 @@ class Page:
     """The worst one, with what follows from it."""
     cards: Sequence[Card]
     overview: Table
+    ranking: Ranking | None
+    """None for results that nobody compares."""
     sections: Sequence[Section]
     details: Sequence[Detail]
     program: str
+    is_folded: bool
+    """Whether what is about single results is folded: there are many."""
 
 
 def number(title: str) -> Column:

@@ -9,6 +9,7 @@ from cli.kinds import kind_of
 from cli.page.charts import Axis, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
 from cli.page.measured import Measured
+from cli.page.overview import MOST_CARDS
 from cli.page.style import Style
 from cli.page.timeline import Mark, Span, course
 from cli.report.numbers import significant
@@ -32,13 +33,15 @@ _SHORTEST_S = 0.25
 
 def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
     """Yield the rates by second, and the resources, of all results that have them."""
-    rates = [_rates(each) for each in found if kind_of(each.result).writes]
+    most = _MOST_LINES if len(found) <= MOST_CARDS else 1
+    rates = [_rates(each, most) for each in found if kind_of(each.result).writes]
     if pictures := [picture for picture in rates if picture]:
+        which = "for each number of workers" if most > 1 else "with the most workers"
         note = (
-            "Rows acknowledged in each second, of the run with the median rate for each number of"
-            " workers, if it lasted 3 s or longer, and of a run that failed; below it the phases"
-            " of that run. Marks are the server's own work, found up to a second after it began,"
-            " and failures. Work that the server does not count can cause dips, too."
+            f"Rows acknowledged in each second, of the run with the median rate {which}, if it"
+            " lasted 3 s or longer, and of a run that failed; below it the phases of that run."
+            " Marks are the server's own work, found up to a second after it began, and failures."
+            " Work that the server does not count can cause dips, too."
         )
         yield Section("course", "Rate over time", [note], pictures)
     used = [_resources(each) for each in found]
@@ -46,8 +49,8 @@ def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
         yield Section("resources", "Resources over time", (), pictures)
 
 
-def _rates(each: Measured) -> Picture | None:
-    runs = [run for run in _typical(each) if len(_by_second(run)) >= _LEAST_S]
+def _rates(each: Measured, most: int) -> Picture | None:
+    runs = [run for run in _typical(each, most) if len(_by_second(run)) >= _LEAST_S]
     if not runs:
         return None
     labels = [_place(each, run) for run in runs]
@@ -74,8 +77,8 @@ def _note(runs: Sequence[RunRecord]) -> str:
     return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
 
 
-def _typical(each: Measured) -> list[RunRecord]:
-    """Return the run with the median rate of each worker count or level, a few of them.
+def _typical(each: Measured, most: int) -> list[RunRecord]:
+    """Return the run with the median rate of each worker count or level: a few, or the last.
 
     The one that failed, if there is one, follows them.
     """
@@ -88,9 +91,11 @@ def _typical(each: Measured) -> list[RunRecord]:
         for runs in groups.values()
     ]
     failed = [run for run in each.result.runs if run.outcome.status != "done"][-1:]
-    if len(found) > _MOST_LINES:
-        step = (len(found) - 1) / (_MOST_LINES - 1)
-        found = [found[round(number * step)] for number in range(_MOST_LINES)]
+    if most == 1:
+        found = found[-1:]
+    elif len(found) > most:
+        step = (len(found) - 1) / (most - 1)
+        found = [found[round(number * step)] for number in range(most)]
     return found + failed
 
 

@@ -16,14 +16,32 @@ LETTER_PX = 6.6
 _MEASURED_PX = 12
 """Letters are shown with 10 px: a reader's font may be wider than the one that is measured."""
 _SVG = "http://www.w3.org/2000/svg"
-_GROUP = f"{{{_SVG}}}g"
+_GROUP, _LINE, _PATH = (f"{{{_SVG}}}{name}" for name in ("g", "line", "path"))
 _FONT = "sans-serif"
 """About as wide as the page's own, which replaces it."""
 _DROPPED = ("class", "role", "pointer-events", "font-family", "font-size")
-_QUIET = {"opacity": "1", "stroke-width": "0"}
-"""Attributes that the page needs not, whatever their value or with this one."""
+_QUIET = {
+    "opacity": "1", "text-anchor": "start", "font-weight": "normal", "stroke-dasharray": "1,0",
+    "transform": "translate(0,0)",
+}  # fmt: skip
+"""Attributes that the page does not need: whatever their value, or with this one."""
 _PLACES = ("d", "transform", "x", "y", "x2", "y2")
+_PLACE = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
 _NUMBER = re.compile(r"-?\d+\.\d+")
+_SNIPPET = """
+window.drawn = (element, spec) => vegaEmbed(element, spec, {
+  mode: "vega", renderer: "svg", actions: false, ast: true, tooltip: false, defaultStyle: false,
+  logLevel: 1,
+});
+"""
+"""Expressions are interpreted (`ast`), so the page's policy need not allow `eval`. No warnings: a
+figure without ranges has empty layers, which is no fault."""
+ORIGIN = (
+    "Vega, github.com/vega/vega: Copyright (c) University of Washington Interactive Data Lab"
+    " and contributors, BSD 3-Clause License; with modules of D3, github.com/d3: Copyright Mike"
+    " Bostock, ISC License. Provided as is, without warranty of any kind."
+)
+"""Of `library`."""
 LOOK: Mapping[str, Any] = {
     "background": "transparent",
     "font": _FONT,
@@ -79,6 +97,22 @@ def drawn(title: str, spec: Spec) -> str:
     return _embedded(vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]), title)
 
 
+def compiled(spec: Spec) -> Spec:
+    """Return a specification of Vega-Lite as one of Vega, which `library` draws."""
+    import vl_convert  # noqa: PLC0415
+
+    found: Spec = vl_convert.vegalite_to_vega(spec)
+    return found
+
+
+def library() -> str:
+    """Return the script that draws specifications of Vega in a browser."""
+    import vl_convert  # noqa: PLC0415
+
+    found: str = vl_convert.javascript_bundle(_SNIPPET)
+    return found
+
+
 def _embedded(text: str, title: str) -> str:
     """Return a file of Vega as an element of a page: scalable, named, and without what is empty."""
     ET.register_namespace("", _SVG)
@@ -97,14 +131,42 @@ def _tidy(parent: ET.Element) -> None:
         if _is_empty(child):
             parent.remove(child)
             continue
-        for name, value in [*child.attrib.items()]:
-            if name in _DROPPED or name.startswith("aria-") or _QUIET.get(name) == value:
-                del child.attrib[name]
-            elif name in _PLACES:
-                child.set(name, _NUMBER.sub(_rounded, value))
+        _trim(child)
         if child.tag == _GROUP and not child.attrib:
             place = [*parent].index(child)
             parent[place : place + 1] = [*child]
+    _join_lines(parent)
+
+
+def _trim(element: ET.Element) -> None:
+    """Remove attributes that change nothing, and digits that nobody sees."""
+    if element.get("stroke-width") == "0":
+        element.attrib.pop("stroke", "")
+    if "stroke" not in element.attrib:
+        element.attrib.pop("stroke-width", "")
+    for name, value in [*element.attrib.items()]:
+        if name in _DROPPED or name.startswith("aria-") or _QUIET.get(name) == value:
+            del element.attrib[name]
+        elif name in _PLACES:
+            element.set(name, _NUMBER.sub(_rounded, value))
+
+
+def _join_lines(parent: ET.Element) -> None:
+    """Make one path of lines that look the same, such as those of a grid."""
+    earlier: ET.Element | None = None
+    for child in [*parent]:
+        place = _PLACE.fullmatch(child.get("transform", ""))
+        if child.tag != _LINE or not place:
+            earlier = None
+            continue
+        look = {name: child.attrib[name] for name in child.attrib if name not in _PLACES}
+        path = f"M{place[1]},{place[2]}l{child.get('x2', '0')},{child.get('y2', '0')}"
+        if earlier is not None and earlier.attrib == look | {"d": earlier.get("d", "")}:
+            earlier.set("d", earlier.get("d", "") + path)
+            parent.remove(child)
+            continue
+        child.tag, child.attrib = _PATH, look | {"d": path}
+        earlier = child
 
 
 def _is_empty(element: ET.Element) -> bool:

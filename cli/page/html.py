@@ -10,7 +10,7 @@ from simulator.errors import ConfigError
 _MARK = "iotbench-report"
 """Stands at the beginning of every page: a file without it is not replaced."""
 _LOOKED_AT = 400
-_SYMBOLS = {
+SYMBOLS = {
     "verified": "✓",
     "mismatch": "✗",
     "failed": "✗",
@@ -21,6 +21,7 @@ _SYMBOLS = {
     "not checked": "-",
     "not verified": "-",
 }
+"""Status of a verdict -> what stands before it."""
 
 
 def rendered(page: Page) -> str:
@@ -38,12 +39,12 @@ def rendered(page: Page) -> str:
     environment.filters["status"] = _status
     style = (folder / "page.css").read_text(encoding="utf-8")
     template = environment.get_template("page.html")
-    return template.render(page=page, style=style, mark=_MARK, symbols=_SYMBOLS)
+    return template.render(page=page, style=style, mark=_MARK, symbols=SYMBOLS)
 
 
 def _status(verdict: str) -> str:
     """Return the first known status in a verdict: `verified` of `verified, tuned`."""
-    return next((word for word in _SYMBOLS if verdict.startswith(word)), "unknown")
+    return next((word for word in SYMBOLS if verdict.startswith(word)), "unknown")
 
 
 def expect_replaceable(path: Path) -> None:

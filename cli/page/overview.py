@@ -7,6 +7,7 @@ from cli.page.details import verdict_of
 from cli.page.measured import Measured
 from cli.page.pictures import figure_text, spread_text
 from cli.summary.figures import FIGURES, Measurement
+from cli.summary.rows import Row
 from cli.summary.summary import on_disk_of
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
@@ -68,17 +69,18 @@ def overview_of(found: Sequence[Measured]) -> Table:
         words("Unit"), number("n"), number("Spread"), number("p50 ms"), number("p99 ms"),
         number("Client"), number("Bytes/row"), words("Durability"), VERDICT,
     ]  # fmt: skip
-    return Table(columns, [_line(each) for each in found])
+    return Table(columns, [line_of(each, each.summary.headline) for each in found])
 
 
-def _line(each: Measured) -> list[str]:
-    result, row, on_disk = each.result, each.summary.headline, on_disk_of(each.result)
+def line_of(each: Measured, row: Row | None) -> list[str]:
+    """Return the line of a result with the figures of one of its rows."""
+    result, on_disk = each.result, on_disk_of(each.result)
     begun = f"{result.created:%F %H:%M}"
     size = f"{on_disk.bytes_per_row:.1f}" if on_disk else "-"
     if not row:
         return [each.label, each.about, begun, *["-"] * 8, size, each.durability, verdict_of(each)]
     figure = FIGURES[each.summary.subject.listed_by]
-    found = row.figures[figure.name]
+    found = row.figures.get(figure.name)
     return [
         each.label,
         each.about,
@@ -86,10 +88,10 @@ def _line(each: Measured) -> list[str]:
         str(row.place),
         figure_text(row, figure.name),
         figure.unit.value,
-        f"{found.n:,}",
+        f"{found.n:,}" if found else "-",
         spread_text(found),
         *(figure_text(row, name) for name in ("p50_ms", "p99_ms", "client_share")),
         size,
         each.durability,
-        verdict_of(each),
+        verdict_of(each) if row is each.summary.headline else row.verdict,
     ]
