@@ -57,6 +57,8 @@ class Server(ABC):
         self.folder = Path()
         """Its temporary folder: data, configuration, logs."""
         self._ports: dict[str, int] = {}
+        self.first_port: int | None = None
+        """Its ports are this one and the following; None: free ones."""
         self._running: dict[str, tuple[Program, subprocess.Popen[bytes]]] = {}
 
     # --- what a server defines
@@ -206,7 +208,8 @@ class Server(ABC):
     def port(self, purpose: str = "") -> int:
         """Return a free port for a purpose, the same at every call."""
         if purpose not in self._ports:
-            self._ports[purpose] = free_port(self._ports.values())
+            number = self.first_port and self.first_port + len(self._ports)
+            self._ports[purpose] = number or free_port(self._ports.values())
         return self._ports[purpose]
 
     def write(self, name: str, content: str) -> Path:

@@ -1,0 +1,28 @@
+"""The published results: measured on every database server, and the README's table of them.
+
+    python -m tests.published measure [--only TARGET] [--hours 2]
+    python -m tests.published left
+    python -m tests.published publish
+    python -m tests.published table
+
+`measure` carries out results/plan.yaml on one target after the other, in both sets of settings
+where a vendor advises others (dbinstall/settings.yaml): its server is started, measured and
+stopped. It ends in time; the same command goes on where it stopped, also after an interruption.
+`--only` measures one target, again if it is done. `left` shows what is done and what is not. Once
+nothing is left, or by `publish`, the results are published in results/published/, as the command
+`publish` does it, and the README's table and picture are made of them. `table` only prints it.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PLAN = ROOT / "results" / "plan.yaml"
+MEASURED = ROOT / "results" / "measured"
+"""A folder for each target; not tracked."""
+BUNDLE = ROOT / "results" / "published"
+FOLDER = BUNDLE / "results"
+README = ROOT / "README.md"
+PICTURE = ROOT / "results" / "published.svg"
+LEFT_OUT = {"graphite": "it stores whole seconds only, and the rows have milliseconds"}
+"""Target -> why the plan is not for it."""
+BEGIN, END = "<!-- published -->\n", "<!-- end of published -->\n"
