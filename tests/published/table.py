@@ -185,11 +185,10 @@ def picture(found: Sequence[Row] | None = None) -> str:
         rates = max((row.rates(each) for each in _OF_BATCHES if row.rates(each)), key=fmean)
         label = name if names.count(name) == 1 else f"{name} ({row.target.partition('_')[2]})"
         bars.append(Bar(label, Style(row.promise), (fmean(rates),), min(rates), max(rates)))
-    svg = charts.bars("published", "Rows per second", Axis("rows/s"), bars)
+    svg = charts.bars("Rows per second", Axis("rows/s"), bars)
     variables = "".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
-    return svg.replace(
-        "<defs>", f"<style>svg {{{variables} font-family: sans-serif}}</style><defs>", 1
-    )
+    opening, _, rest = svg.partition(">")
+    return f"{opening}><style>svg {{{variables} font-family: sans-serif}}</style>{rest}\n"
 
 
 def _label(row: Row) -> str:
