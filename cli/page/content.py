@@ -86,7 +86,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All results on one axis, and what the page needs to draw and sort them anew."""
+    """All results on one axis, and what the page needs to draw and sort them again."""
 
     title: str
     svg: str
