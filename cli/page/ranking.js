@@ -21,7 +21,7 @@
     return (chosen.kind === "every" || chosen.kind === result.kind)
       && (chosen.part === "every" || chosen.part === row.part)
       && (chosen.durability === "every" || chosen.durability === result.durability)
-      && (chosen.verdict === "every" || row.verdict.startsWith(chosen.verdict) || result.verdict === chosen.verdict)
+      && (chosen.verdict === "every" || chosen.verdict === row.verdict.split(",")[0])
       && (["best", "every"].includes(chosen.workers) || `${row.workers}` === chosen.workers);
   };
   const valueOf = row => row.figures[chosen.figure]?.[0];
