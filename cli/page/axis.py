@@ -62,7 +62,7 @@ def axis_of(
             "minExtent": {"expr": "names"}, "maxExtent": {"expr": "names"},
         },
     }  # fmt: skip
-    legend = {"values": promises, "direction": "horizontal", "offset": 8} if promises[1:] else None
+    legend = {"values": promises, "direction": "horizontal", "offset": 8}
     looks = {"field": "durability", "type": "nominal", "title": None, "legend": legend}
     inks = [f"var(--s{_PROMISES[each]})" for each in promises]
     colour = {"color": {**looks, "scale": {"domain": promises, "range": inks}}}

@@ -99,6 +99,8 @@ def _sizes(group: Sequence[Measured]) -> Picture:
         mean, ends = sum(sizes) / len(sizes), (min(sizes), max(sizes)) if sizes[1:] else ()
         bars.append(Bar(each.label, each.style, (mean,), *ends))
         rows.append([each.label, *_size_cells(repeats), each.summary.rows[-1].verdict])
+    if len(bars) > charts.MOST_SERIES:
+        bars.sort(key=lambda bar: bar.parts[0])
     titles = ("Bytes", "Bytes/row", "Bits/value", "n", "Spread")
     columns = [words("Result"), *map(number, titles), words("Precision"), VERDICT]
     svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)

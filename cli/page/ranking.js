@@ -1,4 +1,4 @@
-// Draws all results on one axis anew, and sorts and filters their table, as the reader chooses.
+// Draws all results on one axis again, and sorts and filters their table, as the reader chooses.
 (async () => {
   "use strict";
   // The library is compressed; the page's policy knows its hash.
@@ -21,7 +21,7 @@
     return (chosen.kind === "every" || chosen.kind === result.kind)
       && (chosen.part === "every" || chosen.part === row.part)
       && (chosen.durability === "every" || chosen.durability === result.durability)
-      && (chosen.verdict === "every" || row.verdict.startsWith(chosen.verdict) || result.verdict === chosen.verdict)
+      && (chosen.verdict === "every" || chosen.verdict === row.verdict.split(",")[0])
       && (["best", "every"].includes(chosen.workers) || `${row.workers}` === chosen.workers);
   };
   const valueOf = row => row.figures[chosen.figure]?.[0];
@@ -163,8 +163,10 @@
       if (is) head.setAttribute("aria-sort", order.startsWith("-") ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
-    const count = new Set(shown.map(row => row.result)).size;
-    byId("ranking-count").textContent = `${count} of ${results.length} results, ${figures[chosen.figure].axis}. ${figures[chosen.figure].meaning}`;
+    const count = found => new Set(found.map(row => row.result)).size, figure = figures[chosen.figure];
+    const drawn = count(shown.filter(row => valueOf(row) !== undefined));
+    byId("ranking-count").textContent = `${drawn} of ${results.length} results in the picture, ${count(shown)} in the table. `
+      + `${figure.axis}. ${figure.meaning}`;
   }
 
   const ratioText = (a, b, names, better) => {

@@ -114,7 +114,6 @@ def _result(each: Measured) -> Mapping[str, Any]:
         "name": each.label,
         "kind": each.about,
         "durability": each.durability,
-        "verdict": verdict_of(each),
         "link": each.anchor,
         "cells": line_of(each, each.summary.headline),
     }
@@ -190,7 +189,8 @@ def _choices(
     counts = sorted({row["workers"] for row in rows if row["workers"] is not None})
     workers = {f"{count}": f"{count:,}" for count in counts}
     yield Choice("workers", "Workers", {_BEST: "best", EVERY: "each"} | workers)
-    for name, title in (("durability", "Durability"), ("verdict", "Verdict")):
-        values = dict.fromkeys(_result(each)[name] for each in found)
-        yield Choice(name, title, {EVERY: "all"} | {value: value for value in values})
+    durabilities = dict.fromkeys(each.durability for each in found)
+    yield Choice("durability", "Durability", {EVERY: "all"} | {d: d for d in durabilities})
+    verdicts = dict.fromkeys(row["verdict"].partition(",")[0] for row in rows)
+    yield Choice("verdict", "Verdict", {EVERY: "all"} | {verdict: verdict for verdict in verdicts})
     yield Choice("scale", "Scale", {"linear": "linear", "log": "logarithmic"})

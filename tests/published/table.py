@@ -188,7 +188,7 @@ def picture(found: Sequence[Row] | None = None) -> str:
     svg = charts.bars("Rows per second", Axis("rows/s"), bars)
     variables = "".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
     opening, _, rest = svg.partition(">")
-    return f"{opening}><style>svg {{{variables} font-family: sans-serif}}</style>{rest}\n"
+    return f"{opening}><style>svg {{{variables} font: 10px sans-serif}}</style>{rest}\n"
 
 
 def _label(row: Row) -> str:
