@@ -341,7 +341,7 @@ def test_a_search_for_shards_is_verified_and_goes_on_as_well(folder: CommandLine
     assert done.code == 0, done.err
     (curve,) = done.json["curves"]
     assert (curve["setting"], curve["target"]) == ("best", "lite")
-    numbers = [point["shards"] for point in curve["points"]]
+    numbers = [point["number"] for point in curve["points"]]
     assert numbers in ([1], [1, 2])
     assert {(len(each["values"]), each["verdict"]) for each in curve["points"]} == {(2, "verified")}
     items = [item["setting"] for item in done.json["items"]]

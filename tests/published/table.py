@@ -226,8 +226,8 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     """Yield what does not hold for all rows."""
     uneven = [f"`{row.target}`" for row in found if _is_uneven(row)]
     if uneven:
-        names = "any row" if len(uneven) == len(found) else ", ".join(uneven)
-        yield f"Not known to within 10 % in all columns, after the runs that were made: {names}."
+        names = "no row" if len(uneven) == len(found) else f"all but {', '.join(uneven)}"
+        yield f"Known to within 10 % in all columns of rates, after the runs made: {names}."
     for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
         yield f"\\* {module}: {PREALLOCATED[module]}."
     for name, why in LEFT_OUT.items():
