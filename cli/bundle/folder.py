@@ -48,7 +48,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
             path.write_bytes(content)
         Path(new).chmod(0o755)
         os.replace(new, place)  # noqa: PTH105 - an empty folder may be in its place
-    except BaseException as error:
+    except BaseException as error:  # also Ctrl-C: no half folder remains
         if new:
             shutil.rmtree(new, ignore_errors=True)
         if isinstance(error, OSError):

@@ -75,7 +75,7 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
                 if kind == "pods":
                     cluster.delete(kind, item["metadata"]["name"], grace_s=0)
             forced, deadline = True, time.monotonic() + _FORCED_S
-        time.sleep(_POLL_S)
+        time.sleep(_POLL_S)  # several kinds of objects: one look is simpler than a watch each
 
 
 def _left(cluster: Cluster, selector: str) -> list[tuple[str, Object]]:

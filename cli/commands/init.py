@@ -68,6 +68,6 @@ def _write_new(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-    except BaseException:
+    except BaseException:  # also Ctrl-C: no half file remains
         path.unlink(missing_ok=True)
         raise

@@ -1,5 +1,6 @@
 """`insert`: insert rows with several worker counts and measure the rate."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -7,7 +8,7 @@ import click
 
 from cli.compare.thresholds import Scope
 from cli.files.prepare import prepared
-from cli.files.request import FileRows, Request, conflicts
+from cli.files.request import FileRows, conflicts
 from cli.input.parameters import is_end, option_of
 from cli.kinds import kind_named
 from cli.live.outputs import Outputs
@@ -28,7 +29,8 @@ from cli.running.launch import conclude
 from cli.running.records import insert_records
 from cli.running.stored import last_insert
 from cli.running.sweeps import sweep_of
-from simulator.data.dataset import DatasetReader
+from cli.targets.config import Target
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
@@ -69,8 +71,8 @@ def insert(  # noqa: PLR0913
     given = {**options.given, **file.given}
     problems = record_conflicts(given) if file.data_format else conflicts(given)
     problems += stage_conflicts(options.stages, given)
-    found = choice.resolve(choice.extra_options(problems), problems)
-    database = found.open() if found else None
+    target = choice.resolve(choice.extra_options(problems), problems)
+    database = target.open() if target else None
     starts, params = options.start_ms is not None, {**options.params}
     if not options.clean and not starts:
         problems += _without_ends(params)
@@ -86,38 +88,24 @@ def insert(  # noqa: PLR0913
     subject = kind.subject(dict(options))
     gates.parsed(Scope((subject,), workers=options.active, queries=()), problems)
     outputs.check(problems)
-    if found and database:
-        problems += insert_options.target_problems(options, found, force=run.force)
-        if file.data:
-            problems += place_problems(file.data, file.manifest, file.data_format, found.runner)
-    if file.data and file.data_format:
-        skips = file.on_error is OnError.SKIP
-        asked = RecordsRequest(file.data, file.data_format, file.manifest, skip=skips)
+    if target and database:
+        problems += _refused_by(target, options, file, force=run.force)
+    if records := _records(file):
         insert_records(
-            asked, options, given, problems, found,
+            records, options, given, problems, target,
             choice=choice, run=run, gates=gates, outputs=outputs,
         )  # fmt: skip
         return
-    rows = None
-    try:
-        request = file.request(file.data, options.key) if file.data else None
-        rows = _rows(options, request, quiet=run.quiet)
-    except ConfigError as error:
-        problems += error.problems
-    if problems or not found or not database or not rows:
+    rows = _rows(options, file, problems, quiet=run.quiet)
+    if problems or not target or not database or not rows:
         raise ConfigError(problems)
     plan.verification(options, database)  # before a large file is read
     with rows as drawn:
-        empty = plan.empty_dataset(options, drawn)
-        before = Stored(empty, complete=True)
+        before = Stored(plan.empty_dataset(options, drawn), complete=True)
         if not options.clean:
-            written = [table.name for table in DatasetReader(empty).tables]
-            last = last_insert(run, found, choice, written)
-            if last:
-                dataset = continued(last.dataset, empty, starts=starts)
-                before = Stored(dataset, last.complete)
-                options = options.model_copy(update={"start_ms": dataset.start_ms})
-        sweep, planned = sweep_of(kind, found, run.output, options, before, params=drawn)
+            before = _continued(before.dataset, run, target, choice, starts=starts)
+            options = options.model_copy(update={"start_ms": before.dataset.start_ms})
+        sweep, planned = sweep_of(kind, target, run.output, options, before, params=drawn)
         conclude(
             sweep.on(options, choice.environment), planned, choice, run,
             measured=options.resources, gates=gates, outputs=outputs,
@@ -136,11 +124,44 @@ def _without_ends(given: dict[str, Any]) -> list[str]:
     ]
 
 
+def _records(file: FileRows) -> RecordsRequest | None:
+    """Return the file whose records are sent as they are; None: rows are encoded."""
+    if not (file.data and file.data_format):
+        return None
+    skips = file.on_error is OnError.SKIP
+    return RecordsRequest(file.data, file.data_format, file.manifest, skip=skips)
+
+
 def _rows(
-    options: InsertOptions, request: Request | None, *, quiet: bool
-) -> AbstractContextManager[Params]:
-    """Return a context in which the rows are available."""
-    if request is None:
-        return nullcontext(insert_options.generator_params(options))
-    request.check()
-    return prepared(request, quiet=quiet)
+    options: InsertOptions, file: FileRows, problems: list[str], *, quiet: bool
+) -> AbstractContextManager[Params] | None:
+    """Return a context in which the rows are available; None with what is wrong in `problems`."""
+    try:
+        if not file.data:
+            return nullcontext(insert_options.generator_params(options))
+        request = file.request(file.data, options.key)
+        request.check()
+        return prepared(request, quiet=quiet)
+    except ConfigError as error:
+        problems += error.problems
+        return None
+
+
+def _refused_by(
+    target: Target, options: InsertOptions, file: FileRows, *, force: bool
+) -> Iterator[str]:
+    """Yield what the target cannot take."""
+    yield from insert_options.target_problems(options, target, force=force)
+    if file.data:
+        yield from place_problems(file.data, file.manifest, file.data_format, target.runner)
+
+
+def _continued(
+    empty: Dataset, run: TargetRun, target: Target, choice: Choice, *, starts: bool
+) -> Stored:
+    """Return the rows that the earlier insert has left in the tables of a dataset, if any."""
+    written = [table.name for table in DatasetReader(empty).tables]
+    last = last_insert(run, target, choice, written)
+    if last is None:
+        return Stored(empty, complete=True)
+    return Stored(continued(last.dataset, empty, starts=starts), last.complete)

@@ -28,8 +28,7 @@ from cli.reproduce.tables import printed
 from cli.results import result_files
 from cli.running.experiment import Refused, all_measured, forecast_of
 from cli.running.measure import Measuring
-from cli.running.roster import Roster, candidates_of, roster_of
-from cli.targets import config as configuration
+from cli.running.roster import Roster, roster_of
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -78,14 +77,7 @@ def reproduce(
     environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = gates.beside(plan.thresholds).expected(plan.scope)
     read = measured_by(read_document(document), plan)
-    loaded = configuration.load(reach.config)
-    candidates = candidates_of(loaded, options.targets)
-    if not run.dry_run:
-        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
-    roster = roster_of(
-        plan, candidates, loaded, reach.runner, reach.cluster,
-        force=run.force, quiet=run.quiet or run.dry_run, asks=not run.dry_run,
-    )  # fmt: skip
+    roster = roster_of(plan, options.targets, reach, run)
     if run.dry_run:
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
         print_out(shown_before_runs(plan))

@@ -27,8 +27,7 @@ from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
 from cli.running.installing import Installing
 from cli.running.measure import Measuring
-from cli.running.roster import Roster, candidates_of, roster_of
-from cli.targets import config as configuration
+from cli.running.roster import Roster, roster_of
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -64,23 +63,17 @@ def run(
     reach = options.reach
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    read, loaded = options.applied(read_plan(plan)), configuration.load(reach.config)
+    read = options.applied(read_plan(plan))
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
     thresholds = gates.beside(read.thresholds).expected(read.scope)
-    candidates = candidates_of(loaded, options.targets or read.target_names or None)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
-    if not run.dry_run:
-        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
-    roster = roster_of(
-        read, candidates, loaded, reach.runner, reach.cluster,
-        force=run.force, quiet=run.quiet or run.dry_run, asks=not run.dry_run,
-        installed=installations,
-    )  # fmt: skip
+    names = options.targets or read.target_names or None
+    roster = roster_of(read, names, reach, run, installations)
     if run.dry_run:
-        found = _redacted(installations, roster)
-        print_out(forecast_of(read.name, read, roster, run.output) + shown(found.values()))
+        installs = shown(_redacted(installations, roster).values())
+        print_out(forecast_of(read.name, read, roster, run.output) + installs)
         print_out(shown_before_runs(read))
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"

@@ -260,7 +260,7 @@ class ResourceMeter:
             rested_s = time.monotonic() - self._phase_began_s
             if rested_s >= longest_s or (rested_s >= least_s and self._is_known()):
                 break
-            time.sleep(_SHORTEST_S)
+            time.sleep(_SHORTEST_S)  # until the next sample of another thread
         self._enter(_START)
 
     def follow(self, event: Event) -> None:

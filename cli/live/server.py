@@ -66,7 +66,7 @@ class _Messages:
                 if each > number:
                     number = each
                     yield f"id: {each}\ndata: {text}\n\n"
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_LOOK_S)  # moments come from another thread
 
 
 class LivePage:

@@ -78,7 +78,7 @@ def write(path: Path, text: str) -> None:
             file.write(text)
         Path(name).chmod(0o644)
         Path(name).replace(path)
-    except BaseException as error:
+    except BaseException as error:  # also Ctrl-C: no half file remains
         if name:
             Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError):

@@ -92,7 +92,7 @@ def to_file(stream: Iterable[Buffer], path: Path) -> Written:
                 os.close(handle)
             Path(new).chmod(0o644)
             Path(new).replace(path)
-        except BaseException:
+        except BaseException:  # also Ctrl-C: no half file remains
             Path(new).unlink(missing_ok=True)
             raise
     return written

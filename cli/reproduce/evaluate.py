@@ -1,21 +1,21 @@
 """From the results of the items to figures beside the document's, and claims seen or not. Pure."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Item
 from cli.experiment.lines import item_records
-from cli.experiment.measures import measures_of, unit_of
+from cli.experiment.measures import unit_of
 from cli.experiment.record import Curve, ItemRecord
-from cli.experiment.searches import chosen, curves
-from cli.experiment.verdicts import worst_of
+from cli.experiment.searches import curves
 from cli.reproduce.claims import Seen, judged
 from cli.reproduce.documents import Claim, Document, PublishedFigure, Term
+from cli.reproduce.measurements import Measurements
 from cli.reproduce.record import Cell, ClaimRecord, Compared, Line, Matrix
 from cli.reproduce.scaling import claims_of_gains, matrix
+from cli.reproduce.systems import Systems
 from cli.summary.figures import spread_of
 
 
@@ -39,15 +39,15 @@ class Experiment:
 
     def claims(self) -> tuple[ClaimRecord, ...]:
         """Return every claim, for each target that it can be examined on."""
-        found = [each for claim in self.document.claims for each in self._claims(claim)]
-        found += [
+        records = [record for claim in self.document.claims for record in self._claims(claim)]
+        records += [
             ClaimRecord(
-                row=each.row, text=each.text, quote=each.quote, seen=Seen.NOT_HAD,
-                reason=each.reason,
+                row=claim.row, text=claim.text, quote=claim.quote, seen=Seen.NOT_HAD,
+                reason=claim.reason,
             )
-            for each in self.document.out_of_reach
+            for claim in self.document.out_of_reach
         ]  # fmt: skip
-        return tuple(found)
+        return tuple(records)
 
     def curves(self) -> tuple[Curve, ...]:
         """Return what each search for the best number of shards found."""
@@ -75,62 +75,23 @@ class Experiment:
 
     def not_had(self) -> dict[str, str]:
         """Return the systems and targets that could not be measured at all, with the reason."""
-        systems = {name: self._absence(name) for name in self.document.systems
-                   if not self._targets_of(name)}  # fmt: skip
-        in_systems = {each.name for name in self.document.systems for each in self._all_of(name)}
-        others = {each.name: each.not_had for each in self.candidates
-                  if each.not_had and each.name not in in_systems}  # fmt: skip
+        systems = {name: self._systems.absence(name) for name in self.document.systems
+                   if not self._systems.targets_of(name)}  # fmt: skip
+        others = {candidate.name: candidate.not_had for candidate in self._systems.others
+                  if candidate.not_had}  # fmt: skip
         return {**systems, **others}
 
     def refusals(self) -> dict[str, str]:
         """Return "target, setting" -> why the target was not measured with the setting."""
         return {f"{target}, {name}": why for (name, target), why in self.refused.items()}
 
-    # --- systems and targets
-
-    def _all_of(self, system: str) -> list[Candidate]:
-        return [each for each in self.candidates if self.document.systems[system].has(each)]
-
-    def _targets_of(self, system: str) -> list[str]:
-        return [each.name for each in self._all_of(system) if not each.not_had]
-
-    def _system_of(self, target: str) -> str:
-        names = (name for name in self.document.systems if target in self._targets_of(name))
-        return next(names, "")
-
-    def _absence(self, system: str) -> str:
-        tried = [f"{each.name}: {each.not_had}" for each in self._all_of(system)]
-        modules = " or ".join(self.document.systems[system].modules)
-        return "; ".join(tried) or f"no target with module {modules} is among the targets"
-
-    # --- values
-
-    def _values(self, target: str, setting: str, measure: str) -> tuple[float, ...]:
-        """Return the values of the repeats in their order; of a failed one there is none."""
-        repeats = self._measures.get((target, setting), [])
-        return tuple(found[measure] for found in repeats if measure in found)
-
-    def _term_values(self, target: str, term: Term) -> tuple[float, ...]:
-        """Return the values that a claim compares: of a setting, or ratios to those of another."""
-        ones, *others = (self._values(target, each, term.measure) for each in term.settings)
-        if not others:
-            return ones
-        pairs = zip(ones, others[0], strict=False)
-        return tuple(one / other for one, other in pairs if other)
+    @cached_property
+    def _systems(self) -> Systems:
+        return Systems(self.document.systems, self.candidates)
 
     @cached_property
-    def _chosen(self) -> Sequence[tuple[Item, Measured]]:
-        return chosen(self.measured)
-
-    @cached_property
-    def _measures(self) -> dict[tuple[str, str], list[Mapping[str, float]]]:
-        """(target, setting) -> the measures of its repeats, in their order."""
-        found: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
-        for item, each in sorted(self._chosen, key=lambda pair: pair[0].repeat):
-            if each.is_complete:
-                measures = measures_of(result for _, result in each.results)
-                found[item.target.name, item.setting.name].append(measures)
-        return found
+    def _measurements(self) -> Measurements:
+        return Measurements(self.measured, self.refused)
 
     @cached_property
     def _cells(self) -> Sequence[Cell]:
@@ -138,68 +99,38 @@ class Experiment:
         cells = []
         for candidate in self.candidates if scaling else ():
             assert scaling
-            nodes = self._nodes(candidate.name, scaling.setting)
+            nodes = self._measurements.nodes(candidate.name, scaling.setting)
             setting = scaling.setting
-            if self._has_all(candidate.module, scaling.by_nodes.values()):
+            targets = self._systems.of_module(candidate.module)
+            if self._measurements.have_all(targets, scaling.by_nodes.values()):
                 setting = scaling.setting_at(nodes)
-            values = self._values(candidate.name, setting, scaling.measure)
+            values = self._measurements.values(candidate.name, setting, scaling.measure)
             if values and nodes:
                 cells.append(
                     Cell(
                         target=candidate.name,
-                        system=self._system_of(candidate.name),
+                        system=self._systems.system_of(candidate.name),
                         module=candidate.module,
                         node_size=candidate.node_size,
                         nodes=nodes,
                         setting=setting,
                         values=values,
-                        verdict=self._worst(candidate.name, setting),
+                        verdict=self._measurements.verdict(candidate.name, setting),
                     )
                 )
         return cells
 
-    def _has_all(self, module: str, settings: Collection[str]) -> bool:
-        """Whether each target of a module was measured with all of these settings."""
-        names = [each.name for each in self.candidates
-                 if each.module == module and not each.not_had]  # fmt: skip
-        return bool(settings) and all(
-            self._measures.get((name, setting)) for name in names for setting in settings
-        )
-
-    def _nodes(self, target: str, setting: str) -> int:
-        """Return how many nodes the server reported; 0: none."""
-        runs = (
-            run
-            for item, found in self._chosen
-            if (item.target.name, item.setting.name) == (target, setting)
-            for _, result in found.results
-            for run in result.runs
-        )
-        return max((run.outcome.server.nodes for run in runs if run.outcome.server), default=0)
-
-    def _why_not(self, target: str, setting: str, measure: str) -> str:
-        if reason := self.refused.get((setting, target)):
-            return reason
-        tried = [found for item, found in self.measured
-                 if (item.target.name, item.setting.name) == (target, setting)]  # fmt: skip
-        failures = [found.failure for found in tried if found.failure]
-        if failures:
-            return f"failed: {failures[0]}"
-        if not tried:
-            return "not measured"
-        return f"the database reports no {measure.partition(' ')[0]}"
-
     def _lines(self, figure: PublishedFigure) -> Iterator[Line]:
         lines = []
         for system in figure.systems:
-            targets = self._targets_of(system)
+            targets = self._systems.targets_of(system)
             lines += [self._line(figure, system, target) for target in targets]
             if not targets:
-                lines.append(self._empty(figure, system, self._absence(system)))
+                lines.append(self._empty(figure, system, self._systems.absence(system)))
         shown = {line.target for line in lines}
         for candidate in self.candidates:
             if candidate.name not in shown and not candidate.not_had:
-                line = self._line(figure, self._system_of(candidate.name), candidate.name)
+                line = self._line(figure, self._systems.system_of(candidate.name), candidate.name)
                 lines += [line] if line.values else []
         means = [line.mean for line in lines if line.mean]
         best = (min if figure.lower_is_better else max)(means) if len(means) > 1 else None
@@ -209,16 +140,16 @@ class Experiment:
 
     def _line(self, figure: PublishedFigure, system: str, target: str) -> Line:
         setting = figure.setting_of(system)
-        values = self._values(target, setting, figure.measure)
+        values = self._measurements.values(target, setting, figure.measure)
         if not values:
-            reason = self._why_not(target, setting, figure.measure)
+            reason = self._measurements.why_not(target, setting, figure.measure)
             return self._empty(figure, system, reason, target)
         return self._empty(figure, system, "", target).model_copy(
             update={
                 "values": values,
                 "mean": sum(values) / len(values),
                 "spread": spread_of(values),
-                "verdict": self._worst(target, setting),
+                "verdict": self._measurements.verdict(target, setting),
             }
         )
 
@@ -238,13 +169,6 @@ class Experiment:
             not_had=reason,
         )
 
-    def _worst(self, target: str, setting: str) -> str:
-        return worst_of(
-            found
-            for item, found in self._chosen
-            if (item.target.name, item.setting.name) == (target, setting)
-        )
-
     # --- claims
 
     def _claims(self, claim: Claim) -> Iterator[ClaimRecord]:
@@ -256,15 +180,15 @@ class Experiment:
             yield self._claim(claim, "", "")
             return
         for system in claim.of:
-            targets = self._targets_of(system)
+            targets = self._systems.targets_of(system)
             yield from (self._claim(claim, system, target) for target in targets)
             if not targets:
                 yield self._claim(claim, system, "")
-        examined = {target for system in claim.of for target in self._targets_of(system)}
+        examined = {target for system in claim.of for target in self._systems.targets_of(system)}
         for candidate in self.candidates if claim.elsewhere else ():
             if candidate.name in examined or candidate.not_had:
                 continue
-            record = self._claim(claim, self._system_of(candidate.name), candidate.name)
+            record = self._claim(claim, self._systems.system_of(candidate.name), candidate.name)
             if record.seen is not Seen.NOT_HAD or not claim.of:
                 yield record
 
@@ -283,10 +207,12 @@ class Experiment:
         )
 
     def _side(self, term: Term, system: str, target: str) -> Compared:
-        targets = self._targets_of(term.system) if term.system else [target]
+        targets = self._systems.targets_of(term.system) if term.system else [target]
         name = term.system or system
-        measured = ((each, self._term_values(each, term)) for each in targets)
-        found = next(((each, values) for each, values in measured if values), ("", ()))
+        compared = ((target, self._measurements.compared(target, term)) for target in targets)
+        measured, values = next(
+            ((target, values) for target, values in compared if values), ("", ())
+        )
         published = (
             figure.value_of(name)
             for figure in self.document.figures
@@ -298,8 +224,8 @@ class Experiment:
             over=term.over,
             measure=term.measure,
             system=name,
-            target=found[0] or (targets[0] if targets else ""),
-            values=found[1],
+            target=measured or (targets[0] if targets else ""),
+            values=values,
             published=next((value for value in published if value is not None), None),
         )
 
@@ -309,9 +235,11 @@ class Experiment:
         absent = dict.fromkeys(side.system for side in without if not side.target)
         reasons = [f"{', '.join(absent)} not measured"] if across and absent else []
         reasons += [
-            self._why_not(side.target, setting, side.measure)
+            self._measurements.why_not(side.target, setting, side.measure)
             for side in without
             for setting in (side.setting, side.over)
-            if side.target and setting and not self._values(side.target, setting, side.measure)
+            if side.target
+            and setting
+            and not self._measurements.values(side.target, setting, side.measure)
         ]
         return "; ".join(dict.fromkeys(reasons))

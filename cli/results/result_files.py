@@ -80,7 +80,7 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
         Path(name).replace(path)
-    except BaseException:
+    except BaseException:  # also Ctrl-C: no half file remains
         Path(name).unlink(missing_ok=True)
         raise
 

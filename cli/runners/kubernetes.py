@@ -57,7 +57,7 @@ class KubernetesRunner:
         self._lock.__enter__()
         try:
             self._watcher.start()
-        except BaseException:
+        except BaseException:  # also Ctrl-C: the lock is given back
             self._lock.__exit__(None, None, None)
             raise
         return self

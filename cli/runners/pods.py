@@ -365,7 +365,7 @@ class PodRun:
                 return _node(pod, trouble)
             if trouble == "":
                 break
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # a lease is read, not watched
         return _place(pod)
 
     def _without_collector(self, interrupts: Interrupts) -> Outcome:

@@ -10,8 +10,12 @@ from cli.experiment.items import Candidate, Pair
 from cli.experiment.plan import Plan
 from cli.experiment.settings import Setting
 from cli.host.streams import say
+from cli.options.choice import Reach
+from cli.options.plans import PlanRun
+from cli.results import result_files
 from cli.running.facts import first_line, silence
 from cli.running.measure import refusal_of
+from cli.targets import config as configuration
 from cli.targets.config import Config, Target
 from simulator.errors import BenchError, ConfigError
 from simulator.modules import database_class
@@ -39,53 +43,53 @@ def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate
         )
         for name in names or loaded.targets
     ]
-    return [each for each in chosen if names or _stores(each.module)]
+    return [candidate for candidate in chosen if names or _stores(candidate.module)]
 
 
-def roster_of(  # noqa: PLR0913
+def roster_of(
     plan: Plan,
-    chosen: Sequence[Candidate],
-    loaded: Config,
-    runner: str | None,
-    cluster: ClusterOptions,
-    *,
-    force: bool,
-    quiet: bool,
-    asks: bool = True,
+    names: Sequence[str] | None,
+    reach: Reach,
+    run: PlanRun,
     installed: Container[str] = (),
 ) -> Roster:
-    """Return who can be measured: each target is asked to answer, unless nothing is to be done.
+    """Return which targets of these names, or of all, can be measured.
 
-    The plan installs the databases of the targets `installed`, which cannot answer yet.
+    Each is asked to answer, unless nothing is to be done. The plan installs the databases of the
+    targets `installed`, which cannot answer yet.
     """
-    pairs, refused, found = [], {}, []
+    loaded = configuration.load(reach.config)
+    pairs, refused, candidates = [], {}, []
     variables: set[str] = set()
-    unreachable = ""
+    unreachable, asks = "", not run.dry_run
+    chosen = candidates_of(loaded, names)
+    if asks:
+        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
     for candidate in chosen:
         asked = asks and candidate.name not in installed
-        if asked and not quiet:
+        if asked and not run.quiet:
             say(f"checking {candidate.name}", err=True)
         try:
-            target = loaded.resolve(candidate.name, {}, runner)
+            target = loaded.resolve(candidate.name, {}, reach.runner)
             variables |= {*target.variables}
             if asks and target.runner == "kubernetes":
-                unreachable = unreachable or _unreachable(target, cluster)
+                unreachable = unreachable or _unreachable(target, reach.cluster)
             not_had = unreachable if target.runner == "kubernetes" else ""
-            not_had = not_had or (silence(target, cluster) if asked else "")
+            not_had = not_had or (silence(target, reach.cluster) if asked else "")
         except ConfigError as error:
             not_had = "; ".join(error.problems)
-        found.append(replace(candidate, not_had=not_had))
+        candidates.append(replace(candidate, not_had=not_had))
         for setting in plan.settings if not not_had else ():
             if not setting.concerns(candidate.module):
                 continue
-            own, problem = _with_setting(loaded, candidate, setting, runner, force=force)
+            own, problem = _with_setting(loaded, candidate, setting, reach.runner, force=run.force)
             if own:
                 pairs.append(Pair(setting, own))
             else:
                 refused[setting.name, candidate.name] = problem
     for name in variables:  # no child process inherits a credential
         os.environ.pop(name, None)
-    return Roster(tuple(found), tuple(pairs), refused)
+    return Roster(tuple(candidates), tuple(pairs), refused)
 
 
 def _module(loaded: Config, name: str) -> str:

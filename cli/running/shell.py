@@ -106,7 +106,7 @@ class Shell:
                 break
             if not reason or time.monotonic() > deadline_s:
                 return reason
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # a database cannot say when it will answer
         return STOPPED
 
     def redact(self, text: str) -> str:
@@ -123,7 +123,7 @@ class Shell:
                 return STOPPED
             if time.monotonic() > deadline_s:
                 return f"not done after {_LONGEST_S:g} s"
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # a signal does not end `Popen.wait`
         return ""
 
     def _logged(self, command: str, output: IO[bytes]) -> str:

@@ -150,7 +150,7 @@ class Collector:
     async def _time_out(self) -> None:
         began_s = self._clock()
         while self._clock() - began_s < self._spec.timeout_s:  # noqa: ASYNC110 - pauses do not count
-            await asyncio.sleep(_POLL_S)
+            await asyncio.sleep(_POLL_S)  # one long sleep would count pauses of the machine
         self._run.stop(
             f"--timeout: the run was not done after {self._spec.timeout_s:g} s, in phase"
             f" {self._phases.now}{self._stalled()}; give it more time, fewer rows, or 0 for no"

@@ -201,13 +201,13 @@ class Coordinator:
             alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < 2.0]
             if all(index in self.reports for index in alive):
                 return
-            await asyncio.sleep(_TICK_S / 5)
+            await asyncio.sleep(_TICK_S / 5)  # workers may also become silent, which is no event
 
     async def watch(self, appear_s: float, silence_s: float) -> None:
         """Stop the run when a worker does not register in time or becomes silent."""
         started_s = self._own_clock()
         while not self.stopped.is_set():
-            await asyncio.sleep(_TICK_S)
+            await asyncio.sleep(_TICK_S)  # silence is no event
             now = self._own_clock()
             for index in range(self.workers):
                 if index in self.reports:

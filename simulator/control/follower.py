@@ -82,7 +82,7 @@ class Follower:
                 self._writer.write(self._progress(planned[phases.now]))
             elif silent_s >= self._pulse_s and phases.now:
                 phases.describe(self._waited(phase_s))
-            await asyncio.sleep(_POLL_S)
+            await asyncio.sleep(_POLL_S)  # progress is also written when nothing happens
 
     def finish(self) -> None:
         """Take what the workers did since the last poll: a short run may end between two."""

@@ -143,7 +143,7 @@ class MarkTable:
                     self._look_for(mark, session)
         except BenchError:
             raise
-        except Exception as error:
+        except Exception as error:  # of any driver
             raise self._database.setup_error(error) from error
         return mark
 
@@ -158,7 +158,7 @@ class MarkTable:
         """Return once a query finds the mark; SetupError if none does."""
         for pauses_s in (_LOOKS_S, _LATE_LOOKS_S):
             for pause_s in pauses_s:
-                time.sleep(pause_s)
+                time.sleep(pause_s)  # some databases show a row late
                 if mark in self._read(session).entries:
                     return
             self._database.visible([TABLE])

@@ -177,7 +177,7 @@ class Asker:
         before_s, start_ns = session.client_s, time.perf_counter_ns()
         try:
             rows = session.run(statement)
-        except Exception as error:
+        except Exception as error:  # of any driver
             raise RunError(f"query {self._name}: {self._database.explain(error)}") from error
         spent_ns = time.perf_counter_ns() - start_ns
         client_ns = min(int((session.client_s - before_s) * 1e9), spent_ns)

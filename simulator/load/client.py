@@ -148,7 +148,7 @@ class CollectorClient:
                 unanswered_s = (unanswered_s or began_s) if timed_out else None
                 if unanswered_s and isinstance(error, requests.ConnectTimeout):
                     self._raise_if_cut_off(unanswered_s)
-                time.sleep(HEARTBEAT_S / 2)
+                time.sleep(HEARTBEAT_S / 2)  # the collector may be away for a moment
             except requests.RequestException as error:
                 raise RunError(f"the collector does not answer: {error}") from error
             else:

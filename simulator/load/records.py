@@ -52,7 +52,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
             raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         try:
             found = self._scanned(file, task, reader, batch_rows, tick)
-        except BaseException:
+        except BaseException:  # also Ctrl-C: the file is closed
             os.close(self._handle)
             raise
         self._gaps = found.gaps

@@ -329,7 +329,7 @@ class Database(ABC, Generic[Session_co]):
                 yield session
         except (BenchError, Unsupported):
             raise
-        except Exception as error:
+        except Exception as error:  # of any driver
             raise self.setup_error(error) from error
 
     def setup_error(self, error: Exception) -> SetupError:

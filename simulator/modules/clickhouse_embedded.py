@@ -114,7 +114,7 @@ class EmbeddedSession(ClickhouseSession):
         """Run a statement."""
         try:
             content: bytes = self._connection.query(statement, "TabSeparated").bytes()
-        except Exception as error:
+        except Exception as error:  # chDB raises no narrower one
             raise ServerError(str(error)) from error
         return content
 
@@ -145,6 +145,6 @@ class EmbeddedSession(ClickhouseSession):
         try:
             name = self.dialect.text(str(file))
             done = self._connection.query(f"{into} FROM INFILE {name} FORMAT {form}")
-        except Exception as error:
+        except Exception as error:  # chDB raises no narrower one
             raise ServerError(str(error)) from error
         return int(done.rows_written())

@@ -208,7 +208,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
                 connection = duckdb.connect(self.options.path)
             try:
                 connection.execute(f"SET fsync_mode = '{self.options.fsync}'")
-            except BaseException:
+            except BaseException:  # also Ctrl-C: the connection is closed
                 connection.close()
                 raise
         except duckdb.Error as error:

@@ -128,7 +128,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             )
             try:
                 connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
-            except BaseException:
+            except BaseException:  # also Ctrl-C: the connection is closed
                 connection.close()
                 raise
         except sqlite3.DatabaseError as error:
@@ -184,7 +184,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             if not busy or time.monotonic() > deadline:
                 return not busy
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # SQLite calls nobody when a reader ends
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the pages of the tables and their indices, or of the whole file.

@@ -120,7 +120,7 @@ class FoldTasks:
                 oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
                 if fold_rows(task.ranges, self._reader, oracle, is_open):
                     self.merge(task.number, oracle.parts())
-        except BaseException:
+        except BaseException:  # whatever it is, the other threads must end
             self._abandon()
             raise
 

@@ -25,7 +25,7 @@ from simulator.modules.base import BATCH, Failure, Payload
 from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
-from simulator.modules.victoriametrics.session import Page, seconds
+from simulator.modules.victoriametrics.server import Page, seconds
 from simulator.modules.victoriametrics.wire import Bodies, Inexact
 from tests.contract.harness import ask, count, drop
 from tests.servers import free_port

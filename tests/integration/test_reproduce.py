@@ -44,17 +44,17 @@ from pathlib import Path
 from cli.cluster.options import ClusterOptions
 from cli.running.measure import Measuring
 from cli.commands.reproduce import reproduced
-from cli.running.roster import candidates_of, roster_of
-from cli.targets.config import load
+from cli.options.choice import Reach
+from cli.options.plans import PlanRun
+from cli.running.roster import roster_of
 from cli.experiment.plan import read_plan
 from cli.host.interrupts import caught_interrupts, stop_on_signals
 from cli.reproduce.documents import read_document
 
 stop_on_signals()
 plan, cluster = read_plan(Path("plan.yaml")), ClusterOptions()
-loaded = load(Path("config.yaml"))
-candidates = candidates_of(loaded, None)
-roster = roster_of(plan, candidates, loaded, None, cluster, force=False, quiet=True)
+reach = Reach(Path("config.yaml"), None, cluster)
+roster = roster_of(plan, None, reach, PlanRun(quiet=True))
 with caught_interrupts() as interrupts:
     measuring = Measuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
     name = sys.argv[1]

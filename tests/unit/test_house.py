@@ -11,6 +11,7 @@ FILES = {
     "database.py",
     "session.py",
     "query.py",
+    "server.py",
     "texts.py",
     "wire.py",
     "durability.py",

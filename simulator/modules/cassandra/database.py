@@ -29,6 +29,7 @@ from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, 
 if TYPE_CHECKING:
     from cassandra.cluster import Cluster
 
+    from simulator.modules.cassandra.server import Nodes
     from simulator.modules.cassandra.session import CassandraSession
 
 _FLUSH_MS = 100
@@ -206,7 +207,7 @@ class Cassandra(Database["CassandraSession"]):
             cluster = self._cluster()
             try:
                 session = cluster.connect(wait_for_all_pools=True)
-            except BaseException:
+            except BaseException:  # also Ctrl-C: the driver's threads end
                 cluster.shutdown()
                 raise
         except SetupError:
@@ -221,7 +222,8 @@ class Cassandra(Database["CassandraSession"]):
         from cassandra.auth import PlainTextAuthProvider  # noqa: PLC0415
         from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster  # noqa: PLC0415
 
-        from simulator.modules.cassandra.session import QUERIES, SYSTEM, profile  # noqa: PLC0415
+        from simulator.modules.cassandra.server import SYSTEM  # noqa: PLC0415
+        from simulator.modules.cassandra.session import QUERIES, profile  # noqa: PLC0415
 
         options = self.options
         local = partial(profile, options.local_datacenter or "")
@@ -270,7 +272,9 @@ class Cassandra(Database["CassandraSession"]):
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use in the keyspace."""
         with self.administration() as session:
-            tables, views = self._existing(session), self._existing(session, "views")
+            keyspace = self.options.keyspace
+            tables = session.nodes.names_in(keyspace)
+            views = session.nodes.names_in(keyspace, "views")
         kinds = {name: Existing("materialized view", alike=False) for name in views}
         kinds |= {name: Existing("table") for name in tables - views}
         return {name: kinds[name] for name in names if name in kinds}
@@ -290,44 +294,36 @@ class Cassandra(Database["CassandraSession"]):
             for table, name in names
         }
         with self.administration() as session:
-            known = self._existing(session)
+            known = session.nodes.names_in(options.keyspace)
             if in_the_way := sorted(known & set(statements)):
                 raise self.already_exists(f"keyspace {options.keyspace}: {in_the_way[0]}")
-            self._create_keyspace(session)
+            self._create_keyspace(session.nodes)
             created: list[str] = []
             try:
                 for name, statement in statements.items():
                     created.append(name)
-                    session.define(statement)
-            except BaseException:
+                    session.nodes.define(statement)
+            except BaseException:  # also Ctrl-C: all tables or none
                 for name in created:
                     full = cql.full_name(options.keyspace, name)
-                    session.define(f"DROP TABLE IF EXISTS {full}")
+                    session.nodes.define(f"DROP TABLE IF EXISTS {full}")
                 raise
 
-    def _existing(self, session: "CassandraSession", kind: str = "tables") -> set[str]:
-        column = f"{kind.removesuffix('s')}_name"
-        found = session.rows(
-            f"SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = %s",
-            self.options.keyspace,
-        )
-        return {name for (name,) in found}
-
-    def _create_keyspace(self, session: "CassandraSession") -> None:
+    def _create_keyspace(self, nodes: "Nodes") -> None:
         """Create the keyspace; one that exists is left as it is."""
         options, wanted = self.options, self.options.replication_factor
-        nodes = len(session.local_nodes)
-        if wanted > nodes:
+        present = len(nodes.local)
+        if wanted > present:
             raise SetupError(
                 f"cassandra: replication_factor={wanted} needs {wanted} nodes, but the datacenter "
-                f"has {nodes} node{'s' if nodes > 1 else ''}; add nodes, or --extra-option "
-                f"replication_factor={nodes}"
+                f"has {present} node{'s' if present > 1 else ''}; add nodes, or --extra-option "
+                f"replication_factor={present}"
             )
         replication = f"{{'class': '{options.replication_class}', 'replication_factor': {wanted}}}"
-        name, existing = cql.quoted(options.keyspace), session.replication(options.keyspace)
-        replicas = self._replicas(session)
+        name, existing = cql.quoted(options.keyspace), nodes.replication(options.keyspace)
+        replicas = nodes.replicas(options.keyspace)
         if existing is None:
-            session.define(f"CREATE KEYSPACE {name} WITH replication = {replication}")
+            nodes.define(f"CREATE KEYSPACE {name} WITH replication = {replication}")
         elif replicas is not None and replicas != wanted:
             raise SetupError(
                 f"cassandra: keyspace {options.keyspace} exists and has {replicas} replicas of "
@@ -335,21 +331,13 @@ class Cassandra(Database["CassandraSession"]):
                 f"--extra-option replication_factor={replicas}"
             )
 
-    def _replicas(self, session: "CassandraSession") -> int | None:
-        """Return the replicas in the local datacenter; None where unknown, as on YugabyteDB."""
-        replication = session.replication(self.options.keyspace) or {}
-        datacenters = {node.datacenter for node in session.local_nodes}
-        for name in (*datacenters, "replication_factor"):
-            if name in replication:
-                return int(replication[name])
-        return None
-
     def drop(self, names: Collection[str]) -> None:
         """Drop the tables that exist."""
         with self.administration() as session:
-            for name in sorted({*names} & self._existing(session)):
-                full = cql.full_name(self.options.keyspace, name)
-                session.define(f"DROP TABLE IF EXISTS {full}")
+            keyspace = self.options.keyspace
+            for name in sorted({*names} & session.nodes.names_in(keyspace)):
+                full = cql.full_name(keyspace, name)
+                session.nodes.define(f"DROP TABLE IF EXISTS {full}")
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Write the memtables to disk and wait until no node flushes or compacts.
@@ -360,28 +348,26 @@ class Cassandra(Database["CassandraSession"]):
         Servers without virtual tables (Cassandra 3, YugabyteDB) compact on their own.
         """
         with self.administration() as session:
-            if not session.has_virtual_tables:
+            if not session.nodes.has_virtual_tables:
                 return
-            self._flush_within(session, tables, _FLUSH_MS)
-            time.sleep(2 * _FLUSH_MS / 1000)
-            self._flush_within(session, tables, 0)
-            session.wait_until_quiet(_COMPACT_S)
+            self._flush_within(session.nodes, tables, _FLUSH_MS)
+            time.sleep(2 * _FLUSH_MS / 1000)  # no node reports that the period has ended
+            self._flush_within(session.nodes, tables, 0)
+            session.nodes.wait_until_quiet(_COMPACT_S)
 
-    def _flush_within(
-        self, session: "CassandraSession", tables: Sequence[Table], period_ms: int
-    ) -> None:
+    def _flush_within(self, nodes: "Nodes", tables: Sequence[Table], period_ms: int) -> None:
         for name in names_of(tables):
             full = cql.full_name(self.options.keyspace, name)
-            session.define(f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")
+            nodes.define(f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables and their replicas; each node rounds up to whole MiB."""
         names = {cql.table_name(name) for name in names_of(tables)}
         text = "SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage"
         with self.administration() as session:
-            if not session.has_virtual_tables:
+            if not session.nodes.has_virtual_tables:
                 return None
-            answers = session.on_each_node(text)
+            answers = session.nodes.from_each(text)
         return _MIB * sum(
             int(size)
             for answer in answers
@@ -395,10 +381,10 @@ class Cassandra(Database["CassandraSession"]):
         """Return the version, and what the nodes' settings guarantee for an acknowledged row."""
         options = self.options
         with self.administration() as session:
-            ((version,),) = session.rows("SELECT release_version FROM system.local")
-            nodes = session.settings(SETTINGS)
-            replicas = self._replicas(session) or options.replication_factor
-            known = len(session.cluster.metadata.all_hosts())
+            ((version,),) = session.nodes.rows("SELECT release_version FROM system.local")
+            nodes = session.nodes.settings(SETTINGS)
+            replicas = session.nodes.replicas(options.keyspace) or options.replication_factor
+            known = len(session.nodes.known)
         durable, sentence = durability(nodes, options.consistency, replicas)
         settings = {
             "consistency": options.consistency,
@@ -412,7 +398,7 @@ class Cassandra(Database["CassandraSession"]):
     def background_work(self) -> Iterator[ReadCounters]:
         """Count flushes and tasks of compaction."""
         with self.administration() as session:
-            yield session.completed
+            yield session.nodes.completed
 
     def translate(self, query: Query) -> Statement:
         """Return the query as CQL."""

@@ -5,7 +5,7 @@ This file imports the driver; database.py imports it on connecting.
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,28 +23,25 @@ from cassandra.connection import ConnectionBusy, ConnectionException
 from cassandra.policies import (
     DCAwareRoundRobinPolicy,
     FallthroughRetryPolicy,
-    HostDistance,
     TokenAwarePolicy,
 )
-from cassandra.pool import Host, NoConnectionsAvailable
+from cassandra.pool import NoConnectionsAvailable
 from cassandra.protocol import IsBootstrappingErrorMessage, OverloadedErrorMessage
 from cassandra.query import PreparedStatement, tuple_factory
 
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
-from simulator.errors import SetupError
 from simulator.modules.base import SINGLE, Encoder, Failure, Payload
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
+from simulator.modules.cassandra.server import Nodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
 from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
 
 QUERIES = "queries"
 """The driver's execution profile for queries; writes use the default one."""
-SYSTEM = "system"
-"""The driver's execution profile for the system tables of a node."""
 _RANGES_AT_ONCE = 8
 _ROOM_POLL_S = 0.001
 _PAGE_ROWS = 5000
@@ -56,12 +53,6 @@ _NEVER_SENT = (*_NO_ROOM, ConnectionException)
 _NOT_ACCEPTED = (Unavailable, OverloadedErrorMessage, IsBootstrappingErrorMessage)
 _FATAL = (AuthenticationFailed, FunctionFailure, RequestValidationException)
 _WORST_FIRST = (Failure.FATAL, Failure.UNKNOWN, Failure.NOT_APPLIED)
-
-_POLL_S = 0.2
-_QUIET_POLLS = 3
-_BUSY_POOLS = ("MemtableFlushWriter", "MemtablePostFlush", "CompactionExecutor")
-_WORK = {"MemtableFlushWriter": "memtable flushes", "CompactionExecutor": "compaction tasks"}
-"""Pools of threads, and what their tasks are called."""
 
 
 _Bound: TypeAlias = tuple[PreparedStatement, tuple[Any, ...]]
@@ -129,6 +120,7 @@ class CassandraSession(PlannedSession):
     ) -> None:
         self.cluster = cluster
         self.session = session
+        self.nodes = Nodes(cluster, session)
         session.client_protocol_handler = EncodedProtocol
         self._layout = layout
         self._in_flight = in_flight
@@ -220,7 +212,7 @@ class CassandraSession(PlannedSession):
             future.add_errback(failed.append)  # called at once if the request was not sent
             if not (failed and _has_no_room(failed[0])) or time.monotonic() > deadline:
                 return future
-            time.sleep(_ROOM_POLL_S)
+            time.sleep(_ROOM_POLL_S)  # the driver calls nobody when there is room
 
     def _worst(self, errors: Sequence[Exception]) -> Exception:
         return min(errors, key=lambda error: _WORST_FIRST.index(self.classify(error)))
@@ -300,89 +292,6 @@ class CassandraSession(PlannedSession):
             if not found.has_more_pages:
                 return
             found.fetch_next_page()
-
-    # --- the nodes. A virtual table (Cassandra 4 and later) describes the node that answers, so
-    # every node is asked.
-
-    @property
-    def local_nodes(self) -> list[Host]:
-        """The nodes of the datacenter that rows are written to."""
-        policy = self.cluster.profile_manager.default.load_balancing_policy
-        hosts = self.cluster.metadata.all_hosts()
-        return [h for h in hosts if policy.distance(h) == HostDistance.LOCAL]
-
-    @property
-    def has_virtual_tables(self) -> bool:
-        """Whether the nodes describe themselves; those of Cassandra 3 and YugabyteDB do not."""
-        return "system_views" in self.cluster.metadata.keyspaces
-
-    def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
-        """Query the system tables of any node, or of this one, and fetch every row."""
-        return list(
-            self.session.execute(text, parameters or None, execution_profile=SYSTEM, host=node)
-        )
-
-    def on_each_node(self, text: str) -> list[list[tuple[Any, ...]]]:
-        """Return the answer of each node that is up."""
-        hosts = [host for host in self.cluster.metadata.all_hosts() if host.is_up]
-        return [self.rows(text, node=host) for host in hosts]
-
-    def settings(self, names: Collection[str]) -> list[dict[str, str]]:
-        """Return these settings of each node; an empty list if the nodes do not report them."""
-        if not self.has_virtual_tables:
-            return []
-        answers = self.on_each_node("SELECT name, value FROM system_views.settings")
-        return [{n: value for n, value in answer if n in names and value} for answer in answers]
-
-    def define(self, statement: str) -> None:
-        """Change the schema; return once all nodes that are up have the new one."""
-        if not self.session.execute(statement).response_future.is_schema_agreed:
-            raise SetupError(
-                "cassandra: the nodes do not agree on the schema; see system.peers, and restart "
-                "the node whose schema_version differs"
-            )
-
-    def replication(self, keyspace: str) -> Mapping[str, str] | None:
-        """Return a keyspace's replication; None if the keyspace does not exist."""
-        found = self.rows(
-            "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = %s", keyspace
-        )
-        return found[0][0] if found else None
-
-    def wait_until_quiet(self, timeout_s: float) -> None:
-        """Return once no node flushes or compacts; SetupError on timeout."""
-        deadline = time.monotonic() + timeout_s
-        quiet = 0
-        while quiet < _QUIET_POLLS:
-            if time.monotonic() > deadline:
-                raise SetupError(
-                    f"cassandra: the nodes still compact after {timeout_s / 3600:.0f} hours; see "
-                    "nodetool compactionstats"
-                )
-            pools = self.on_each_node(
-                "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools"
-            )
-            busy = any(
-                active or pending
-                for pool in pools
-                for name, active, pending in pool
-                if name in _BUSY_POOLS
-            )
-            quiet = 0 if busy else quiet + 1
-            time.sleep(_POLL_S)
-
-    def completed(self) -> Mapping[str, int]:
-        """Return how many flushes and tasks of compaction all nodes have completed."""
-        if not self.has_virtual_tables:
-            return {}
-        counts = dict.fromkeys(_WORK.values(), 0)
-        for pool in self.on_each_node(
-            "SELECT name, completed_tasks FROM system_views.thread_pools"
-        ):
-            for name, completed in pool:
-                if name in _WORK:
-                    counts[_WORK[name]] += completed
-        return counts
 
 
 def _causes(error: Exception) -> list[Any]:

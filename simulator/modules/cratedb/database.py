@@ -179,7 +179,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
                 size, since = found, time.monotonic()
             elif time.monotonic() - since >= SIZE_STANDS_S:
                 return int(size or 0)
-            time.sleep(min(_SIZE_POLL_S, SIZE_STANDS_S))
+            time.sleep(min(_SIZE_POLL_S, SIZE_STANDS_S))  # the server reports no end of merges
         return None
 
     def describe(self) -> Server:

@@ -257,7 +257,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         )
         path = f"/_tasks/{started['task']}"
         while not (task := session.call("GET", path))["completed"]:
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # a request that waits for it would time out
         if "error" in task:
             raise SetupError(f"{self.name}: the merge failed: {reason(task['error'])}")
 

@@ -161,7 +161,7 @@ class ElasticsearchSession(HttpSession):
             if worst["status"] != _BUSY or attempt + 1 == _ATTEMPTS:
                 raise BulkError(worst, len(refused))
             body, rows = self._only(body, refused), len(refused)
-            time.sleep(_BACKOFF_S * 2**attempt)
+            time.sleep(_BACKOFF_S * 2**attempt)  # the server is busy: less load helps it
 
     def _only(self, body: bytes, places: Sequence[int]) -> bytes:
         """Return a body with only some of its rows, two lines each."""

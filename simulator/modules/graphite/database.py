@@ -126,16 +126,16 @@ class Graphite(HttpDatabase[GraphiteSession]):
         found = {}
         with self.administration() as session:
             for name in names:
-                if session.exists(name):
+                if session.generations.exists(name):
                     found[name] = Existing("table")
-                elif not session.newest(name) and session.has_path(name):
+                elif not session.generations.newest(name) and session.generations.has_path(name):
                     found[name] = Existing("path", alike=False)
         return found
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of paths below that of a table, or of other metrics."""
         with self.administration() as session:
-            return Contents(session.paths_below(name), noun="path")
+            return Contents(session.generations.paths_below(name), noun="path")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the next generation of each table as created."""
@@ -145,15 +145,19 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 checked(table, name)
         with self.administration() as session:
             for name in names:
-                if session.exists(name):
+                if session.generations.exists(name):
                     raise self.already_exists(f"table {name}")
-            self._mark(session, queries.CREATED, {n: session.newest(n) + 1 for n in names})
+            self._mark(
+                session, queries.CREATED, {n: session.generations.newest(n) + 1 for n in names}
+            )
 
     def drop(self, names: Collection[str]) -> None:
         """Mark the tables as dropped; their points remain until their files are removed."""
         with self.administration() as session:
-            existing = [name for name in names if session.exists(name)]
-            self._mark(session, queries.DROPPED, {n: session.newest(n) for n in existing})
+            existing = [name for name in names if session.generations.exists(name)]
+            self._mark(
+                session, queries.DROPPED, {n: session.generations.newest(n) for n in existing}
+            )
 
     def _mark(self, session: GraphiteSession, kind: str, generations: dict[str, int]) -> None:
         """Send markers and wait until graphite-web finds them; SetupError on timeout."""
@@ -165,14 +169,14 @@ class Graphite(HttpDatabase[GraphiteSession]):
             return
         session.mark(wanted)
         deadline = time.monotonic() + _MARKED_S
-        while not wanted <= session.learn():
+        while not wanted <= session.generations.learn():
             if time.monotonic() > deadline:
                 raise SetupError(
                     f"{self.name}: graphite-web does not find points that were sent to carbon "
                     f"{_MARKED_S:.0f} s ago; check MAX_CREATES_PER_MINUTE in carbon.conf, carbon's "
                     "log, and that both use the same files"
                 )
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # carbon reports neither files nor points
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until no new points appear; SetupError on timeout.
@@ -193,7 +197,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
                         f"{self.options.visible_s:g} s; raise visible_s, or in carbon.conf "
                         "MAX_UPDATES_PER_SECOND and MAX_CREATES_PER_MINUTE"
                     )
-                time.sleep(_POLL_S)
+                time.sleep(_POLL_S)  # carbon reports neither files nor points
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: graphite-web does not report the size of the files."""
@@ -202,7 +206,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
     def describe(self) -> Server:
         """Return the version, and that nothing is acknowledged."""
         with self.administration() as session:
-            version = session.version()
+            version = session.http.request("GET", "/version").body.decode().strip()
         return Server(
             version=f"Graphite {version}",
             nodes=1,

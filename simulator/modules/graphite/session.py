@@ -14,9 +14,10 @@ from simulator.data.query import AggregateQuery, Function, Query, Selection, Sta
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
-from simulator.errors import SetupError, UnstorableError
+from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.graphite import query as queries
+from simulator.modules.graphite.server import Generations
 from simulator.modules.graphite.wire import (
     LENGTH,
     LINES,
@@ -98,12 +99,16 @@ class GraphiteSession(MetricSession):
         self._query_timeout_s = query_timeout_s
         self._open_carbon = open_carbon
         self._carbon: Carbon | None = None
-        self._marked: dict[str, dict[str, int]] = {queries.CREATED: {}, queries.DROPPED: {}}
-        """The newest generation of each table that was created, and dropped."""
+        self.generations = Generations(self._answer, prefix)
 
     def greet(self) -> None:
         """Read which tables exist."""
-        self.learn()
+        self.generations.learn()
+
+    def _answer(self, path: str) -> Any:
+        """Return graphite-web's answer to a GET."""
+        with self.waiting():
+            return self.http.request("GET", path).json()
 
     def close(self) -> None:
         """Close both connections, once carbon has read what was sent."""
@@ -140,7 +145,7 @@ class GraphiteSession(MetricSession):
     def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what makes blocks into lines of several tables."""
         checks = [checked(table, table.name) for table in tables]
-        mixed = MixedPoints([lines(each, self._path(each.name)) for each in tables], LINES)
+        mixed = MixedPoints([lines(table, self._path(table.name)) for table in tables], LINES)
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[bytes]:
             instead = list(map(self._seconds, checks, blocks))
@@ -154,11 +159,11 @@ class GraphiteSession(MetricSession):
         paths = {table.name.encode(): self._path(table.name).encode() for table in tables}
         names = b"|".join(map(re.escape, paths))
         begins = re.compile(rb"^(?:%s)(?=\.)" % names, re.MULTILINE)
-        return lambda lines, _rows: begins.sub(lambda found: paths[found[0]], lines)
+        return lambda lines, _rows: begins.sub(lambda name: paths[name[0]], lines)
 
     def _path(self, name: str) -> str:
         """Return the start of the paths of a physical table."""
-        return queries.path(self._prefix, name, self.generation(name))
+        return queries.path(self._prefix, name, self.generations.of(name))
 
     def _seconds(self, check: Checked, block: Block) -> dict[str, Array]:
         """Return the times of rows in seconds; UnstorableError for rows that it cannot store."""
@@ -198,7 +203,9 @@ class GraphiteSession(MetricSession):
         """Return a target with the generation of its table in it."""
         pattern = rf"{re.escape(self._prefix)}([\w-]+)\.{queries.GENERATION}\b"
         begin = self._prefix
-        return re.sub(pattern, lambda m: queries.path(begin, m[1], self.generation(m[1])), target)
+        return re.sub(
+            pattern, lambda m: queries.path(begin, m[1], self.generations.of(m[1])), target
+        )
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
@@ -209,8 +216,8 @@ class GraphiteSession(MetricSession):
     def undecided(self, groups: Combined) -> list[Column]:
         """Return the columns whose aggregates only the points show: also those of first values."""
         first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
-        table, found = groups.query.table, super().undecided(groups)
-        return found + [c for c in table.columns if c.name in first and c not in found]
+        table, doubtful = groups.query.table, super().undecided(groups)
+        return doubtful + [c for c in table.columns if c.name in first and c not in doubtful]
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
@@ -240,55 +247,7 @@ class GraphiteSession(MetricSession):
                     rows.setdefault(key, [None] * len(targets))[place] = value
         return [(*key, *values) for key, values in rows.items()]
 
-    # --- generations
-
-    def learn(self) -> set[str]:
-        """Read which generations of which tables exist; return the paths that mark them."""
-        begin = self._prefix
-        kinds = f"{{{queries.CREATED},{queries.DROPPED}}}"
-        asked = urlencode({"query": f"{begin}*.{kinds}.*", "leavesOnly": 1})
-        with self.waiting():
-            reply = self.http.request("GET", f"/metrics/expand?{asked}")
-        paths = {str(path) for path in reply.json()["results"]}
-        for path in paths:
-            name, kind, generation = queries.generation_of(path.removeprefix(begin))
-            newest = self._marked[kind]
-            newest[name] = max(newest.get(name, 0), generation)
-        return paths
-
-    def newest(self, name: str) -> int:
-        """Return the newest generation of a physical table; 0 if it was never created."""
-        return self._marked[queries.CREATED].get(name, 0)
-
-    def exists(self, name: str) -> bool:
-        """Return whether a physical table was created and not dropped since."""
-        return self.newest(name) > self._marked[queries.DROPPED].get(name, 0)
-
-    def has_path(self, name: str) -> bool:
-        """Return whether there is a metric, or a folder of metrics, at the path of a table."""
-        return bool(self._nodes(f"{self._prefix}{name}"))
-
-    def paths_below(self, name: str) -> int:
-        """Return how many nodes are below the path of a table, or below that of other metrics."""
-        generation = [str(self.newest(name))] if self.newest(name) else []
-        return len(self._nodes(".".join([f"{self._prefix}{name}", *generation, "*"])))
-
-    def _nodes(self, path: str) -> list[Any]:
-        asked = urlencode({"query": path})
-        with self.waiting():
-            return list(self.http.request("GET", f"/metrics/find?{asked}").json())
-
-    def generation(self, name: str) -> int:
-        """Return the generation of a table; SetupError if the table does not exist."""
-        if not self.exists(name):
-            self.learn()  # it may have been created since
-        if not self.exists(name):
-            raise SetupError(f"graphite: table {name} does not exist; run an insert first")
-        return self.newest(name)
-
-    def version(self) -> str:
-        """Return the version of graphite-web."""
-        return self.http.request("GET", "/version").body.decode().strip()
+    # --- the server
 
     def mark(self, paths: Iterable[str]) -> None:
         """Send points that mark generations."""

@@ -280,7 +280,7 @@ def wait_until(done: Callable[[], bool]) -> None:
     """Return once `done`, or after ten minutes: compaction is throttled and may take hours."""
     deadline = time.monotonic() + _COMPACT_S
     while not done() and time.monotonic() < deadline:
-        time.sleep(_POLL_S)
+        time.sleep(_POLL_S)  # the server reports no end of a compaction
 
 
 def shard_metrics(

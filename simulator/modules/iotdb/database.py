@@ -192,7 +192,7 @@ class IotDb(Database["IotDbSession"]):
                     for name in table.names:
                         link.execute(self._create(table, name, link.precision))
                         created.append(name)
-            except Exception:
+            except Exception:  # whatever it is: all tables or none
                 if link.alive:
                     for name in created:
                         link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")

@@ -129,7 +129,7 @@ class Link:
             raise ConnectError(
                 f"{self.where}: expected a server that reports its timestamp_precision, got {found}"
             ) from error
-        except BaseException:
+        except BaseException:  # also Ctrl-C: the connection is closed
             self.close()
             raise
 
@@ -251,7 +251,7 @@ def _connected(options: ConnectOptions, where: str) -> socket.socket:
         if connection:
             connection.close()
         raise ConnectError(f"{where}: {_reason(error)}") from error
-    except BaseException:
+    except BaseException:  # also Ctrl-C: the socket is closed
         if connection:
             connection.close()
         raise

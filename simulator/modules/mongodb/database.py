@@ -259,7 +259,7 @@ class Mongodb(Database["MongodbSession"]):
                     for name in table.names:
                         session.database.create_collection(name, **self._collection(table))
                         created.append(name)
-            except BaseException:
+            except BaseException:  # also Ctrl-C: all tables or none
                 for name in created:
                     with suppress(Exception):  # the first error is the one to report
                         session.database.drop_collection(name)

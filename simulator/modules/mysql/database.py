@@ -365,23 +365,21 @@ class MySql(SqlDatabase[MySqlSession]):
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the pages of the tables and their indices."""
+        names = self.dialect.texts(names_of(tables))
         with self.connection() as connection:
             if _version(connection.server_version)[0] == "MySQL":
                 connection.query("SET SESSION information_schema_stats_expiry = 0")
             ((size,),) = connection.fetch(
                 "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE "
-                f"table_schema = DATABASE() AND table_name IN ({self._texts(names_of(tables))})"
+                f"table_schema = DATABASE() AND table_name IN ({names})"
             )
         return int(size or 0)
-
-    def _texts(self, values: Sequence[str]) -> str:
-        return ", ".join(map(self.dialect.text, values))
 
     def describe(self) -> Server:
         """Return the version, and the settings for this user."""
         with self.connection() as connection:
             kind, version = _version(connection.server_version)
-            names = self._texts(_SHOWN)
+            names = self.dialect.texts(_SHOWN)
             rows = connection.fetch(f"SHOW VARIABLES WHERE variable_name IN ({names})")
             # MySQL can run without a redo log; MariaDB has no such variable.
             rows = [*rows, *connection.fetch("SHOW STATUS LIKE 'Innodb_redo_log_enabled'")]
@@ -395,7 +393,7 @@ class MySql(SqlDatabase[MySqlSession]):
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
         """Count how often InnoDB had to wait until pages or its log were written."""
-        names = self._texts([*_WAITS])
+        names = self.dialect.texts([*_WAITS])
         with self.connection() as connection:
 
             def counters() -> Mapping[str, int]:

@@ -1,6 +1,6 @@
 """SQL of MySQL and MariaDB: types, quoting, and what makes aggregates exact."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar
 
@@ -58,6 +58,10 @@ class MySqlDialect(sql.Dialect):
         quote into a UNION, because it prints the text one way and parses it another.
         """
         return super().text(value.replace("\\", "\\\\"))
+
+    def texts(self, values: Iterable[str]) -> str:
+        """Return text literals, separated by commas."""
+        return ", ".join(map(self.text, values))
 
     def type_of(self, column: Column) -> str:
         """Return a column's type; the columns of a key must be short."""

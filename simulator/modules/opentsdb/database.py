@@ -200,7 +200,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             before = None
             while (now := self._counts(session, tables)) != before:
                 before = now
-                time.sleep(2 * session.flush_s + _POLL_S)
+                time.sleep(2 * session.flush_s + _POLL_S)  # the TSD reports no end of a flush
 
     def _counts(self, session: OpenTsdbSession, tables: Iterable[Table]) -> list[Any]:
         return [session.run(self.render(AggregateQuery(table, _COUNT))) for table in tables]

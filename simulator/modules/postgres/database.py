@@ -99,7 +99,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
                     settings = self.session_settings().items()
                     if settings:
                         cursor.execute("; ".join(f"SET {name} = {to}" for name, to in settings))
-            except BaseException:
+            except BaseException:  # also Ctrl-C: the connection is closed
                 connection.close()
                 raise
         except psycopg2.Error as error:

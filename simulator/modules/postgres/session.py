@@ -132,7 +132,7 @@ class PostgresSession(Session):
             else:
                 cursor.execute(payload.data)
             expect_rows(cursor.rowcount, payload.rows)
-        except Exception:
+        except Exception:  # of the driver, or of the rows that are missing
             self._roll_back()
             raise
 

@@ -197,7 +197,7 @@ class QuasarDb(Database[QuasarSession]):
             now = [session.run(query) for query in queries]
             if now != before:
                 before, since = now, time.monotonic()
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # the server reports no end of its writes
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: the client reports no table's size."""

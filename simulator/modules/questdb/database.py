@@ -185,7 +185,7 @@ class QuestDb(HttpDatabase[QuestSession]):
                     f"{self.name}: no progress in applying the log for {_STUCK_S} s; look at "
                     "wal_tables() and the server's log"
                 )
-            time.sleep(_POLL_S)
+            time.sleep(_POLL_S)  # the server reports no end, only its progress
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the partitions' files, without log and symbols.

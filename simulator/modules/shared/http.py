@@ -336,7 +336,7 @@ class HttpDatabase(Database[HttpSession_co]):
         session = self.open()
         try:
             session.greet()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the connection is closed
             session.close()
             if isinstance(error, BenchError):
                 raise

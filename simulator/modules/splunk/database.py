@@ -184,6 +184,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         with self.administration() as session:
             rows, since = [*session.search(text)], time.monotonic()
             while (quiet_s := time.monotonic() - since) < self.options.quiet_s:
+                # The server reports no end of indexing.
                 time.sleep(min(_LOOK_S, self.options.quiet_s - quiet_s))
                 if (found := [*session.search(text)]) != rows:
                     rows, since = found, time.monotonic()

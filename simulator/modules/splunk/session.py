@@ -126,7 +126,7 @@ class SplunkSession(HttpSession):
                     f"rows were taken but not indexed within {timeout_s:g} s",
                     "raise the target's timeout_s, or look at the server's log",
                 )
-            time.sleep(pause_s)
+            time.sleep(pause_s)  # acknowledgements are asked for, never sent
             pause_s = min(2 * pause_s, _PAUSES_S[1])
 
     def classify(self, error: Exception) -> Failure:

@@ -23,7 +23,8 @@ from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries
-from simulator.modules.victoriametrics.session import Page, VictoriaMetricsSession, seconds
+from simulator.modules.victoriametrics.server import Page, seconds
+from simulator.modules.victoriametrics.session import VictoriaMetricsSession
 from simulator.modules.victoriametrics.wire import LAST_MS, Checks, metric
 
 _POLL_S = 0.05
@@ -124,9 +125,9 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are tables, or metrics of series that have no table."""
         with self.administration() as session:
-            session.flush()  # only what is visible to queries is found
-            tables = session.tables()
-            metrics = session.foreign_metrics(names)
+            session.api.flush()  # only what is visible to queries is found
+            tables = session.api.tables()
+            metrics = session.api.foreign_metrics(names)
         found = {name: Existing("metric", alike=False) for name in metrics}
         found |= {name: Existing("table") for name in tables}
         return {name: found[name] for name in names if name in found}
@@ -134,24 +135,24 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of points of a table, or of a metric that has no table."""
         with self.administration() as session:
-            points = session.now(queries.points(name, of_table=found.alike))
+            points = session.api.now(queries.points(name, of_table=found.alike))
         return Contents(int(points or 0), noun="point")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the tables as existing; metrics are created by their first points."""
         names = [self.options.prefix + name for name in names_of(tables)]
         with self.administration() as session:
-            self._check(session.page)
+            self._check(session.api.page)
             for table in tables:
                 for name in table.names:
-                    Checks(table, name, self.options.decimals, session.page.span_ms())
-            session.flush()
+                    Checks(table, name, self.options.decimals, session.api.page.span_ms())
+            session.api.flush()
             for name in names:
-                if session.now(queries.marks(name)):
+                if session.api.now(queries.marks(name)):
                     raise self.already_exists(f"table {name}")
-            session.mark(names, int(time.time() * 1000))
-            session.flush()
-            self._dropped = session.learn().dropped()
+            session.api.mark(names, int(time.time() * 1000))
+            session.api.flush()
+            self._dropped = session.api.learn().dropped()
 
     def _check(self, page: Page) -> None:
         """Raise SetupError if the server changes or drops rows by its settings."""
@@ -172,14 +173,14 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         if not names:
             return
         with self.administration() as session:
-            session.flush()  # only series visible to queries are deleted
+            session.api.flush()  # only series visible to queries are deleted
             path = "/api/v1/admin/tsdb/delete_series"
-            session.call(path, {"match[]": queries.of_tables([*names])})
+            session.api.call(path, {"match[]": queries.of_tables([*names])})
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Make rows visible."""
         with self.administration() as session:
-            session.flush()
+            session.api.flush()
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Wait until all parts of the storage are merged, which also removes deleted rows.
@@ -190,14 +191,14 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         writes do not report that, and its counters do a second later.
         """
         with self.administration() as session:
-            if not session.foreign_metrics():
-                session.call("/internal/force_merge")
+            if not session.api.foreign_metrics():
+                session.api.call("/internal/force_merge")
             since = time.monotonic()
             while time.monotonic() - since < _QUIET_S:
-                time.sleep(_POLL_S)
-                if session.learn().total("vm_active_force_merges"):
+                time.sleep(_POLL_S)  # only /metrics shows the end of a merge
+                if session.api.learn().total("vm_active_force_merges"):
                     since = time.monotonic()
-            self._expect_no_drops(session.page.dropped())
+            self._expect_no_drops(session.api.page.dropped())
 
     def _expect_no_drops(self, dropped: Mapping[str, float]) -> None:
         found = [
@@ -215,12 +216,12 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of everything that the server stores, data and index."""
         with self.administration() as session:
-            return int(session.page.total("vm_data_size_bytes"))
+            return int(session.api.page.total("vm_data_size_bytes"))
 
     def describe(self) -> Server:
         """Return the version and what an acknowledgement means with the server's settings."""
         with self.administration() as session:
-            page = session.page
+            page = session.api.page
         settings = {name: page.flag(name) for name in _SETTINGS if page.flag(name)}
         return Server(
             version=page.version,

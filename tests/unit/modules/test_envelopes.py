@@ -64,7 +64,7 @@ def test_opentsdb_gets_the_prefix_before_each_metric():
 
 def test_graphite_gets_the_path_of_the_newest_generation_of_each_table():
     session = GraphiteSession(None, None, None, prefix="bench.", retention_s=9, query_timeout_s=1.0)
-    session._marked["created"] = {"cpu": 3, "cpu-total": 1, "bench": 7}
+    session.generations._marked["created"] = {"cpu": 3, "cpu-total": 1, "bench": 7}
     lines = b"cpu.cpu.load 1 5\ncpu-total.bench.load 2 5\nbench.a.load 3 5\ncpu.b.load 4 6\n"
 
     assert session.envelope(TABLES, RecordFormat.GRAPHITE)(lines, 4) == (

@@ -1,15 +1,18 @@
 """Which targets can be measured: those that answer, and why the others do not."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.plan import Plan
+from cli.options.choice import Reach
+from cli.options.plans import PlanRun
 from cli.running import facts as running_facts
 from cli.running.roster import candidates_of, roster_of
 from cli.targets.config import Config
-from simulator.errors import SetupError
+from simulator.errors import ConfigError, SetupError
 
 PLAN = Plan.model_validate(
     {
@@ -24,11 +27,15 @@ LITE = {"module": "sqlite", "runner": "local", "path": "x.db", "node_size": 4}
 LOADED = Config(Path("config.yaml"), "default", {"lite": LITE, "none": {"module": "null"}})
 
 
-def found(**changes):
-    chosen = candidates_of(LOADED, None)
-    return roster_of(
-        PLAN, chosen, LOADED, None, ClusterOptions(), force=False, quiet=True, **changes
-    )
+@pytest.fixture
+def found(tmp_path):
+    def roster(**changes):
+        config = tmp_path / "config.yaml"
+        config.write_text(json.dumps({"targets": {"lite": LITE, "none": {"module": "null"}}}))
+        run = PlanRun(output=tmp_path / "results", quiet=True, **changes)
+        return roster_of(PLAN, None, Reach(config, None, ClusterOptions()), run)
+
+    return roster
 
 
 @pytest.fixture
@@ -54,7 +61,7 @@ def test_a_target_that_stores_nothing_is_no_candidate():
         (60.0, "--timeout: the run was not done after 60 s"),
     ],
 )
-def test_a_target_that_is_silent_is_not_measured(asked, monkeypatch, limit_s, reason):
+def test_a_target_that_is_silent_is_not_measured(found, asked, monkeypatch, limit_s, reason):
     monkeypatch.setattr(running_facts, "_CHECK_S", limit_s)
     none = found()
 
@@ -62,9 +69,17 @@ def test_a_target_that_is_silent_is_not_measured(asked, monkeypatch, limit_s, re
     assert (none.pairs, none.refused, asked) == ((), {}, ["lite"])
 
 
-def test_without_asking_it_is_known_what_a_target_refuses(asked):
-    some = found(asks=False)
+def test_without_asking_it_is_known_what_a_target_refuses(found, asked):
+    some = found(dry_run=True)
 
     assert [(pair.setting.name, pair.target.name) for pair in some.pairs] == [("bulk", "lite")]
     assert some.refused == {("values", "lite"): "module sqlite has no option use_values_lists"}
     assert asked == []
+
+
+def test_a_file_of_targets_that_is_wrong_leaves_no_folder(tmp_path):
+    reach = Reach(tmp_path / "absent.yaml", None, ClusterOptions())
+    with pytest.raises(ConfigError, match=r"absent\.yaml"):
+        roster_of(PLAN, None, reach, PlanRun(output=tmp_path / "results"))
+
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,152 @@
+"""The server beside rows and queries: its page /metrics, its tables, and how they are marked."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from simulator.modules.shared.http import Http
+from simulator.modules.shared.prometheus import Metrics
+from simulator.modules.victoriametrics import query as queries
+from simulator.modules.victoriametrics import wire
+
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+_DAY_S = 86_400
+_UNITS_S = {
+    "ms": 0.001,
+    "s": 1,
+    "m": 60,
+    "h": 3600,
+    "d": _DAY_S,
+    "w": 7 * _DAY_S,
+    "M": 31 * _DAY_S,
+    "y": 365 * _DAY_S,
+}
+_MARGIN_S = 3600
+"""Rows nearer than this to the end of the retention might be dropped before verification."""
+_DROPPED = {"vm_rows_ignored_total": "reason", "vm_rows_invalid_total": "type"}
+"""Counters of rows that are dropped although the request succeeds, and the label that says why."""
+
+
+class Page(Metrics):
+    """The page /metrics: sizes, counters and the flags that the server was started with."""
+
+    @property
+    def is_victoriametrics(self) -> bool:
+        """Whether it is the page of a server that stores rows."""
+        return "vm_app_version" in self and bool(self.flag("retentionPeriod"))
+
+    @property
+    def version(self) -> str:
+        """The version; packages of some distributions do not report it."""
+        (sample,) = self.of("vm_app_version")
+        short = sample.labels.get("short_version", "").removeprefix("v")
+        return f"VictoriaMetrics {short}" if short else "VictoriaMetrics (built without a version)"
+
+    def flag(self, name: str) -> str:
+        """Return a setting; empty if there is none of that name."""
+        values = (s.labels["value"] for s in self.of("flag") if s.labels.get("name") == name)
+        return next(values, "")
+
+    def dropped(self) -> dict[str, float]:
+        """Return how many rows the server has dropped, by reason."""
+        return {
+            f"{name}: {sample.labels.get(label, '')}": sample.value
+            for name, label in _DROPPED.items()
+            for sample in self.of(name)
+        }
+
+    def span_ms(self) -> tuple[int, int]:
+        """Return the first and the last instant of rows that the server keeps."""
+        now = time.time()
+        first = max(now - seconds(self.flag("retentionPeriod")) + _MARGIN_S, 0)
+        last = now + seconds(self.flag("futureRetention") or "2d") - _MARGIN_S
+        return int(first * 1000), int(last * 1000)
+
+
+def seconds(duration: str) -> float:
+    """Return a duration such as 1M, 2d or 1h30m in seconds; a bare number counts months."""
+    if duration.replace(".", "", 1).isdigit():
+        return float(duration) * _UNITS_S["M"]
+    parts = re.findall(r"([\d.]+)(ms|[smhdwMy])", duration)
+    return sum(float(number) * _UNITS_S[unit] for number, unit in parts)
+
+
+class Api:
+    """What the server is asked over one connection."""
+
+    def __init__(
+        self,
+        http: Http,
+        query_timeout_s: float,
+        waiting: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """Take the connection, and the context in which time is the database's."""
+        self.page = Page({})
+        """The page /metrics when it was last read."""
+        self._http = http
+        self._query_timeout_s = query_timeout_s
+        self._waiting = waiting
+
+    def learn(self) -> Page:
+        """Read the page /metrics."""
+        text = self._http.request("GET", "/metrics", timeout_s=self._query_timeout_s).body
+        self.page = Page.parsed(text.decode())
+        return self.page
+
+    def call(self, path: str, form: Mapping[str, str] | None = None) -> bytes:
+        """Post a form and return the answer."""
+        body, wait_s = urlencode(form or {}).encode(), self._query_timeout_s
+        with self._waiting():
+            return self._http.request("POST", path, body, _FORM, wait_s).body
+
+    def asked(self, head: str, expression: str, **more: str) -> Any:
+        """Return the result of an expression, with the path and parameters of a statement."""
+        path, _, given = head.partition("?")
+        form = {**dict(parse_qsl(given)), **more, "query": expression}
+        return json.loads(self.call(path, form))["data"]["result"]
+
+    def now(self, expression: str) -> float | None:
+        """Return the value of an expression over all times; None if there are no points."""
+        head = f"/api/v1/query?nocache=1&time={wire.iso(wire.LAST_MS)}"
+        result = self.asked(head, expression)
+        return float(result[0]["value"][1]) if result else None
+
+    def export(self, series: str, first_ms: int, last_ms: int) -> Iterator[bytes]:
+        """Yield the points of some series in pieces; the caller waits for them."""
+        form = {"match[]": series, "start": wire.iso(first_ms), "end": wire.iso(last_ms)}
+        body, wait_s = urlencode(form).encode(), self._query_timeout_s
+        return self._http.stream("POST", "/api/v1/export", body, _FORM, wait_s)
+
+    def tables(self) -> set[str]:
+        """Return the tables that have series, with the prefix."""
+        return self._values(wire.TABLE_LABEL, queries.EVERY_SERIES)
+
+    def foreign_metrics(self, names: Collection[str] = ()) -> set[str]:
+        """Return which of these metrics, or of all, have series of no table."""
+        return self._values("__name__", queries.of_no_table([*names]))
+
+    def _values(self, label: str, chosen: str) -> set[str]:
+        since_ms = 1000  # the server takes a start of 0 for none at all
+        form = {"match[]": chosen, "start": wire.iso(since_ms), "end": wire.iso(wire.LAST_MS)}
+        return set(json.loads(self.call(f"/api/v1/label/{label}/values", form))["data"])
+
+    def flush(self) -> None:
+        """Make all rows sent so far visible to queries."""
+        self.call("/internal/force_flush")
+
+    def mark(self, names: Iterable[str], instant_ms: int) -> None:
+        """Mark tables as existing."""
+        marks = [
+            {
+                "metric": {"__name__": wire.TABLE_LABEL, wire.TABLE_LABEL: name},
+                "values": [1],
+                "timestamps": [instant_ms],
+            }
+            for name in names
+        ]
+        body = "\n".join(json.dumps(mark, ensure_ascii=False) for mark in marks)
+        self._http.request("POST", "/api/v1/import", body.encode())
