@@ -42,6 +42,8 @@ class Sender:
         self.measured_ns = self.meter.start_ns
         """When the measured part began; 0: the warm-up is not over."""
         self._when_measured: Callable[[], object] = int
+        self._is_end_known = False
+        """Whether `measure_from` has set the end of the warm-up."""
 
     @property
     def meter(self) -> Meter:
@@ -79,15 +81,19 @@ class Sender:
         self.failures.start(meter.start_ns)
         self.preparer.start()
         self.spent.start()
-        self.measured_ns, self._when_measured = 0, when_measured
+        self.measured_ns, self._when_measured, self._is_end_known = 0, when_measured, False
         if not warmup_s:
             when_measured()
             self.measured_ns = meter.start_ns
 
     def measure_from(self, instant_ns: int) -> None:
-        """End the warm-up at an instant, unless it ends before; any thread may call it."""
+        """End the warm-up at an instant, unless it ends before; any thread may call it.
+
+        Only the first call counts: the instant comes with every heartbeat, each time computed anew.
+        """
         meter = self.meter
-        if not self.measured_ns and instant_ns < meter.measured_ns:
+        if not self.measured_ns and not self._is_end_known and instant_ns < meter.measured_ns:
+            self._is_end_known = True
             meter.measured_ns = max(instant_ns, time.perf_counter_ns())
 
     def _measure(self) -> None:

@@ -587,9 +587,12 @@ def test_a_warm_up_whose_end_was_heard_late_ends_at_once():
     sender.start(60.0)
     heard_ns = time.perf_counter_ns()
     sender.measure_from(sender.meter.start_ns)
+    ended_ns = sender.meter.measured_ns
+    sender.measure_from(sender.meter.start_ns)
     sender.close()
 
-    assert heard_ns <= sender.meter.measured_ns <= time.perf_counter_ns()
+    assert heard_ns <= ended_ns <= time.perf_counter_ns()
+    assert sender.meter.measured_ns == ended_ns
 
 
 def test_a_sender_that_is_done_within_the_warm_up_has_measured_nothing():
