@@ -134,7 +134,7 @@ def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
 def _head(name: str, labels: Mapping[str, str]) -> bytes:
     """Return the start of every line: the measurement, and tags that are the same in all lines."""
     tags = (b",%b=%b" % (_key(key), _tag(key, value.encode())) for key, value in labels.items())
-    return b"".join((_escaped(name.encode(), b", "), *tags))
+    return b"".join((escaped(name.encode(), b", "), *tags))
 
 
 def _slots(table: Table, head: bytes, dialect: Dialect) -> list[Slot]:
@@ -159,10 +159,11 @@ def _slots(table: Table, head: bytes, dialect: Dialect) -> list[Slot]:
 
 
 def _key(name: str) -> bytes:
-    return _escaped(name.encode(), b",= ")
+    return escaped(name.encode(), b",= ")
 
 
-def _escaped(name: bytes, special: bytes) -> bytes:
+def escaped(name: bytes, special: bytes) -> bytes:
+    """Return a text with a backslash before each special byte."""
     return b"".join(b"\\%c" % byte if byte in special else b"%c" % byte for byte in name)
 
 
@@ -177,7 +178,7 @@ def _tag(column: str, text: bytes) -> bytes:
     elif text.endswith(b"\\") or any(b"\\%c" % byte in text for byte in b",= "):
         limit = "a backslash before a comma, a space or an equals sign, or at the end"
     else:
-        return _escaped(text, b",= ")
+        return escaped(text, b",= ")
     shown = text.decode(errors="replace")
     raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}")
 

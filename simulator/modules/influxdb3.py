@@ -1,4 +1,4 @@
-"""InfluxDB 3 Core and Enterprise, by HTTP: line protocol and SQL. From the documentation only.
+"""InfluxDB 3 Core and Enterprise, by HTTP: line protocol and SQL.
 
 https://docs.influxdata.com/influxdb3/core/api/. Each table has a database of its own, in which its
 parts are tables; their time column is called `time` and counts nanoseconds. The vendor's client for
@@ -6,8 +6,10 @@ InfluxDB 2 has no method for this API, so that every request is made here.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NoReturn
 from urllib.parse import urlencode
 
@@ -26,8 +28,10 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.encode import lineprotocol
 from simulator.encode.lineprotocol import marker
-from simulator.errors import SetupError
+from simulator.encode.text import Style
+from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Server
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb.database import Influxdb, check_names
@@ -42,6 +46,8 @@ from simulator.modules.shared.sql_texts import SqlTexts
 from simulator.modules.texts import TextLanguage
 
 _TIME = "time"
+_DATABASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NUMBER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?")
 
 
 class Influx3Options(HttpOptions):
@@ -78,17 +84,61 @@ class _Dialect(sql.Dialect):
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return the first or last value of a group."""
         name, function = self.name(column.name), "last_value" if last else "first_value"
-        some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
-        return f"{function}({name} ORDER BY {time}){some}"
+        # InfluxDB's SQL has no FILTER: what is not NULL comes first, or last.
+        some = f"{name} IS {'NOT ' if last else ''}NULL, " if column.nullable else ""
+        return f"{function}({name} ORDER BY {some}{time})"
+
+    def operand(self, column: Column, value: float) -> str:
+        """Return a column as it is compared with a number."""
+        return _as_number(column, self.name(column.name))
+
+    def total(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sum of a column; that of 64-bit integers would overflow without an error."""
+        number = self.number(column, unit)
+        wide = column.type in (Type.INT64, Type.TIMESTAMP)
+        return f"sum(CAST({number} AS DECIMAL(38, 0)))" if wide else f"sum({number})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column as a number; instants in the table's unit."""
+        if column.role is Role.TAG:
+            return _as_number(column, self.name(column.name))
         if column.type is Type.TIMESTAMP:
             unit_ns = SECOND_NS // unit.per_second
             return f"CAST({self.name(column.name)} AS BIGINT) / {unit_ns}"
         if column.type is Type.BOOL:
             return f"CAST({self.name(column.name)} AS BIGINT)"
         return self.name(column.name)  # floats are doubles, integers have 64 bits
+
+
+class _Lines(lineprotocol.Dialect):
+    """Line protocol in which a backslash can be escaped, and a tag has no tab."""
+
+    def tag(self, column: Column) -> Style:
+        """Return the style of a tag's values."""
+        return replace(
+            super().tag(column), special=b",= \\\n\r\t", escape=partial(_tag, column.name)
+        )
+
+
+def _tag(column: str, text: bytes) -> bytes:
+    """Return a tag's value; UnstorableError for one that InfluxDB 3 cannot read."""
+    shown, limit = text.decode(errors="replace"), ""
+    if any(byte in text for byte in (b"\n", b"\r", b"\t")):
+        limit = "a tab or a line end"
+    elif text.endswith(b"\\"):
+        limit = "a backslash at the end"
+    if limit:
+        raise UnstorableError(
+            f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}"
+        )
+    return lineprotocol.escaped(text, b",= \\")
+
+
+def _as_number(column: Column, name: str) -> str:
+    """Return a column, or the number that a tag is the text of."""
+    if column.role is not Role.TAG or column.type is Type.TEXT:
+        return name
+    return f"CAST({name} AS {'DOUBLE' if column.type in FLOATS else 'BIGINT'})"
 
 
 _DIALECT = _Dialect()
@@ -106,7 +156,8 @@ class Influxdb3(Influxdb):
         unsupported={},
         limits=(
             *Influxdb.capabilities.limits[:-2],
-            "tags are texts only",
+            "only letters, digits, _ and - in table names",
+            "tags are stored as texts, and none is a boolean",
             "Core refuses queries over more than 432 files, about 72 hours of data",
         ),
     )
@@ -128,6 +179,7 @@ class Influxdb3(Influxdb):
             f"/api/v3/write_lp?db={{database}}&precision={{precision}}&{flags}",
             {unit: unit.name.lower() for unit in TimeUnit},
             gzip=options.gzip,
+            dialect=_Lines(),
             prefix=options.prefix,
         )
         token = options.token.get_secret_value() if options.token else ""
@@ -150,9 +202,14 @@ class Influxdb3(Influxdb):
         """Create the databases with their tables, all or none."""
         check_names(tables)
         for tag in (tag for table in tables for tag in table.tags):
-            if tag.type is not Type.TEXT:
-                raise SetupError(f"{self.name}: column {tag.name}: a tag must be a text")
+            if tag.type is Type.BOOL:
+                raise SetupError(f"{self.name}: column {tag.name}: a tag must be no boolean")
         names = self.buckets(tables)
+        for name in names:
+            if not _DATABASE.fullmatch(name):
+                raise UnstorableError(
+                    f"{self.name}: database {name!r}: InfluxDB 3 accepts letters, digits, _ and -"
+                )
         with self.administration() as session:
             http = session.http
             taken = self._databases(http)
@@ -181,6 +238,9 @@ class Influxdb3(Influxdb):
         return {row["iox::database"] for row in found}
 
     # --- the server
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Do nothing: Core writes its files by itself and merges none."""
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: the server reports files, without the rows that are only in its log."""
@@ -296,10 +356,12 @@ def _no_client() -> NoReturn:
 
 
 def _value(output: Output, value: Any) -> Any:
-    """Return a value; a text in a column of another type is an instant."""
-    if isinstance(value, str) and output.type is not Type.TEXT:
-        return nanoseconds(value) // (SECOND_NS // output.unit.per_second)
-    return value
+    """Return a value; a text in a column of another type is a tag or an instant."""
+    if not isinstance(value, str) or output.type is Type.TEXT:
+        return value
+    if _NUMBER.fullmatch(value):
+        return float(value) if output.type in FLOATS else int(value)
+    return nanoseconds(value) // (SECOND_NS // output.unit.per_second)
 
 
 def _as_stored(query: Query) -> Query:

@@ -35,7 +35,7 @@ OTHER_MARKS = replace(
     ),
 )
 """A table of somebody else with the name of the marks."""
-UNCOUNTED = ("cassandra", "influxdb", "influxdb1")
+UNCOUNTED = ("cassandra", "influxdb", "influxdb1", "influxdb3")
 """Where to count the rows takes as long as to read them."""
 STORED = r"\(([\d,]+ (rows|points|paths?)|rows unknown), [^)]+\)"
 

@@ -1,10 +1,11 @@
-"""InfluxDB 3 by the vendor's documentation: no real server could be found for these tests.
+"""What is specific to InfluxDB 3, by the vendor's documentation.
 
 A web server answers as https://docs.influxdata.com/influxdb3/core/api/ describes it, and what the
 module asks is compared with what is documented.
 """
 
 import json
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -26,9 +27,9 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
-from simulator.errors import SetupError
+from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.influxdb3 import Influx3Options, Influxdb3
+from simulator.modules.influxdb3 import Influx3Options, Influxdb3, _Lines
 from simulator.modules.shared.http import Refused
 from tests.contract.harness import drop
 from tests.standins.web import Response, Web
@@ -177,7 +178,8 @@ ONE = Selection((OneOf("device_id", ("d1",)),))
             (
                 'SELECT * FROM (SELECT "device_id", CAST("time" AS BIGINT) / 1000000 - '
                 '(CAST("time" AS BIGINT) / 1000000 % 60000 + 60000) % 60000, max("time"), '
-                'CAST(sum("sequence_number") AS DOUBLE PRECISION) / count("sequence_number") '
+                'CAST(sum(CAST("sequence_number" AS DECIMAL(38, 0))) AS DOUBLE PRECISION) '
+                '/ count("sequence_number") '
                 'FROM "events" WHERE "time" >= TIMESTAMP \'2023-11-14T22:13:20.001000000Z\' '
                 'GROUP BY "device_id", 2) AS answer (c0, c1, c2, c3)'
             ),
@@ -274,7 +276,28 @@ def test_a_wrong_token_is_reported_and_not_shown(open_influxdb3):
     assert "swordfish" not in str(caught.value)
 
 
-def test_a_tag_that_is_no_text_is_refused(open_influxdb3):
-    columns = (*TABLE.columns, Column("rack", Type.INT16, Role.TAG))
-    with pytest.raises(SetupError, match="column rack: a tag must be a text"):
+@pytest.mark.parametrize(("text", "limit"), [("a\tb", "a tab"), ("a\\", "a backslash at the end")])
+def test_a_tag_that_the_server_cannot_read_is_refused_before_it_is_sent(text, limit):
+    column = Column("rack", Type.TEXT, Role.TAG)
+    with pytest.raises(UnstorableError, match=f"column rack: .* cannot have {limit}"):
+        _Lines().tag(column).escape(text.encode())
+    assert _Lines().tag(column).escape(b"a\\,b= c") == b"a\\\\\\,b\\=\\ c"
+
+
+def test_the_reason_for_a_refused_line_is_shown(server, open_influxdb3):
+    said = {"error": "parsing failed", "data": [{"error_message": "no fields", "line_number": 2}]}
+    server.write_answer = Response(400, json.dumps(said).encode())
+    with open_influxdb3().connect() as session, pytest.raises(Refused, match="failed: no fields"):
+        session.http.request("POST", "/api/v3/write_lp?db=a", b"m 1")
+
+
+@pytest.mark.parametrize("name", ["with space", "_hidden", "größe"])
+def test_a_name_that_no_database_can_have_is_refused(open_influxdb3, name):
+    with pytest.raises(UnstorableError, match="accepts letters, digits, _ and -"):
+        open_influxdb3(prefix="").create([replace(TABLE, name=name)], 1)
+
+
+def test_a_tag_that_is_a_boolean_is_refused(open_influxdb3):
+    columns = (*TABLE.columns, Column("rack", Type.BOOL, Role.TAG))
+    with pytest.raises(SetupError, match="column rack: a tag must be no boolean"):
         open_influxdb3().create([Table("t", columns, ())], 1)

@@ -13,8 +13,11 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
 from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.comparison import verify
 from tests import ROOT
 from tests.contract.harness import Wideset, drop, send
+from tests.contract.targets import STORING
 from tests.contract.wide import READINGS, STATES
 
 pytestmark = pytest.mark.server("timescaledb", "timescaledb15")
@@ -300,6 +303,33 @@ def test_a_server_that_did_not_load_timescaledb_is_refused_before_anything_start
 def test_a_postgresql_without_timescaledb_is_refused_before_anything_starts(server_options):
     with pytest.raises(SetupError, match="not loaded TimescaleDB"):
         Timescaledb(TimescaledbOptions(**server_options)).describe()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [pytest.param(t, id=n) for n, t in STORING.items() if n == "timescaledb_compressed"],
+)
+def test_the_columnstore_holds_the_same_rows_in_less_space(request, target):
+    """Of the Community edition, which no registry has: with --address timescaledb_compressed=..."""
+    dataset = Dataset(
+        workload="iot", workload_version=1, params={}, seed=1, start_ms=1_700_000_000_000,
+        primary_key=PrimaryKey.NONE, parts=1, ranges=(RowRange(start=0, stop=50_000),),
+    )  # fmt: skip
+    reader, sizes = DatasetReader(dataset), {}
+    for compress in (False, True):
+        database = target.open(request, compress=compress)
+        drop(database, reader.tables)
+        database.create(reader.tables, 1000)
+        with database.connect() as session:
+            for blocks in reader.blocks(dataset.ranges):
+                for block in blocks:
+                    send(session, block, BATCH, 1000)
+        database.visible(reader.tables)
+        database.compact(reader.tables)
+        sizes[compress] = database.size_bytes(reader.tables)
+        verdict = verify(database, dataset, (), VerifyMode.FULL)
+        assert verdict.status is Status.VERIFIED, verdict.reason
+    assert sizes[True] < sizes[False] / 4
 
 
 def test_a_server_that_crashes_keeps_what_it_acknowledged(server, timescaledb):

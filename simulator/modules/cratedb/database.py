@@ -1,13 +1,15 @@
 """CrateDB through HTTP: bulk_args, a JSON array for each row, in one or more concurrent requests.
 
-https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. Written from the vendor's
-documentation and from a report of a run on CrateDB 6.3.7. `CrateTables` is also the base of
-`cratedb_pg`, which uses the PostgreSQL protocol. CrateDB has no transactions and no sequences.
+https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. `CrateTables` is also the
+base of `cratedb_pg`, which uses the PostgreSQL protocol. CrateDB has no transactions and no
+sequences.
 """
 
+import re
 import time
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
@@ -24,7 +26,7 @@ from simulator.modules.cratedb.query import (
     quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
-from simulator.modules.existing import Existing
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_database import SqlDatabase
@@ -58,11 +60,15 @@ REMEDIES = {
     "blocked by: \\[|doesn't support or allow \\w+ operations": _BLOCKED,
     "DuplicateKey|same primary key exists|duplicate key": "rows with these keys are already "
     "stored; run with --clean, or use another --primary-key",
-    "RelationUnknown|[Rr]elation '.*' unknown": "run an insert first",
-    "SchemaUnknown|[Ss]chema '.*' unknown": "run an insert first, or check the name of the schema",
+    "RelationUnknown|[Rr]elation '.*' unknown": "run an insert first; if the server has just "
+    "started, wait until it knows its tables",
+    "SchemaUnknown|[Ss]chema '.*' unknown": "run an insert first, or check the name of the schema; "
+    "if the server has just started, wait until it knows its tables",
 }
 """Pattern of the server's words -> what to try; the permission for sys... comes first."""
 
+_UNKNOWN = re.compile("(?i)(relation|schema).* unknown")
+_RECOVERY_POLL_S = 0.5
 SIZE_STANDS_S = 10.5
 """CrateDB caches the sizes in sys.shards for 10 s."""
 _SIZE_TIMEOUT_S = 300.0
@@ -152,9 +158,25 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         kinds = {str(name): str(kind).removeprefix("BASE ").lower() for name, kind in found}
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
 
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows: a refusal does not wait 10 s for a final size."""
+        return replace(super().contents(name, replace(found, alike=False)), size_bytes=None)
+
     def visible(self, tables: Sequence[Table]) -> None:
-        """Open a view of the files that has every acknowledged row."""
-        self.change([f"REFRESH TABLE {_listed(tables)}"])
+        """Open a view of the files that has every acknowledged row.
+
+        After a crash a node answers for some seconds before it knows its tables.
+        """
+        deadline = time.monotonic() + self.reconnect_s
+        while True:
+            try:
+                self.change([f"REFRESH TABLE {_listed(tables)}"])
+            except SetupError as error:
+                if not _UNKNOWN.search(str(error)) or time.monotonic() > deadline:
+                    raise
+                time.sleep(_RECOVERY_POLL_S)
+            else:
+                return
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Merge each shard's segments into one."""

@@ -11,7 +11,7 @@ from simulator.data.block import Block, Rows
 from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
-from simulator.encode.lineprotocol import LineProtocol
+from simulator.encode.lineprotocol import INFLUXDB, Dialect, LineProtocol
 from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.influxdb import query as flux
 from simulator.modules.shared import influxql
@@ -50,6 +50,7 @@ class Write(NamedTuple):
     gzip: bool
     prefix: str
     """The start of a database's name; the rest is the table's."""
+    dialect: Dialect = INFLUXDB
 
 
 class InfluxSession(PlannedSession, HttpSession):
@@ -91,7 +92,7 @@ class InfluxSession(PlannedSession, HttpSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines, each payload with the path to post it to."""
         del mode
-        path, protocol = self._path(table), LineProtocol(table, name)
+        path, protocol = self._path(table), LineProtocol(table, name, self._write.dialect)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             bodies = protocol.encode(block, rows_per_batch)
@@ -102,7 +103,7 @@ class InfluxSession(PlannedSession, HttpSession):
     def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what makes blocks into lines of several measurements."""
         path = self._path(tables[0])
-        protocols = [LineProtocol(table, table.name) for table in tables]
+        protocols = [LineProtocol(table, table.name, self._write.dialect) for table in tables]
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Any]:
             lines = [

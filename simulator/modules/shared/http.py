@@ -389,11 +389,20 @@ _CHECK = "check that the server runs, and host and port in url"
 def words(body: bytes) -> str:
     """Return the message in the body of a refusal if it is JSON, else the start of the body."""
     with suppress(ValueError):
-        found = _message(json.loads(body))
+        said = json.loads(body)
+        found = _message(said)
         if found:
-            return found
+            return found + _detail(said)
     text = body[:_SHOWN_BYTES].decode(errors="replace")
     return " ".join(text.split())
+
+
+def _detail(said: Any) -> str:
+    """Return what InfluxDB 3 adds about the first line that it refuses."""
+    data = said.get("data") if isinstance(said, dict) else None
+    first = data[0] if isinstance(data, list) and data else data
+    detail = first.get("error_message") if isinstance(first, dict) else None
+    return f": {detail}" if isinstance(detail, str) else ""
 
 
 def _message(said: Any) -> str:
