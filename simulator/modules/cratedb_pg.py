@@ -92,7 +92,7 @@ class CratedbPgSession(PostgresSession):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row, without a column that only orders them."""
         rows, width = super().run(statement), len(statement.outputs)
-        longer = not statement.own and bool(rows) and len(rows[0]) > width
+        longer = 0 < width < len(rows[0]) if rows and not statement.own else False
         return [row[:width] for row in rows] if longer else rows
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:

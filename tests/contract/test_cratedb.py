@@ -630,3 +630,16 @@ def test_the_storage_is_made_alike_by_both_protocols(by_wire):
         " CLUSTERED INTO 6 SHARDS WITH (\"translog.durability\" = 'REQUEST', "
         "number_of_replicas = '0-all')"
     )
+
+
+def test_what_orders_rows_of_several_tables_is_asked_for_over_the_wire_and_left_out(by_wire):
+    """CrateDB 6.3.6 sends the column that orders filtered rows of several tables in any case."""
+    table = EVENTS.stored(PrimaryKey.NONE, 2)
+    one_device = Selection((OneOf("device_id", ("d1",)),))
+    query = RowsQuery(table, ("device_id",), newest=2, selection=one_device)
+    statement = by_wire.render(query)
+
+    assert statement.text.startswith('SELECT "device_id", "timestamp" FROM (SELECT * FROM')
+    assert [output.name for output in statement.outputs] == ["device_id"]
+    one = by_wire.render(replace(query, table=EVENTS.stored(PrimaryKey.NONE, 1)))
+    assert one.text.startswith('SELECT "device_id" FROM "events"')
