@@ -4,18 +4,20 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from simulator.control import marks
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey, Table
-from simulator.data.workloads.iot import Iot
+from simulator.data.workloads import WORKLOADS
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules import database_class
 from simulator.modules.base import IMPORT, Database
 from tests.contract.harness import SCRATCH, Wideset
-from tests.contract.wide import Awkward
+from tests.contract.wide import Awkward, Wide
 from tests.servers import SERVERS
 from tests.servers.elsewhere import Address, server_at
 from tests.servers.victoriametrics import VictoriaMetrics
@@ -375,7 +377,8 @@ def use_addresses(found: Mapping[str, Address], files: Sequence[str]) -> None:
 
 def _tables_of_tests() -> list[Table]:
     """Every table that a test makes in a database that it shares with others."""
-    iot = Target("null").iot()
-    every = [Wideset(parts=n, lacks=lacks).tables for n in (1, 4) for lacks in ((), (*Awkward,))]
-    shared = [DatasetReader(iot).tables, (SCRATCH, marks.TABLE)]
-    return [table for tables in (*every, *shared) for table in tables]
+    every = [tuple(EVENTS.stored(PrimaryKey.NONE, parts) for parts in (1, 4))]
+    if Wide.name in WORKLOADS:  # only in the contract suite
+        lacks: tuple[tuple[Awkward, ...], ...] = ((), (*Awkward,))
+        every += [Wideset(parts=n, lacks=without).tables for n in (1, 4) for without in lacks]
+    return [SCRATCH, marks.TABLE, *chain(*every)]
