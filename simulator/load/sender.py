@@ -89,7 +89,7 @@ class Sender:
     def measure_from(self, instant_ns: int) -> None:
         """End the warm-up at an instant, unless it ends before; any thread may call it.
 
-        Only the first call counts: the instant comes with every heartbeat, each time computed anew.
+        Only the first call counts: every heartbeat brings the instant, computed again each time.
         """
         meter = self.meter
         if not self.measured_ns and not self._is_end_known and instant_ns < meter.measured_ns:

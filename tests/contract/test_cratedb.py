@@ -288,6 +288,19 @@ def test_a_size_that_does_not_become_final_is_unknown(synthetic_crate, monkeypat
     assert unmerged.size_bytes([EVENTS]) > 0
 
 
+def test_a_node_that_has_just_started_is_not_believed_to_be_empty(synthetic_crate, monkeypatch):
+    monkeypatch.setattr("simulator.modules.cratedb.database._RECOVERY_POLL_S", 0.01)
+    database = Cratedb(CratedbOptions(url=synthetic_crate.url))
+    database.create([EVENTS], 10)
+    synthetic_crate.crate.without_master = 2
+    assert [*database.existing(["events"])] == ["events"]
+    assert synthetic_crate.crate.without_master == 0
+    monkeypatch.setattr(Cratedb, "reconnect_s", 0.0)
+    synthetic_crate.crate.without_master = 2
+    with pytest.raises(SetupError, match="no master node for 0 s, so it does not know its tables"):
+        database.existing(["events"])
+
+
 def test_a_missing_permission_on_system_tables_is_named(synthetic_crate):
     synthetic_crate.crate.may_read_sys = False
     database = Cratedb(CratedbOptions(url=synthetic_crate.url))

@@ -81,6 +81,8 @@ class SyntheticCrate:
         self.block: tuple[int, int, str] | None = None
         """What answers an INSERT: FLOOD_STAGE or WRITES_BLOCKED."""
         self.recovering = 0
+        self.without_master = 0
+        """So many questions from now, a node that has just started has no master."""
         """How many INSERTs are answered with RelationUnknown, as just after a restart."""
 
     def close(self) -> None:
@@ -151,6 +153,10 @@ class SyntheticCrate:
     def _run(self, cursor: Any, statement: str, arguments: list[Any] | None) -> Response:
         if statement == "SELECT version()":
             return _reply({"cols": ["version"], "rows": [[VERSION]], "rowcount": 1})
+        if statement == "SELECT master_node FROM sys.cluster":
+            master = None if self.without_master else "one"
+            self.without_master = max(self.without_master - 1, 0)
+            return _reply({"cols": ["master_node"], "rows": [[master]], "rowcount": 1})
         if statement == "SELECT count(*) FROM sys.nodes":
             return _reply({"cols": ["count(*)"], "rows": [[1]], "rowcount": 1})
         if _NO_ROWS.match(statement):

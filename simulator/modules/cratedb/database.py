@@ -69,6 +69,7 @@ REMEDIES = {
 
 _UNKNOWN = re.compile("(?i)(relation|schema).* unknown")
 _RECOVERY_POLL_S = 0.5
+_MASTER = "SELECT master_node FROM sys.cluster"
 SIZE_STANDS_S = 10.5
 """CrateDB caches the sizes in sys.shards for 10 s."""
 _SIZE_TIMEOUT_S = 300.0
@@ -151,12 +152,33 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use in the schema."""
+        self._await_master()
         known = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
         named = f"table_schema = CURRENT_SCHEMA AND table_name IN ({known})"
         select = f"SELECT table_name, table_type FROM information_schema.tables WHERE {named}"
         (found,) = self.ask([select])
         kinds = {str(name): str(kind).removeprefix("BASE ").lower() for name, kind in found}
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
+
+    def _await_master(self) -> None:
+        """Wait for a master: after a start, a node without one answers as if it had no tables.
+
+        A user who may not read sys.cluster does not wait.
+        """
+        deadline = time.monotonic() + self.reconnect_s
+        while True:
+            try:
+                (answer,) = self.ask([_MASTER])
+            except SetupError:
+                return
+            if answer[0][0] is not None:
+                return
+            if time.monotonic() > deadline:
+                raise SetupError(
+                    f"CrateDB has had no master node for {self.reconnect_s:g} s, so it does not"
+                    " know its tables; start the other nodes of the cluster"
+                )
+            time.sleep(_RECOVERY_POLL_S)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows: a refusal does not wait 10 s for a final size."""
