@@ -52,6 +52,8 @@ class Carbon:
         # Bytes that wait here count as sent: keep them few.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
         self._socket.settimeout(timeout_s)
+        self._readable = select.poll()  # select() takes no descriptor above 1,023
+        self._readable.register(self._socket, select.POLLIN)
 
     def send(self, content: bytes) -> None:
         """Return once the kernel has taken the bytes: carbon does not answer."""
@@ -66,8 +68,7 @@ class Carbon:
 
     def _is_closed(self) -> bool:
         """Whether carbon has closed the connection: it never sends anything else."""
-        readable, _, _ = select.select([self._socket], [], [], 0)
-        return bool(readable)
+        return bool(self._readable.poll(0))
 
     def close(self) -> None:
         """End the connection, and wait until carbon has read everything."""
