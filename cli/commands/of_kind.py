@@ -34,6 +34,7 @@ def command_of(kind: Kind[Any]) -> click.Command:
     ) -> None:
         problems: list[str] = []
         extra = choice.extra_options(problems)
+        problems += kind.conflicts(options)
         options = kind.decided(options, run.timeout_s, extra)
         target = choice.resolve(extra, problems)
         problems += kind.problems(options)

@@ -172,7 +172,7 @@ def _size(sizes: Sequence[float]) -> str:
 
 
 def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str]) -> Iterator[str]:
-    unknown = [each for each in found if each.seconds is None]
+    unknown = [each for each in found if each.seconds is None or each.is_least]
     items, measured = (sum(getattr(each, name) for each in found) for name in _COUNTS)
     yield (
         f"{counted(items, 'item')}, {measured:,} measured before; time of the rest: {_time(found)}"

@@ -102,6 +102,10 @@ class Kind(ABC, Generic[_Options]):
         """
         return options.model_copy(update={"timeout_s": timeout_s})
 
+    def conflicts(self, given: _Options) -> list[str]:
+        """Return which options, as they were given, do not go together."""
+        return []
+
     def problems(self, options: _Options) -> list[str]:
         """Return what cannot work on any target, a sentence each."""
         return options.problems()

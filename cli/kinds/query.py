@@ -54,9 +54,13 @@ class Query(Kind[QueryOptions]):
         more = tuple(filter(None, extra.pop("queries", "").split(",")))
         return options.decided(timeout_s, types=options.types or more)
 
+    def conflicts(self, given: QueryOptions) -> list[str]:
+        """Return which options do not go with --stages."""
+        return stage_conflicts(given.stages, given.given)
+
     def problems(self, options: QueryOptions) -> list[str]:
-        """Return which options do not go with --stages; the others are checked with the rows."""
-        return stage_conflicts(options.stages, options.given)
+        """Return nothing: all is checked together with the rows."""
+        return []
 
     def active(self, options: QueryOptions) -> Collection[int]:
         """Return how many workers are active in a row."""

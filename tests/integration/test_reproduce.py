@@ -412,7 +412,7 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(cli: CommandLine) ->
     assert ["slim-transaction", "1", "10,000", "1", "20,000", "-"] in lines
     shards = "slim-shards 1 to 4 10,000 1 to 4 20,000 to 80,000 -"
     assert shards.split() in lines
-    assert ["lite", "45", "unknown", "-"] in lines
+    assert ["lite", "45", "0", "unknown", "-"] in lines
     assert [line[0] for line in lines if line[1:2] == ["45"]] == ["lite", "away"]
     assert not cli.output.exists()
     assert not (cli.folder / "bench.db").exists()
@@ -425,6 +425,6 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(cli: CommandLine) ->
     assert inserted.code == 0, inserted.err
     document = cli.run(*asked, "document")
     (line,) = (line for line in document.out.splitlines() if line.startswith("lite"))
-    assert "at least 3:0" in line, document.out
+    assert "at least 10:30" in line, document.out
     assert line.endswith("B"), document.out
     assert "no earlier insert: lite, slim-naive; lite, light-naive" in document.out
