@@ -227,7 +227,7 @@ class Elsewhere(Server):
             try:
                 self.open().describe()
                 break
-            except Exception:
+            except Exception:  # while it starts, each database answers in its own way
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(_POLL_S)

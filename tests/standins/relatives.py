@@ -53,6 +53,9 @@ class YugabyteSqlOnPostgres(YugabyteSql):
 class CratedbPgOnPostgres(CratedbPg):
     """Without shards, REFRESH and the tables sys...; the test's database generates text UUIDs."""
 
+    def _await_master(self) -> None:
+        pass
+
     def storage(self) -> str:
         return ""
 

@@ -53,10 +53,10 @@ _BLOCKED = (
     "space, else reset the table's settings blocks.*"
 )
 REMEDIES = {
-    "[Ss]chema 'sys' unknown|sys\\.(nodes|shards|segments)": "grant the permission: GRANT DQL ON "
-    "TABLE sys.nodes, sys.shards, sys.segments TO ...",
+    "[Ss]chema 'sys' unknown|sys\\.(cluster|nodes|shards|segments)": "grant the permission: GRANT "
+    "DQL ON TABLE sys.cluster, sys.nodes, sys.shards, sys.segments TO ...",
     "MissingPrivilege|[Mm]issing '.*' privilege": "grant the permissions: GRANT DDL, DML, DQL ON "
-    "SCHEMA ... TO ...; GRANT DQL ON TABLE sys.nodes, sys.shards, sys.segments TO ...",
+    "SCHEMA ... TO ...; GRANT DQL ON TABLE sys.cluster, sys.nodes, sys.shards, sys.segments TO ...",
     "blocked by: \\[|doesn't support or allow \\w+ operations": _BLOCKED,
     "DuplicateKey|same primary key exists|duplicate key": "rows with these keys are already "
     "stored; run with --clean, or use another --primary-key",
@@ -161,16 +161,10 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
 
     def _await_master(self) -> None:
-        """Wait for a master: after a start, a node without one answers as if it had no tables.
-
-        A user who may not read sys.cluster does not wait.
-        """
+        """Wait for a master: after a start, a node without one answers as if it had no tables."""
         deadline = time.monotonic() + self.reconnect_s
         while True:
-            try:
-                (answer,) = self.ask([_MASTER])
-            except SetupError:
-                return
+            (answer,) = self.ask([_MASTER])
             if answer[0][0] is not None:
                 return
             if time.monotonic() > deadline:
