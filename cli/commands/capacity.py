@@ -20,7 +20,7 @@ from cli.input.options import Opt, Options
 from cli.input.values import Count, Number, Seconds
 from cli.kinds import kind_named, summary_of
 from cli.options.basic import Command
-from cli.options.choice import Choice, TargetRun, common_options
+from cli.options.choice import Choice, TargetRun, writing_options
 from cli.options.declared import options_of
 from cli.options.given import command_words
 from cli.planning import insert_options, plan
@@ -90,7 +90,7 @@ class _Options(Verification, Rows, Replacing, Naming, Sending, _Search):
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@common_options
+@writing_options
 @options_of(_Options)
 def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     """Find the highest rate of inserts that keeps an objective.

@@ -13,7 +13,7 @@ from cli.input.parameters import is_end, option_of
 from cli.kinds import kind_named
 from cli.live.outputs import Outputs
 from cli.options.basic import Command
-from cli.options.choice import Choice, TargetRun, common_options
+from cli.options.choice import Choice, TargetRun, writing_options
 from cli.options.declared import options_of
 from cli.options.gates import Gates
 from cli.planning import insert_options, plan
@@ -44,7 +44,7 @@ Examples:
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@common_options
+@writing_options
 @options_of(Gates, "gates")
 @options_of(Outputs, "outputs")
 @options_of(InsertOptions)

@@ -10,7 +10,7 @@ from cli.host.program import SCRIPT
 from cli.kinds.kind import Kind
 from cli.live.outputs import Outputs
 from cli.options.basic import Command
-from cli.options.choice import Choice, TargetRun, common_options
+from cli.options.choice import Choice, TargetRun, common_options, writing_options
 from cli.options.declared import options_of
 from cli.options.gates import Gates
 from cli.planning.options import Resources
@@ -63,4 +63,4 @@ def command_of(kind: Kind[Any]) -> click.Command:
     lines = (f"  python {SCRIPT} {example}" for example in kind.examples)
     return click.command(
         kind.name, cls=Command, help=kind.help, epilog="\n".join(["\b", "Examples:", *lines])
-    )(common_options(command))
+    )((writing_options if kind.writes else common_options)(command))

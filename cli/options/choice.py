@@ -21,6 +21,7 @@ from cli.report import tables
 from cli.targets import config as configuration
 from cli.targets.config import RUNNERS, Target
 from simulator.errors import ConfigError
+from simulator.modules import database_class
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -49,6 +50,13 @@ _TARGET_OPTIONS = (
         metavar="KEY=VALUE",
         help="Override an option of the target; may be given several times.",
     ),
+)
+_CLIENT = _target(
+    "--client",
+    type=click.Choice(("own", "driver", "driver-copy")),
+    default=None,
+    help="What sends the rows: this program's own encoding, or the vendor's driver, as its"
+    " documentation advises; the same as --extra-option client=...  [default: the target's]",
 )
 _reaching = options_of(ClusterOptions, "cluster")
 
@@ -93,6 +101,8 @@ class Choice:
     runner: str | None
     extra: tuple[str, ...]
     cluster: ClusterOptions
+    client: str | None = None
+    """What sends the rows: an option of the target that has a name of its own."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """With the variables that hold credentials, which only the user's own commands inherit."""
 
@@ -115,7 +125,10 @@ class Choice:
         """Return the target, or None with its problems added to `problems`."""
         problems += self.cluster.problems()
         try:
-            found = configuration.load(self.config).resolve(self.target, extra, self.runner)
+            file = configuration.load(self.config)
+            if self.client:
+                extra = _with_client(file, self.target, extra, self.client)
+            found = file.resolve(self.target, extra, self.runner)
         except ConfigError as error:
             problems += error.problems
             return None
@@ -128,6 +141,17 @@ class Choice:
                 f" {found.name} uses the local runner"
             )
         return found
+
+
+def _with_client(
+    file: configuration.Config, target: str, extra: Mapping[str, Any], client: str
+) -> Mapping[str, Any]:
+    """Return options with that of what sends the rows; ConfigError if the module has none."""
+    cls = database_class(str(file.entry(target)["module"]))
+    if "client" not in cls.options_model.model_fields:
+        reason = cls.capabilities.no_driver
+        raise ConfigError(f"--client {client}: {cls.name}: {reason}; leave it out")
+    return {**extra, "client": client}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +185,17 @@ def target_options(command: _Function) -> _Function:
             config=given.pop("config"),
             runner=given.pop("runner"),
             extra=given.pop("extra_option"),
+            client=given.pop("client", None),
             environment={**os.environ},
         )
         return command(choice=choice, **given)
 
     return cast("_Function", _with(_reaching(gathered), _TARGET_OPTIONS))
+
+
+def writing_options(command: _Function) -> _Function:
+    """Add the options of every command that writes rows to a target."""
+    return common_options(cast("_Function", _with(command, (_CLIENT,))))
 
 
 def reach_options(command: _Function) -> _Function:

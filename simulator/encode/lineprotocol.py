@@ -52,7 +52,7 @@ class Dialect:
 
     def tag(self, column: Column) -> Style:
         """Return the style of a tag's values."""
-        return replace(PLAIN, special=b",= \\\n\r", escape=partial(_tag, column.name))
+        return replace(PLAIN, special=b",= \\\n\r", escape=partial(tag_text, column.name))
 
     def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
         """Return the style of a field's values, and the suffix of each."""
@@ -133,7 +133,7 @@ def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
 
 def _head(name: str, labels: Mapping[str, str]) -> bytes:
     """Return the start of every line: the measurement, and tags that are the same in all lines."""
-    tags = (b",%b=%b" % (_key(key), _tag(key, value.encode())) for key, value in labels.items())
+    tags = (b",%b=%b" % (_key(key), tag_text(key, value.encode())) for key, value in labels.items())
     return b"".join((escaped(name.encode(), b", "), *tags))
 
 
@@ -171,7 +171,7 @@ def _quoted(text: bytes) -> bytes:
     return text.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
-def _tag(column: str, text: bytes) -> bytes:
+def tag_text(column: str, text: bytes) -> bytes:
     """Return a tag's value; UnstorableError for one that line protocol cannot express."""
     if b"\n" in text or b"\r" in text:
         limit = "a line end"

@@ -65,7 +65,10 @@ class Preparer:
         """
         if self._connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
             return 0
-        return _AHEAD_OBJECTS_BYTES if self._connection.session.makes_objects else AHEAD_BYTES
+        connection = self._connection
+        by_driver = bool(connection.database.options.sends_by)
+        objects = by_driver or connection.session.makes_objects
+        return _AHEAD_OBJECTS_BYTES if objects else AHEAD_BYTES
 
     def made(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int

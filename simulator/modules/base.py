@@ -36,6 +36,8 @@ BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
 IMPORT = "import"
 """Insert mode: the database's own import of a file, which is written before the clock starts."""
+DRIVER = "driver"
+"""Insert mode: Python objects, which the vendor's own driver sends as its documentation advises."""
 
 
 PREFILL_ROWS = 1000
@@ -75,6 +77,8 @@ class Capabilities:
     """Formats of files whose records it takes as they are (`Session.envelope`)."""
     no_import: str = "this module knows none beside its batches"
     """Why there is no mode IMPORT."""
+    no_driver: str = "this module knows no other way to send rows than its own"
+    """Why the vendor's driver cannot send rows, without an option `client`."""
     indices: bool = False
     """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
@@ -298,7 +302,7 @@ class Database(ABC, Generic[Session_co]):
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the insert mode for the options and the batch size (0: single rows)."""
-        return BATCH if batch_rows else SINGLE
+        return self.options.sends_by or (BATCH if batch_rows else SINGLE)
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work, one sentence each; called before anything is started."""

@@ -61,6 +61,11 @@ class Options(BaseModel):
     columns: ClassVar[tuple[str, ...]] = ()
     """Options that name columns of the workload, which other tables do not have."""
 
+    @property
+    def sends_by(self) -> str:
+        """The insert mode in which the vendor's driver sends rows; empty: this program does."""
+        return ""
+
     @classmethod
     def credentials(cls) -> list[str]:
         """Return the names of the options that are credentials."""

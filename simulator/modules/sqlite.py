@@ -100,6 +100,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         },
         acknowledged="committed to the write-ahead log of the file; `synchronous` says whether "
         "it was also synced to disk",
+        no_driver="its rows go through the driver anyway",
         indices=True,
         embedded=True,
     )

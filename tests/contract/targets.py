@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from typing import Any
@@ -15,7 +15,7 @@ from simulator.data.schema import PrimaryKey, Table
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules import database_class
-from simulator.modules.base import IMPORT, Database
+from simulator.modules.base import DRIVER, IMPORT, Database
 from tests.contract.harness import SCRATCH, Wideset
 from tests.contract.wide import Awkward, Wide
 from tests.servers import SERVERS
@@ -50,8 +50,8 @@ class Target:
     duplicate: Duplicate = Duplicate.REFUSED
     lacks: Collection[Awkward] = ()
     """Values that it cannot store, and refuses to encode."""
-    import_lacks: Collection[Awkward] = ()
-    """Values that its import cannot read from a file, and that it refuses to encode for one."""
+    lacks_in: Mapping[str, Collection[Awkward]] = field(default_factory=dict)
+    """Insert mode -> values that it cannot store in this mode, and refuses to encode."""
     unsupported: Collection[str] = ()
     """Queries of the wide workload that `render` refuses with Unsupported."""
     stand_in: bool = False
@@ -79,7 +79,7 @@ class Target:
         self, primary_key: PrimaryKey = PrimaryKey.NONE, parts: int = 1, mode: str = ""
     ) -> Wideset:
         """The wide dataset without what it cannot store; another key or one part where needed."""
-        lacks = (*self.lacks, *(self.import_lacks if mode == IMPORT else ()))
+        lacks = (*self.lacks, *self.lacks_in.get(mode, ()))
         can = self.database.capabilities
         key = primary_key if primary_key in can.primary_keys else next(iter(can.primary_keys))
         return Wideset(key, parts if can.multiple_tables else 1, lacks)
@@ -221,12 +221,18 @@ TARGETS = {
     "mariadb_myisam": Target(
         "mysql", _myisam, server="mariadb", sums_beyond_64_bits=True, note="MyISAM"
     ),
-    "influxdb": Target("influxdb", server="influxdb", duplicate=Duplicate.REPLACED),
+    "influxdb": Target(
+        "influxdb",
+        server="influxdb",
+        duplicate=Duplicate.REPLACED,
+        lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
+    ),
     "influxdb_influxql": Target(
         "influxdb",
         lambda _: {"language": "influxql", "gzip": True},
         server="influxdb",
         duplicate=Duplicate.REPLACED,
+        lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
     ),
     "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
     "questdb": Target(
@@ -235,7 +241,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
         lacks=(Awkward.LEAST_INTEGERS, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
-        import_lacks=(Awkward.EMPTY_TEXT,),
+        lacks_in={IMPORT: (Awkward.EMPTY_TEXT,)},
     ),
     "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),

@@ -25,7 +25,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
 from simulator.load.imports import written
-from simulator.modules.base import BATCH, IMPORT, SINGLE, Database, Unsupported
+from simulator.modules.base import BATCH, DRIVER, IMPORT, SINGLE, Database, Unsupported
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
@@ -352,7 +352,7 @@ def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_
     database.create(wide.tables, 100)
     with database.connect() as session:
         payloads = session.encode(block, mode, rows)
-    if database.name in OBJECTS and mode != IMPORT:
+    if (database.name in OBJECTS and mode != IMPORT) or mode.startswith(DRIVER):
         assert {payload.size_bytes for payload in payloads} == {None}
         return
     if getattr(database.options, "gzip", False):
@@ -386,16 +386,21 @@ def test_a_row_whose_key_exists(target, database):
 
 
 @pytest.mark.parametrize(
-    ("target", "group"),
-    [pytest.param(t, g, id=f"{n}-{g}") for n, t in IMPORTING.items() for g in t.import_lacks],
+    ("target", "mode", "group"),
+    [
+        pytest.param(target, mode, group, id=f"{name}-{mode}-{group}")
+        for name, target in STORING.items()
+        for mode, lacks in target.lacks_in.items()
+        for group in lacks
+    ],
 )
-def test_a_value_that_its_import_cannot_read_is_refused_before(request, target, group):
+def test_a_value_that_cannot_be_stored_in_a_mode_is_refused_before(request, target, mode, group):
     database = target.open(request)
-    others = [each for each in target.import_lacks if each is not group]
+    others = [each for each in target.lacks_in[mode] if each is not group]
     wide = Wideset(target.wide().dataset.primary_key, lacks=[*target.lacks, *others])
     with database.connect() as session:
-        encode = session.encoder(wide.tables[0], wide.tables[0].name, IMPORT)
-        with pytest.raises(UnstorableError, match="import"):
+        encode = session.encoder(wide.tables[0], wide.tables[0].name, mode)
+        with pytest.raises(UnstorableError, match=r"import|client=own"):
             encode(wide.batches[0], 100)
 
 

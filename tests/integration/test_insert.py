@@ -350,3 +350,10 @@ def test_no_summary_in_the_help_is_cut(cli: CommandLine) -> None:
             if line.endswith("...") and "Usage" not in line
         ]
         assert cut == []
+
+
+def test_a_module_without_a_drivers_way_says_why(cli: CommandLine) -> None:
+    refused = cli.run("insert", "--target=sqlite", "--client=driver")
+
+    assert refused.code == 2
+    assert "--client driver: sqlite: its rows go through the driver anyway" in refused.err

@@ -67,6 +67,37 @@ def test_every_mode_and_key_is_verified_row_by_row(
     assert "fsync=on" in outcome["server"]["durability"]
 
 
+@pytest.mark.parametrize("client", ["driver", "driver-copy"])
+def test_the_vendors_driver_sends_the_same_rows_and_compare_says_so(
+    pg: CommandLine, client: str
+) -> None:
+    load = ("--workers=2", "--runs=1", "--batch=100", "--num-inserts=1003", "--start-time=0",
+            "--tables=multiple", "--prefill=55", "--verify=full", "--quiet")  # fmt: skip
+    own = pg.run("insert", *TARGET, *load)
+    one_by_one = pg.run("insert", *TARGET, f"--client={client}", *load[:2], "--num-inserts=53")
+    mixed = pg.run("mixed", *TARGET, f"--client={client}", "--batch=50", "--duration=1s", "--quiet")
+    driver = pg.run("insert", *TARGET, *load, f"--client={client}")
+
+    assert [each.code for each in (own, one_by_one, mixed, driver)] == [0, 0, 0, 0], mixed.err
+    results = pg.results()
+    modes = [each["runs"][0]["outcome"]["insert_mode"] for each in results]
+    assert modes == ["batch", client, client, client]
+    contents = [each["runs"][0]["outcome"]["verdict"]["status"] for each in results]
+    assert contents == ["verified"] * 4
+    files = sorted(pg.folder.glob("results/*-insert-*.json"))
+    compared = pg.run("compare", files[0], files[-1])
+    assert f"differs: option client: own -> {client}" in compared.out
+
+
+def test_the_driver_excludes_other_ways_to_send(pg: CommandLine) -> None:
+    done = pg.run(
+        "insert", *TARGET, "--client=driver", "--batch=10", "--extra-option=use_values_lists=true"
+    )
+
+    assert done.code == 2
+    assert "client=driver and use_values_lists exclude each other; choose one" in done.err
+
+
 def test_a_sweep_steps_and_queries(pg: CommandLine) -> None:
     swept = pg.run(
         "insert", *TARGET, "--workers=1,2", "--runs=2", "--batch=1000", "--num-inserts=20000",

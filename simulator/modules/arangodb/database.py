@@ -19,17 +19,19 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
+from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import ArangodbSession, number_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.existing import Contents, Existing
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
 _KEYS = {PrimaryKey.UUID: "uuid"}
 
 
-class ArangodbOptions(HttpOptions):
+class ArangodbOptions(HttpOptions, DriverOptions):
     """Options of the module `arangodb`."""
 
     database: str = Field("_system", description="the database, which must exist")
@@ -56,6 +58,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         modes={
             SINGLE: "a request with one document",
             BATCH: "an import of an array of documents, which fails as a whole (complete=true)",
+            **driver.MODES,
         },
         primary_keys={
             PrimaryKey.DB: "_key, counted by the server (traditional)",

@@ -14,8 +14,9 @@ from simulator.encode.ndjson import JSON, check_finite
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
+from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
-from simulator.modules.base import SINGLE, Encoder, Failure, Payload
+from simulator.modules.base import DRIVER, SINGLE, Encoder, Failure, Payload
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpSession, Refused, words
 
@@ -88,6 +89,8 @@ class ArangodbSession(HttpSession):
 
         Paths and parameters are those of the vendor's `insert(silent=True)` and `import_bulk`.
         """
+        if mode == DRIVER:
+            return driver.encoder(table, name)
         text = _text(table, mode)
         collection = quote(queries.collection(name))
         if mode == SINGLE:
@@ -109,8 +112,12 @@ class ArangodbSession(HttpSession):
         An import is `complete`: it fails as a whole if a document cannot be stored. Its answer
         counts the documents; that to a single document is its status.
         """
-        path, body = payload.data
         self._mode = payload.mode
+        if payload.mode == DRIVER:
+            stored = driver.store(self.db, payload.data, sync=bool(self._sync))
+            expect_rows(stored, payload.rows)
+            return
+        path, body = payload.data
         reply = self.http.request("POST", path, body)
         if payload.mode == SINGLE:
             expect_rows(int(reply.status in _STORED), 1)

@@ -18,12 +18,20 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, ReadCounters, Server
+from simulator.modules.base import (
+    BATCH,
+    DRIVER,
+    SINGLE,
+    Capabilities,
+    Database,
+    ReadCounters,
+    Server,
+)
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.durability import SETTINGS, durability
 from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.existing import Contents, Existing
-from simulator.modules.options import Options
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ _READ_BACK = {
 """Consistency of writes -> the lowest one of reads that finds every row; ALL for the others."""
 
 
-class CassandraOptions(Options):
+class CassandraOptions(DriverOptions):
     """Options of the module `cassandra`."""
 
     columns = ("clustering_columns",)
@@ -128,6 +136,8 @@ class Cassandra(Database["CassandraSession"]):
         modes={
             SINGLE: "one prepared INSERT",
             BATCH: "UNLOGGED batches of prepared INSERTs, one for each partition among the rows",
+            DRIVER: "cassandra-driver's execute_concurrent_with_args, a prepared INSERT for each "
+            "row",
         },
         primary_keys={
             PrimaryKey.NONE: "no id column: ((tags), time) is the key, since every CQL table has "
@@ -151,7 +161,7 @@ class Cassandra(Database["CassandraSession"]):
             "timestamps have milliseconds: finer ones are stored as bigint; booleans as tinyint",
         ),
     )
-    options_model: ClassVar[type[Options]] = CassandraOptions
+    options_model: ClassVar[type[CassandraOptions]] = CassandraOptions
     options: CassandraOptions
     remedies: ClassVar[Mapping[str, str]] = {
         "no address is known|Name or service": "check hosts",

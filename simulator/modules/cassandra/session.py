@@ -32,12 +32,14 @@ from cassandra.query import PreparedStatement, tuple_factory
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
-from simulator.modules.base import SINGLE, Encoder, Failure, Payload
+from simulator.modules.base import DRIVER, SINGLE, Encoder, Failure, Payload
+from simulator.modules.cassandra import driver
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
 from simulator.modules.cassandra.server import Nodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
+from simulator.modules.shared.driver import DriverBatch
 from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
 
 QUERIES = "queries"
@@ -154,6 +156,8 @@ class CassandraSession(PlannedSession):
         """
         layout = self._layout
         prepared = self.prepare(cql.insert(layout.keyspace, table, name))
+        if mode == DRIVER:
+            return driver.encoder(table, prepared)
         target = _Target(prepared, table, layout.key_of(table), mixed=layout.mixed_batches)
         return lambda block, rows_per_batch: [
             (target, requests) for requests in target.rows.encode(block, rows_per_batch)
@@ -166,8 +170,10 @@ class CassandraSession(PlannedSession):
                 self._prepared[text] = self.session.prepare(text)
         return self._prepared[text]
 
-    def size_of(self, data: tuple[_Target, Sequence[Request]]) -> int:
-        """Return the size of the rows in all requests."""
+    def size_of(self, data: tuple[_Target, Sequence[Request]]) -> int | None:
+        """Return the size of the rows in all requests; None if the driver makes them."""
+        if isinstance(data, DriverBatch):
+            return None
         _, requests = data
         return sum(len(request.content) for request in requests)
 
@@ -186,7 +192,12 @@ class CassandraSession(PlannedSession):
             raise errors[0]
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
-        """Send the payload's requests without waiting."""
+        """Send the payload's requests without waiting, unless the driver sends the rows."""
+        if payload.mode == DRIVER:
+            self._repeatable = payload.data.into.repeatable or payload.rows == 1
+            errors = driver.insert(self.session, payload.data)
+            done(self._worst(errors) if errors else None)
+            return
         target, requests = payload.data
         self._repeatable = target.repeatable or payload.rows == 1
         outcome = _Outcome(len(requests), self._worst, done)

@@ -18,9 +18,9 @@ from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
-from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.elasticsearch import driver, texts
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.elasticsearch import texts
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
 
@@ -55,7 +55,7 @@ _BACKOFF_S = 0.05
 class BulkError(HttpError):
     """Rows of a bulk request were not stored; other rows of it may be."""
 
-    def __init__(self, item: dict[str, Any], refused: int) -> None:
+    def __init__(self, item: Mapping[str, Any], refused: int) -> None:
         self.status = int(item["status"])
         duplicate = "a duplicate: " if self.status == HTTPStatus.CONFLICT else ""
         words = reason(item["error"]) if "error" in item else _DROPPED
@@ -85,6 +85,7 @@ class ElasticsearchSession(HttpSession):
         super().__init__(http)
         self.client = client
         self._bulk = f"/_bulk?{_REPLY}" + (f"&refresh={refresh}" if refresh != "false" else "")
+        self._refresh = refresh
         self._zipped = zipped
         self._partly_stored = False
         """Whether some rows of the last payload are certainly stored."""
@@ -104,6 +105,8 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as a path and the bodies of bulk requests."""
+        if mode == DRIVER:
+            return driver.encoder(table, name)
         text = _documents(table)
         path = f"/{queries.indices([name])}{self._bulk}"
 
@@ -143,9 +146,12 @@ class ElasticsearchSession(HttpSession):
         A bulk request is not a transaction: rows that a busy shard refused are sent again, and
         only those. What remains after that is an error.
         """
+        self._partly_stored = False
+        if payload.mode == DRIVER:
+            self._store_by_driver(payload)
+            return
         path, body = payload.data
         rows = payload.rows
-        self._partly_stored = False
         for attempt in range(_ATTEMPTS):
             reply = self.http.request("POST", path, body, _ZIPPED if self._zipped else _NDJSON)
             if reply.body.count(_STORED) == rows:
@@ -157,11 +163,18 @@ class ElasticsearchSession(HttpSession):
                 return
             self._partly_stored |= len(refused) < len(items)
             # An error other than "busy" comes first: trying again cannot help it.
-            worst = max((items[at] for at in refused), key=lambda item: item["status"] != _BUSY)
+            worst = _worst([items[at] for at in refused])
             if worst["status"] != _BUSY or attempt + 1 == _ATTEMPTS:
                 raise BulkError(worst, len(refused))
             body, rows = self._only(body, refused), len(refused)
             time.sleep(_BACKOFF_S * 2**attempt)  # the server is busy: less load helps it
+
+    def _store_by_driver(self, payload: Payload) -> None:
+        created, refused = driver.store(self.client, payload.data, self._refresh)
+        self._partly_stored = created > 0
+        if refused:
+            raise BulkError(_worst(refused), len(refused))
+        expect_rows(created, payload.rows)
 
     def _only(self, body: bytes, places: Sequence[int]) -> bytes:
         """Return a body with only some of its rows, two lines each."""
@@ -257,6 +270,11 @@ class ElasticsearchSession(HttpSession):
         finally:
             with self.waiting(), suppress(Exception):
                 self.client.clear_scroll(scroll_id=reply["_scroll_id"])
+
+
+def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the refused row that decides: trying again helps only if all shards were busy."""
+    return max(refused, key=lambda item: item["status"] != _BUSY)
 
 
 def _documents(table: Table, index: str = "") -> Text:

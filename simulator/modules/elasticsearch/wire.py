@@ -42,7 +42,7 @@ class Client(Elasticsearch):
         meta, content = self.transport.perform_request(
             method,
             f"{path}?{_query(params)}" if params else path,
-            headers={**self._headers, **_MEDIA_TYPES},
+            headers={**self._headers, **_MEDIA_TYPES, **_lines_of(headers)},
             body=body,
             request_timeout=self._request_timeout,
             max_retries=0,
@@ -51,6 +51,13 @@ class Client(Elasticsearch):
             kind = HTTP_EXCEPTIONS.get(meta.status, ApiError)
             raise kind(message=str(meta.status), meta=meta, body=content)
         return ObjectApiResponse(body=content, meta=meta)
+
+
+def _lines_of(headers: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return the media type of a request whose body is lines of JSON, as of a bulk request."""
+    given = {name.lower(): value for name, value in (headers or {}).items()}
+    lines = "x-ndjson" in given.get("content-type", "")
+    return {"content-type": "application/x-ndjson"} if lines else {}
 
 
 class _Node(Urllib3HttpNode):

@@ -19,11 +19,13 @@ from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.existing import Contents, Existing
+from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.chunks import Language
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
 from simulator.modules.shared.influxql import InfluxqlTexts
 from simulator.modules.shared.prometheus import Metrics, Sample
@@ -37,7 +39,7 @@ _COMPACT_S = 600
 _POLL_S = 0.2
 
 
-class InfluxOptions(HttpOptions):
+class InfluxOptions(HttpOptions, DriverOptions):
     """Options of the module `influxdb`."""
 
     url: str = Field(description="where the server listens, such as http://influxdb:8086")
@@ -70,6 +72,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         modes={
             SINGLE: "one request with one line",
             BATCH: "one request with a line for each row, of all tables of a group",
+            **driver.MODES,
         },
         primary_keys={
             PrimaryKey.DB: "measurement, tags and time, which identify a row in InfluxDB",

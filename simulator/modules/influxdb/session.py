@@ -12,10 +12,12 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import INFLUXDB, Dialect, LineProtocol
-from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.shared import influxql
 from simulator.modules.shared.chunks import Chunk, Language, Subquery, named_columns
+from simulator.modules.shared.driver import DriverBatch
 from simulator.modules.shared.http import (
     Http,
     HttpError,
@@ -91,7 +93,8 @@ class InfluxSession(PlannedSession, HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines, each payload with the path to post it to."""
-        del mode
+        if mode == DRIVER:
+            return driver.encoder(table, name)
         path, protocol = self._path(table), LineProtocol(table, name, self._write.dialect)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -133,8 +136,11 @@ class InfluxSession(PlannedSession, HttpSession):
         PartialWrite if the server refused some rows. InfluxDB 1 stores the valid lines of a request
         with a line that it cannot read, and reports 0 dropped rows.
         """
-        path, body = payload.data
         try:
+            if payload.mode == DRIVER:
+                self._write_by_driver(payload.data)
+                return
+            path, body = payload.data
             reply = self.http.request("POST", path, body, self._headers)
         except Refused as error:
             dropped = _DROPPED.search(error.words)
@@ -145,6 +151,11 @@ class InfluxSession(PlannedSession, HttpSession):
             raise
         if reply.status != _STORED:  # a server that has stored lines answers nothing else
             raise NoAnswer(f"expected status 204, got {reply.status}: {reply.body[:200]!r}")
+
+    def _write_by_driver(self, batch: DriverBatch) -> None:
+        table: Table = batch.into
+        bucket = self._write.prefix + table.container
+        self.client.write(bucket, self._write.precisions[table.time_unit], batch.rows)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.

@@ -13,7 +13,7 @@ This file is imported inside functions only: importing the client takes 0.6 s.
 """
 
 import ssl
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPMessage
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import urllib3
 from influxdb_client._sync.rest import RESTClientObject
 from influxdb_client.client.influxdb_client import InfluxDBClient
+from influxdb_client.client.write_api import SYNCHRONOUS
 from influxdb_client.domain.bucket_retention_rules import BucketRetentionRules
 from influxdb_client.domain.dialect import Dialect
 from influxdb_client.domain.query import Query
@@ -76,6 +77,7 @@ class Client:
         )
         rest = _Rest(options.url, self._api.api_client.configuration)
         self._api.api_client.rest_client = rest
+        self._writes = self._api.write_api(write_options=SYNCHRONOUS)
         if options.insecure:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
@@ -137,6 +139,12 @@ class Client:
         """Delete a bucket with all its rows."""
         service = BucketsService(self._api.api_client)
         service.delete_buckets_id(identifier, _request_timeout=self._long_ms)
+
+    # --- points
+
+    def write(self, bucket: str, precision: str, points: Sequence[Mapping[str, Any]]) -> None:
+        """Write points and return once they are acknowledged; Refused if not all of them are."""
+        self._writes.write(bucket, self._org, points, precision)  # type: ignore[arg-type]  # a text
 
     # --- queries
 

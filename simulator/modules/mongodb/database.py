@@ -20,11 +20,13 @@ from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
 from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.options import Options
 from simulator.modules.shared.conninfo import redacted
+from simulator.modules.shared.driver import DriverOptions
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
@@ -35,7 +37,7 @@ _UNREACHABLE = "(?i)refused|reset|timed out|Name or service|resolution|No server
 _JOURNAL_FLAG = "writeConcernMajorityJournalDefault"
 
 
-class MongodbOptions(Options):
+class MongodbOptions(DriverOptions):
     """Options of the module `mongodb`."""
 
     connection_string: SecretStr = Field(
@@ -128,6 +130,7 @@ class Mongodb(Database["MongodbSession"]):
         modes={
             SINGLE: "one insert command with one document",
             BATCH: "one unordered insert command, which is not a transaction",
+            **driver.MODES,
         },
         primary_keys={
             PrimaryKey.DB: "_id, an ObjectId that the server generates; a time-series collection "

@@ -13,7 +13,7 @@ from bson import json_util
 from bson.codec_options import DatetimeConversion
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
-from pymongo import MongoClient
+from pymongo import MongoClient, WriteConcern
 from pymongo.command_cursor import CommandCursor
 from pymongo.errors import (
     BulkWriteError,
@@ -31,8 +31,11 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.mongodb import driver
 from simulator.modules.mongodb.query import Documents, Format, fields_of
+from simulator.modules.shared.acknowledged import expect_rows
+from simulator.modules.shared.driver import DriverBatch
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """The most bytes of documents that the driver accepts in one command."""
@@ -107,7 +110,10 @@ class MongodbSession(Session):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as documents, grouped into insert commands."""
-        bson = Bson(Documents(table, self._layout).elements, table.time_unit)
+        elements = Documents(table, self._layout).elements
+        if mode == DRIVER:
+            return driver.encoder(table, elements, name)
+        bson = Bson(elements, table.time_unit)
 
         def encode(block: Block, rows_per_batch: int) -> list[tuple[str, list[tuple[int, bytes]]]]:
             contents = bson.encode(block, rows_per_batch)
@@ -127,8 +133,10 @@ class MongodbSession(Session):
             )
         return lambda documents, rows: (table.name, commands(documents, rows))
 
-    def size_of(self, data: tuple[str, list[tuple[int, bytes]]]) -> int:
-        """Return the size of the documents."""
+    def size_of(self, data: tuple[str, list[tuple[int, bytes]]]) -> int | None:
+        """Return the size of the documents; None if the driver makes them."""
+        if isinstance(data, DriverBatch):
+            return None
         _, inserts = data
         return sum(len(documents) for _, documents in inserts)
 
@@ -139,6 +147,9 @@ class MongodbSession(Session):
         benchmark decides about retries and counts them.
         """
         self._stored = 0
+        if payload.mode == DRIVER:
+            self._insert_many(payload.data)
+            return
         collection, inserts = payload.data
         for rows, documents in inserts:
             try:
@@ -151,6 +162,17 @@ class MongodbSession(Session):
             self._stored += int(reply["n"])
             if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
                 raise self._not_acknowledged(reply, rows)
+
+    def _insert_many(self, batch: DriverBatch) -> None:
+        """Have the driver insert documents, in as many commands as it needs."""
+        concern = WriteConcern(**self._write["writeConcern"])
+        into = self.database.get_collection(batch.into, write_concern=concern)
+        try:
+            found = into.insert_many(batch.rows, ordered=self._write["ordered"])
+        except ConnectionFailure as error:
+            self._lost = not isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
+            raise
+        expect_rows(len(found.inserted_ids), len(batch.rows))
 
     def _not_acknowledged(self, reply: Mapping[str, Any], rows: int) -> BulkWriteError:
         """Return the error of a reply that does not acknowledge every row of its command."""

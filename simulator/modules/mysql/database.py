@@ -15,11 +15,13 @@ from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
 from simulator.modules.existing import Existing
+from simulator.modules.mysql import driver
 from simulator.modules.mysql.durability import durability as durability_of
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.options import Options
 from simulator.modules.shared import sql
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import socket_options, tls_context
@@ -75,7 +77,7 @@ _REMEDIES: Mapping[object, str] = {
 """Number of an error -> what to try."""
 
 
-class MySqlOptions(SqlOptions):
+class MySqlOptions(SqlOptions, DriverOptions):
     """Options of the module `mysql`."""
 
     host: str = Field(description="where the server listens")
@@ -147,6 +149,7 @@ class MySql(SqlDatabase[MySqlSession]):
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
             PREPARED: "COM_STMT_PREPARE once, and COM_STMT_EXECUTE for each row, committed on its "
             "own, or between BEGIN and COMMIT",
+            **driver.MODES,
             IMPORT: "as batch, of one file with a tab between values, the default of LOAD DATA",
         },
         primary_keys={
@@ -202,6 +205,7 @@ class MySql(SqlDatabase[MySqlSession]):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
+        found += options.excluded("use_values_lists", "transaction", "prepared")
         for name in ("use_values_lists", "transaction"):
             if getattr(options, name) and not batch_rows:
                 found.append(f"{name}=true needs a batch size; try --batch 1000")

@@ -17,7 +17,8 @@ from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, IMPORT, Encoder, Failure, Payload, Session
+from simulator.modules.base import BATCH, DRIVER, IMPORT, Encoder, Failure, Payload, Session
+from simulator.modules.mysql import driver
 from simulator.modules.mysql.query import varchar_length
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
@@ -104,7 +105,10 @@ class MySqlSession(Session):
             ).encode()
             texts = Text.of(table.columns, table.time_unit, LOAD_FORMAT)
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
-        head = f"INSERT INTO {sql.target(dialect, table, name)} VALUES ".encode()
+        into = sql.target(dialect, table, name)
+        if mode == DRIVER:
+            return driver.encoder(table, into)
+        head = f"INSERT INTO {into} VALUES ".encode()
         if mode == PREPARED:
             prepare = head + f"({', '.join('?' * len(table.columns))})".encode()
             parameters = Parameters(table.columns, table.time_unit).encode
@@ -131,6 +135,8 @@ class MySqlSession(Session):
                 self._insert_one_by_one(payload.data, self.connection.query)
             elif payload.mode == PREPARED:
                 self._insert_prepared(*payload.data)
+            elif payload.mode == DRIVER:
+                self._insert_by_driver(payload)
             else:
                 self._asked = self.alive
                 self._splits = payload.rows > 1 and not self._transactional
@@ -181,6 +187,14 @@ class MySqlSession(Session):
             return
         self._asked = self.alive
         expect_rows(insert(rows[0]), 1)
+
+    def _insert_by_driver(self, payload: Payload) -> None:
+        """Have the driver insert the rows between BEGIN and COMMIT, which MyISAM ignores."""
+        self._asked = self._splits = self.alive and not self._transactional
+        self.connection.begin()
+        expect_rows(driver.insert(self.connection, payload.data), payload.rows)
+        self._asked = True
+        self.connection.commit()
 
     def _insert_one_by_one(self, inserts: Sequence[bytes], run: Callable[[bytes], int]) -> None:
         """Insert rows between BEGIN and COMMIT, which MyISAM ignores."""

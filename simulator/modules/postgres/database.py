@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -24,10 +25,12 @@ from simulator.modules.base import (
 )
 from simulator.modules.existing import Existing
 from simulator.modules.options import Options
+from simulator.modules.postgres import driver
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.conninfo import redacted
+from simulator.modules.shared.driver import Client, DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
@@ -182,10 +185,23 @@ _REFUSALS = {
 """Pattern of the server's or libpq's words -> what to try."""
 
 
-class PostgresOptions(WireOptions, SqlOptions):
+class PostgresClient(StrEnum):
+    """What sends the rows."""
+
+    OWN = Client.OWN.value
+    DRIVER = Client.DRIVER.value
+    DRIVER_COPY = driver.DRIVER_COPY
+
+
+class PostgresOptions(WireOptions, SqlOptions, DriverOptions):
     """Options of the module `postgres`."""
 
     columns = ("primary_key_constraint",)
+    client: PostgresClient = Field(  # type: ignore[assignment]  # it has another way
+        PostgresClient.OWN,
+        description="what sends the rows: own, this program's encoding; driver, psycopg2's "
+        "execute_values; driver-copy, psycopg2's COPY of a text that Python writes",
+    )
     use_values_lists: bool = Field(
         default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
     )
@@ -229,6 +245,7 @@ class Postgres(PostgresWire):
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
             PREPARED: "PREPARE once, and an EXECUTE for each row, committed on its own, or between "
             "BEGIN and COMMIT",
+            **driver.MODES,
             IMPORT: "COPY of a CSV file that the client reads, as \\copy does: one transaction",
         },
         primary_keys={
@@ -274,6 +291,7 @@ class Postgres(PostgresWire):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
+        found += options.excluded("use_values_lists", "transaction", "prepared")
         if options.transaction and options.use_values_lists:
             found.append("transaction and use_values_lists exclude each other; choose one")
         if options.prepared and options.use_values_lists:

@@ -15,6 +15,7 @@ from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, Text
 from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.postgres import driver
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
@@ -79,6 +80,8 @@ class PostgresSession(Session):
             load = f"COPY {into} FROM STDIN {COPIED[RecordFormat.CSV]}"
             lines = Text.of(table.columns, table.time_unit, CSV)
             return lambda block, rows: [(load, text) for text in lines.encode(block, rows)]
+        if mode in driver.MODES:
+            return driver.encoder(table, into, mode)
         if mode == PREPARED:
             return self._prepared_encoder(table, name, into)
         insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
@@ -113,28 +116,34 @@ class PostgresSession(Session):
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
-        cursor = self.cursor
         self.sent = not self.connection.closed
         self.commit_sent = self.sent and payload.mode not in (TRANSACTION, PREPARED)
         self._stored = False
         try:
-            if payload.mode in (BATCH, IMPORT):
-                copy, source = payload.data
-                with contents(source) as content:
-                    stream = content if isinstance(content, mmap) else BytesIO(content)
-                    cursor.copy_expert(copy, stream, _COPY_CHUNK_BYTES)
-            elif payload.mode == TRANSACTION:
-                self._insert_one_by_one(payload.data)
-                return
-            elif payload.mode == PREPARED:
-                self._insert_prepared(*payload.data)
-                return
-            else:
-                cursor.execute(payload.data)
-            expect_rows(cursor.rowcount, payload.rows)
+            self._store(payload)
         except Exception:  # of the driver, or of the rows that are missing
             self._roll_back()
             raise
+
+    def _store(self, payload: Payload) -> None:
+        """Send the rows and have them committed."""
+        cursor = self.cursor
+        if payload.mode in (BATCH, IMPORT):
+            copy, source = payload.data
+            with contents(source) as content:
+                stream = content if isinstance(content, mmap) else BytesIO(content)
+                cursor.copy_expert(copy, stream, _COPY_CHUNK_BYTES)
+        elif payload.mode == TRANSACTION:
+            self._insert_one_by_one(payload.data)
+            return
+        elif payload.mode == PREPARED:
+            self._insert_prepared(*payload.data)
+            return
+        elif payload.mode in driver.MODES:
+            driver.store(cursor, payload.mode, payload.data)
+        else:
+            cursor.execute(payload.data)
+        expect_rows(cursor.rowcount, payload.rows)
 
     def _insert_one_by_one(self, inserts: Sequence[bytes]) -> None:
         cursor = self.cursor

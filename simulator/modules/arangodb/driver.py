@@ -1,0 +1,37 @@
+"""Rows through python-arango's `import_bulk`, a dict for each document.
+
+https://docs.python-arango.com/en/main/specs.html#arango.collection.StandardCollection.import_bulk
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from simulator.data.block import Block
+from simulator.data.schema import ID, Table
+from simulator.encode.objects import Objects
+from simulator.modules.arangodb import query as queries
+from simulator.modules.base import DRIVER, Encoder
+from simulator.modules.shared.driver import DriverBatch, batches, mapped
+
+if TYPE_CHECKING:
+    from arango.database import StandardDatabase
+
+MODES = {DRIVER: "python-arango's import_bulk, which fails as a whole"}
+
+
+def encoder(table: Table, name: str) -> Encoder:
+    """Return what makes a document of each row, with the client's key as its _key."""
+    names = ["_key" if column == ID else column.name for column in table.columns]
+    objects = Objects(table.columns, table.time_unit)
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
+        return [mapped(names, rows) for rows in objects.encode(block, rows_per_batch)]
+
+    return batches(queries.collection(name), encode)
+
+
+def store(db: "StandardDatabase", batch: DriverBatch, *, sync: bool) -> int:
+    """Have the client import the documents; return how many the server has created."""
+    found = db.collection(batch.into).import_bulk(batch.rows, halt_on_error=True, sync=sync)
+    assert isinstance(found, dict)
+    return int(found["created"])

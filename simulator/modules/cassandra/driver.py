@@ -1,0 +1,56 @@
+"""Rows through cassandra-driver: a prepared INSERT for each, many of them at once.
+
+https://docs.datastax.com/en/developer/python-driver/latest/api/cassandra/concurrent/
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cassandra.cluster import Session
+from cassandra.concurrent import execute_concurrent_with_args
+from cassandra.query import UNSET_VALUE, PreparedStatement
+
+from simulator.data.block import Block
+from simulator.data.schema import PrimaryKey, Table, Type
+from simulator.encode.objects import Instant, Objects
+from simulator.modules.base import Encoder
+from simulator.modules.cassandra.query import type_name
+from simulator.modules.shared.driver import DriverBatch, batches
+
+_AT_ONCE = 100
+"""Requests in flight: the driver's default."""
+
+
+class Insert(NamedTuple):
+    """A prepared INSERT."""
+
+    statement: PreparedStatement
+    repeatable: bool
+    """Whether a row that is sent again replaces itself."""
+
+
+def encoder(table: Table, statement: PreparedStatement) -> Encoder:
+    """Return what makes the parameters of each row; a NULL is not set, as it would be deleted."""
+    kinds = {type_name(column, table.time_unit) for column in table.columns
+             if column.type is Type.TIMESTAMP}  # fmt: skip
+    instant = Instant.NAIVE if "timestamp" in kinds else Instant.INTEGER
+    objects = Objects(table.columns, table.time_unit, instant)
+    nullable = any(column.nullable for column in table.columns)
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
+        found = objects.encode(block, rows_per_batch)
+        return [list(map(_unset, rows)) for rows in found] if nullable else found
+
+    return batches(Insert(statement, table.primary_key is not PrimaryKey.UUID), encode)
+
+
+def _unset(row: Sequence[Any]) -> Sequence[Any]:
+    return [UNSET_VALUE if value is None else value for value in row]
+
+
+def insert(session: Session, batch: DriverBatch) -> list[Exception]:
+    """Have the driver insert the rows; return the errors of those that were not acknowledged."""
+    outcomes = execute_concurrent_with_args(
+        session, batch.into.statement, batch.rows, concurrency=_AT_ONCE, raise_on_first_error=False
+    )
+    return [found for success, found in outcomes if not success]

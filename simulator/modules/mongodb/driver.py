@@ -1,0 +1,78 @@
+"""Rows through pymongo's `insert_many`: a dict for each row, which the driver makes BSON.
+
+https://pymongo.readthedocs.io/en/stable/examples/bulk.html
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, assert_never
+
+from simulator.data.block import Block
+from simulator.data.schema import Table
+from simulator.encode.bson import Constant, Element, Embedded, Field
+from simulator.encode.objects import Instant, Objects
+from simulator.modules.base import DRIVER, Encoder
+from simulator.modules.shared.driver import batches
+
+MODES = {DRIVER: "pymongo's insert_many; not a transaction"}
+
+_Row: TypeAlias = Sequence[Any]
+_Places: TypeAlias = Mapping[Field, int]
+_Read: TypeAlias = Callable[[_Row], Any]
+_ABSENT = object()
+
+
+def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
+    """Return what makes the document of each row, as these elements describe it."""
+    fields = [*dict.fromkeys(_fields(elements))]
+    columns = [
+        Objects([field.column], table.time_unit, Instant.AWARE if field.date else Instant.INTEGER)
+        for field in fields
+    ]
+    read = _document(elements, {field: place for place, field in enumerate(fields)})
+
+    def encode(block: Block, rows_per_batch: int) -> list[list[Any]]:
+        cut = (column.encode(block, rows_per_batch) for column in columns)
+        return [
+            [read([value for (value,) in row]) for row in zip(*batch, strict=True)]
+            for batch in zip(*cut, strict=True)
+        ]
+
+    return batches(name, encode)
+
+
+def _fields(elements: Sequence[Element]) -> Iterator[Field]:
+    for element in elements:
+        match element:
+            case Field():
+                yield element
+            case Embedded():
+                yield from _fields(element.elements)
+            case Constant():
+                pass
+            case _:
+                assert_never(element)
+
+
+def _document(elements: Sequence[Element], places: _Places) -> _Read:
+    """Return what makes a dict of a row."""
+    reads = [(element.name, _value(element, places)) for element in elements]
+
+    def read(row: _Row) -> dict[str, Any]:
+        values = ((name, value(row)) for name, value in reads)
+        return {name: value for name, value in values if value is not _ABSENT}
+
+    return read
+
+
+def _value(element: Element, places: _Places) -> _Read:
+    """Return what takes an element's value from a row."""
+    match element:
+        case Field():
+            place, absent = places[element], None if element.null else _ABSENT
+            return lambda row: absent if row[place] is None else row[place]
+        case Constant():
+            return lambda _row: element.text
+        case Embedded():
+            inner = _document(element.elements, places)
+            return (lambda row: [*inner(row).values()]) if element.array else inner
+    assert_never(element)
