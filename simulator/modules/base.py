@@ -77,7 +77,7 @@ class Capabilities:
     """Formats of files whose records it takes as they are (`Session.envelope`)."""
     no_import: str = "this module knows none beside its batches"
     """Why there is no mode IMPORT."""
-    no_driver: str = "this module knows no other way to send rows than its own"
+    no_driver: str = "this module has only its own way to send rows"
     """Why the vendor's driver cannot send rows, without an option `client`."""
     indices: bool = False
     """Whether there are secondary indices (option `create_indices`)."""

@@ -10,6 +10,7 @@ FILES = {
     "__init__.py",
     "database.py",
     "session.py",
+    "driver.py",
     "query.py",
     "server.py",
     "texts.py",

@@ -38,7 +38,7 @@ class DriverOptions(Options):
     @property
     def sends_by(self) -> str:
         """The insert mode in which the vendor's driver sends rows; empty: this program does."""
-        return "" if self.client is Client.OWN else str(self.client)
+        return "" if self.client == Client.OWN else str(self.client)
 
     def excluded(self, *names: str) -> list[str]:
         """Return which of these options, all of ways to send, exclude the driver."""
