@@ -71,8 +71,10 @@ def test_every_mode_and_key_is_verified_row_by_row(
 def test_the_vendors_driver_sends_the_same_rows_and_compare_says_so(
     pg: CommandLine, client: str
 ) -> None:
-    load = ("--workers=2", "--runs=1", "--batch=100", "--num-inserts=1003", "--start-time=2026-11-01T00:00:00Z",
-            "--tables=multiple", "--prefill=55", "--verify=full", "--quiet")  # fmt: skip
+    load = (
+        "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1003", "--tables=multiple",
+        "--start-time=2026-11-01T00:00:00Z", "--prefill=55", "--verify=full", "--quiet",
+    )  # fmt: skip
     own = pg.run("insert", *TARGET, *load)
     one_by_one = pg.run("insert", *TARGET, f"--client={client}", *load[:2], "--num-inserts=53")
     mixed = pg.run("mixed", *TARGET, f"--client={client}", "--batch=50", "--duration=1s", "--quiet")

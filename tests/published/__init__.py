@@ -8,9 +8,10 @@
 `measure` carries out results/plan.yaml on one target after the other, in both sets of settings
 where a vendor advises others (dbinstall/settings.yaml): its server is started, measured and
 stopped. It ends in time; the same command goes on where it stopped, also after an interruption.
-`--only` measures one target, again if it is done. `left` shows what is done and what is not. Once
-nothing is left, or by `publish`, the results are published in results/published/, as the command
-`publish` does it, and the README's table and picture are made of them. `table` only prints it.
+`--only` measures one target, again if it is done. `left` shows what is done and what is not; what
+was published by this plan and version is done. Once nothing is left, or by `publish`, rows that
+were measured replace their own in results/published/, as the command `publish` writes it, and the
+README's table and picture are made of all. `table` only prints it.
 """
 
 from pathlib import Path

@@ -7,17 +7,16 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
 import yaml
 
-from cli.experiment.plan import read_plan
-from cli.experiment.record import PlanRecord
 from cli.targets.advice import Choice, Size
-from simulator import __version__
 from simulator.errors import Interrupted, counted
-from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published import BUNDLE, FOLDER, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published.records import measured, published
 from tests.published.table import picture, with_table
 from tests.servers.settings import Place, places
 
@@ -42,26 +41,14 @@ def size() -> Size:
     return Size(memory_mib // 2, psutil.cpu_count() or 1)
 
 
-def record_of(target: str) -> PlanRecord | None:
-    """Return what was measured of a target by this plan and program; None: nothing."""
-    paths = sorted((MEASURED / target).glob("plan-*.json"))
-    records = [PlanRecord.model_validate_json(path.read_bytes()) for path in paths]
-    plan = read_plan(PLAN).model_dump(mode="json", by_alias=True, exclude={"targets"})
-    for record in records:
-        same = {key: value for key, value in record.plan.items() if key != "targets"} == plan
-        if same and record.program_version == __version__:
-            return record
-    return None
-
-
 def measure(only: str, hours: float) -> None:
     """Measure what is left, for some hours; publish if nothing is left then."""
     ends_s = time.monotonic() + 3600 * hours
     wanted = {only: targets()[only]} if only else targets()
     for target, place in wanted.items():
-        record = record_of(target)
-        done = record is not None and record.status == "done"
-        if (only and done) or record is None:
+        known = measured(target)
+        done = known is not None and known[1].status == "done"
+        if (only and done) or known is None:
             shutil.rmtree(MEASURED / target, ignore_errors=True)
         if done and not only:
             continue
@@ -116,20 +103,22 @@ def _reached(
 
 
 def _is_done(target: str) -> bool:
-    record = record_of(target)
-    return record is not None and record.status == "done"
+    known = measured(target)
+    return known is not None and known[1].status == "done"
 
 
 def left() -> str:
     """Return as text what is done, and what is left."""
     lines = []
     for target in targets():
-        record = record_of(target)
-        if record is None:
+        known = measured(target)
+        if known is None:
             lines.append(f"{target}: not begun")
         else:
+            path, record = known
             items = counted(len(record.items), "item")
             state = "done" if record.status == "done" else "begun"
+            state = "published" if path.is_relative_to(BUNDLE) else state
             lines.append(f"{target}: {state}, {items} measured until {record.last:%Y-%m-%d %H:%M}")
     done = sum(_is_done(target) for target in targets())
     lines.append(f"{done} of {len(targets())} targets are done")
@@ -137,13 +126,19 @@ def left() -> str:
 
 
 def publish() -> None:
-    """Publish what is done, and put table and picture into the README."""
-    records = [path for target in targets() if _is_done(target)
-               for path in sorted((MEASURED / target).glob("plan-*.json"))]  # fmt: skip
-    if not records:
-        raise SystemExit("nothing is done yet: python -m tests.published measure")
-    shutil.rmtree(BUNDLE, ignore_errors=True)
-    program("publish", *records, f"--folder={BUNDLE}")
+    """Publish what is done in place of earlier rows, and put table and picture into the README."""
+    with TemporaryDirectory() as earlier:
+        if BUNDLE.exists():
+            shutil.copytree(FOLDER, earlier, dirs_exist_ok=True)
+        known = {target: Path(earlier, path.name) for target, (path, _) in published().items()}
+        done = [target for target in targets() if _is_done(target)]
+        new = {target: found[0] for target in done if (found := measured(target))}
+        known |= {name: path for name, path in new.items() if not path.is_relative_to(BUNDLE)}
+        if not known:
+            raise SystemExit("nothing is done yet: python -m tests.published measure")
+        shutil.rmtree(BUNDLE, ignore_errors=True)
+        program("publish", *(known[target] for target in targets() if target in known),
+                f"--folder={BUNDLE}")  # fmt: skip
     PICTURE.write_text(picture())
     README.write_text(with_table(README.read_text()))
 

@@ -20,6 +20,7 @@ from cli.targets.advice import SUFFIX
 from simulator.modules.evidence import evidence
 from simulator.protocol.events import ServerFacts
 from tests.published import BEGIN, END, FOLDER, LEFT_OUT
+from tests.published.records import is_current, published
 
 RATE = "rows_per_s"
 PROMISES = (
@@ -155,8 +156,7 @@ def _known(rates: Sequence[float]) -> str:
 
 def rows() -> list[Row]:
     """Return what is published, by promise, and within each the fastest first."""
-    paths = sorted(FOLDER.glob("plan-*.json"))
-    records = [PlanRecord.model_validate_json(path.read_bytes()) for path in paths]
+    records = (record for _, record in published().values())
     found = [Row(record) for record in records if any(line.repeats for line in record.lines)]
     return sorted(found, key=lambda row: (row.promise, -row.best))
 
@@ -224,6 +224,15 @@ def _said_of(found: Sequence[Row]) -> Iterator[str]:
 
 def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     """Yield what does not hold for all rows."""
+    earlier = [f"`{row.target}`" for row in found if not is_current(row.record)]
+    if earlier:
+        when = max(row.record.last for row in found
+                   if row.record.last and not is_current(row.record))  # fmt: skip
+        names = "all rows" if len(earlier) == len(found) else ", ".join(earlier)
+        yield (
+            f"Measured by an earlier plan, until {when:%Y-%m-%d}, in shorter runs, and left until"
+            f" `make published` measures them again: {names}."
+        )
     uneven = [f"`{row.target}`" for row in found if _is_uneven(row)]
     if uneven:
         names = "no row" if len(uneven) == len(found) else f"all but {', '.join(uneven)}"

@@ -1,9 +1,16 @@
 """The published results: the README's table is made of them, and all of them are verified."""
 
+import shutil
+from pathlib import Path
+
+import pytest
+
 from cli.bundle.folder import problems_of
 from cli.targets.advice import SUFFIX
 from tests import published
+from tests.published import measuring, records, table
 from tests.published.measuring import targets
+from tests.published.records import is_current
 from tests.published.table import PROMISES, picture, rows, with_table
 
 ROWS = rows()
@@ -48,3 +55,52 @@ def test_what_is_published_was_measured_whole_and_is_verified():
 
 def test_the_folder_is_as_it_was_published():
     assert list(problems_of(published.BUNDLE)) == []
+
+
+def test_rows_of_an_earlier_plan_are_named():
+    earlier = [row.target for row in ROWS if not is_current(row.record)]
+    said = [line for line in with_table("").splitlines() if line.startswith("Measured by an")]
+
+    assert len(said) == bool(earlier)
+    assert all(f"`{target}`" in said[0] for target in earlier if len(earlier) < len(ROWS))
+
+
+def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = records.published()
+    new, other = sorted(known, key=lambda target: not is_current(known[target][1]))[:2]
+    _moved(tmp_path, monkeypatch)
+    folder = published.FOLDER
+    for target, into in ((new, tmp_path / "measured" / new), (other, tmp_path / "old" / "results")):
+        into.mkdir(parents=True)
+        path, record = known[target]
+        for file in (path.name, *(name for item in record.items for name in item.files)):
+            shutil.copy(folder / file, into)
+
+    assert f"{new}: done" in measuring.left()
+    measuring.publish()
+
+    found = {row.target for row in table.rows()}
+    assert found == {new, other}
+    assert f"{new}: published" in _left_without_what_is_measured(tmp_path)
+    assert list(problems_of(tmp_path / "old")) == []
+
+
+def _moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have everything read and written below a folder."""
+    places = {
+        "BUNDLE": folder / "old", "FOLDER": folder / "old" / "results",
+        "MEASURED": folder / "measured", "README": folder / "README.md",
+        "PICTURE": folder / "published.svg",
+    }  # fmt: skip
+    for module in (measuring, records, table):
+        for name, path in places.items():
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, path)
+    places["README"].write_text(published.BEGIN + published.END)
+
+
+def _left_without_what_is_measured(folder: Path) -> str:
+    shutil.rmtree(folder / "measured")
+    return measuring.left()

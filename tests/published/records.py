@@ -1,0 +1,42 @@
+"""The records of what was measured and of what is published, by target."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cli.experiment.plan import read_plan
+from cli.experiment.record import PlanRecord
+from simulator import __version__
+from tests.published import FOLDER, MEASURED, PLAN
+
+
+def published() -> Mapping[str, tuple[Path, PlanRecord]]:
+    """Return target -> what is published of it: the file and the record."""
+    found = {}
+    for path in sorted(FOLDER.glob("plan-*.json")):
+        record = PlanRecord.model_validate_json(path.read_bytes())
+        for target in dict.fromkeys(line.target for line in record.lines):
+            found[target] = (path, record)
+    return found
+
+
+def measured(target: str) -> tuple[Path, PlanRecord] | None:
+    """Return what this plan and program measured of a target, here or as published."""
+    for path in sorted((MEASURED / target).glob("plan-*.json")):
+        record = PlanRecord.model_validate_json(path.read_bytes())
+        if is_current(record):
+            return path, record
+    known = published().get(target)
+    return known if known and is_current(known[1]) else None
+
+
+def is_current(record: PlanRecord) -> bool:
+    """Whether this version of plan and program measured it."""
+    plan = {key: value for key, value in record.plan.items() if key != "targets"}
+    return plan == _plan() and record.program_version == __version__
+
+
+@cache
+def _plan() -> dict[str, Any]:
+    return read_plan(PLAN).model_dump(mode="json", by_alias=True, exclude={"targets"})
