@@ -103,8 +103,8 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/compare.py
 	$(BIN)/python tests/perf/page.py
 
-published: .venv/ready-dev all-servers ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row
-	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS))
+published: .venv/ready-dev all-servers ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESSES=FILE: servers elsewhere
+	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(if $(ADDRESSES),--addresses $(ADDRESSES))
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off \

@@ -8,7 +8,7 @@ import pytest
 from cli.targets.advice import SUFFIX, Choice, Size, advice
 from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import edited
-from tests.published.measuring import OTHERS
+from tests.published.targets import OTHERS
 from tests.servers.base import Server
 from tests.servers.settings import places
 

@@ -1,6 +1,6 @@
 """The published results: measured on every database server, and the README's table of them.
 
-    python -m tests.published measure [--only TARGET] [--hours 2]
+    python -m tests.published measure [--only TARGET] [--hours 2] [--address TARGET=URL ...]
     python -m tests.published left
     python -m tests.published publish
     python -m tests.published table
@@ -11,7 +11,9 @@ stopped. It ends in time; the same command goes on where it stopped, also after 
 `--only` measures one target, again if it is done. `left` shows what is done and what is not; what
 was published by this plan and version is done. Once nothing is left, or by `publish`, rows that
 were measured replace their own in results/published/, as the command `publish` writes it, and the
-README's table and picture are made of all. `table` only prints it.
+README's table and picture are made of all. `table` only prints it. With `--address`, or
+`--addresses FILE`, the targets named there are measured on servers that run elsewhere, in databases
+of their own, which are dropped at the end; the words are those of the contract suite.
 """
 
 from pathlib import Path

@@ -1,10 +1,13 @@
 """The command line of tests.published."""
 
 import argparse
+from pathlib import Path
 
 import tests.published
-from tests.published.measuring import left, measure, publish, targets
+from simulator.errors import ConfigError, nearest
+from tests.published.measuring import addressed, left, measure, publish
 from tests.published.table import table
+from tests.published.targets import targets
 
 _HOURS = 2.0
 
@@ -18,7 +21,11 @@ def main() -> None:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure", help="measure what is left, or one target")
-    measuring.add_argument("--only", metavar="TARGET", choices=["", *targets()], default="")
+    measuring.add_argument("--only", metavar="TARGET", default="")
+    measuring.add_argument("--address", metavar="TARGET=URL", action="append", default=[],
+                           help="measure a target of config.yaml on a server that runs"
+                           " elsewhere; the same words as of the contract suite")  # fmt: skip
+    measuring.add_argument("--addresses", metavar="FILE", type=Path, help="the same from a file")
     measuring.add_argument("--hours", type=float, default=_HOURS, help="at most so long")
     commands.add_parser("left", help="print what is done and what is left")
     commands.add_parser("publish", help="publish what is done; write table and picture")
@@ -26,7 +33,16 @@ def main() -> None:
     arguments = parser.parse_args()
     match arguments.command:
         case "measure":
-            measure(arguments.only, arguments.hours)
+            try:
+                elsewhere = addressed(arguments.address, arguments.addresses, arguments.only)
+            except ConfigError as error:
+                parser.error("\n".join(error.problems))
+            places = elsewhere or targets()
+            if arguments.only and arguments.only not in places:
+                parser.error(
+                    f"no such target: {arguments.only} ({nearest(arguments.only, places)})"
+                )
+            measure(places, arguments.only, arguments.hours)
         case "left":
             print(left(), end="")
         case "publish":

@@ -1,50 +1,64 @@
 """The measurement: a target after the other, each with its own server, in parts of some hours."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import psutil
 import yaml
 
-from cli.targets.advice import Choice, Size
+from cli.experiment.plan import read_plan
+from cli.targets.advice import Choice
+from simulator.control import marks
+from simulator.data.schema import PrimaryKey, Table
+from simulator.data.workloads import workload_class
 from simulator.errors import Interrupted, counted
-from tests.published import BUNDLE, FOLDER, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published import BUNDLE, FOLDER, MEASURED, PICTURE, PLAN, README, ROOT
 from tests.published.records import measured, published
 from tests.published.table import picture, with_table
-from tests.servers.settings import Place, places
+from tests.published.targets import size, targets
+from tests.servers import SERVERS
+from tests.servers.elsewhere import Elsewhere, addresses, server_at
+from tests.servers.settings import Place
 
-EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
-OTHERS = ("postgres17", "postgres18", "timescaledb15", "elasticsearch_secure", "opensearch3")
-OTHERS += ("cassandra_cluster", "iotdb_us")
-"""Servers of a database that another one stands for."""
 _FIRST_PORT = 42_100
 """Items are found again by the options of their target, so the ports are always the same."""
 _DATABASE = "published"
 
 
-def targets() -> dict[str, Place]:
-    """Return target -> where it is measured; no server for an embedded database."""
-    found = {name: Place("", name, Choice.INSTALLED) for name in EMBEDDED} | dict(places(*OTHERS))
-    return {target: place for target, place in found.items() if target not in LEFT_OUT}
+def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, Place]:
+    """Return the targets of config.yaml that are measured on servers that run elsewhere.
+
+    With `only`, of the file no other target; ConfigError with every problem.
+    """
+    entries = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+    modules = {name: entry["module"] for name, entry in entries.items()}
+    found = {}
+    for name, address in addresses(words, file, modules, os.environ, only=only).items():
+        server = server_at(address, _tables)
+        SERVERS[server.name] = server
+        found[name] = Place(server.name, name, Choice.INSTALLED)
+    return found
 
 
-def size() -> Size:
-    """Return what a server has of this machine: half of its memory, beside the client."""
-    memory_mib = psutil.virtual_memory().total // 2**20
-    return Size(memory_mib // 2, psutil.cpu_count() or 1)
+def _tables() -> list[Table]:
+    """Return every table that the plan makes."""
+    names = {setting.insert.workload for setting in read_plan(PLAN).settings if setting.insert}
+    classes = [workload_class(name) for name in sorted(names)]
+    tables = (table for cls in classes for table in cls(cls.params_model(), 0, 0).tables)
+    return [marks.TABLE, *(table.stored(PrimaryKey.NONE, 1) for table in tables)]
 
 
-def measure(only: str, hours: float) -> None:
-    """Measure what is left, for some hours; publish if nothing is left then."""
+def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
+    """Measure what is left of some targets, for some hours; publish if nothing is left then."""
     ends_s = time.monotonic() + 3600 * hours
-    wanted = {only: targets()[only]} if only else targets()
+    wanted = {only: places[only]} if only else places
     for target, place in wanted.items():
         known = measured(target)
         done = known is not None and known[1].status == "done"
@@ -56,7 +70,7 @@ def measure(only: str, hours: float) -> None:
         if left_s < 60 or not _measured(target, place, left_s):
             break
     print(left(), end="", file=sys.stderr)
-    if all(_is_done(target) for target in targets()):
+    if all(_is_done(target) for target in places):
         publish()
 
 
@@ -96,6 +110,8 @@ def _reached(
     server.first_port = _FIRST_PORT
     stack.enter_context(server)
     server.create_database(_DATABASE)
+    if isinstance(server, Elsewhere):  # others vanish with their server
+        stack.callback(server.drop_database, _DATABASE)
     for name in ("username", "password", "token"):
         options.pop(name, None)
         options.pop(f"{name}_from", None)
@@ -109,8 +125,8 @@ def _is_done(target: str) -> bool:
 
 def left() -> str:
     """Return as text what is done, and what is left."""
-    lines = []
-    for target in targets():
+    lines, wanted = [], known_targets()
+    for target in wanted:
         known = measured(target)
         if known is None:
             lines.append(f"{target}: not begun")
@@ -120,9 +136,15 @@ def left() -> str:
             state = "done" if record.status == "done" else "begun"
             state = "published" if path.is_relative_to(BUNDLE) else state
             lines.append(f"{target}: {state}, {items} measured until {record.last:%Y-%m-%d %H:%M}")
-    done = sum(_is_done(target) for target in targets())
-    lines.append(f"{done} of {len(targets())} targets are done")
+    done = sum(map(_is_done, wanted))
+    lines.append(f"{done} of {len(wanted)} targets are done")
     return "".join(f"{line}\n" for line in lines)
+
+
+def known_targets() -> list[str]:
+    """Return the targets to be measured, and those that were measured on servers elsewhere."""
+    here = sorted(path.name for path in MEASURED.glob("[a-z]*") if path.is_dir())
+    return [*dict.fromkeys([*targets(), *published(), *here])]
 
 
 def publish() -> None:
@@ -131,13 +153,14 @@ def publish() -> None:
         if BUNDLE.exists():
             shutil.copytree(FOLDER, earlier, dirs_exist_ok=True)
         known = {target: Path(earlier, path.name) for target, (path, _) in published().items()}
-        done = [target for target in targets() if _is_done(target)]
+        wanted = known_targets()
+        done = [target for target in wanted if _is_done(target)]
         new = {target: found[0] for target in done if (found := measured(target))}
         known |= {name: path for name, path in new.items() if not path.is_relative_to(BUNDLE)}
         if not known:
             raise SystemExit("nothing is done yet: python -m tests.published measure")
         shutil.rmtree(BUNDLE, ignore_errors=True)
-        program("publish", *(known[target] for target in targets() if target in known),
+        program("publish", *(known[target] for target in wanted if target in known),
                 f"--folder={BUNDLE}")  # fmt: skip
     PICTURE.write_text(picture())
     README.write_text(with_table(README.read_text()))

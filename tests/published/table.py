@@ -17,10 +17,11 @@ from cli.report.numbers import significant
 from cli.results.result import Result
 from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
-from simulator.modules.evidence import evidence
+from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
 from tests.published import BEGIN, END, FOLDER, LEFT_OUT
 from tests.published.records import is_current, published
+from tests.published.targets import targets
 
 RATE = "rows_per_s"
 PROMISES = (
@@ -237,6 +238,11 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     if uneven:
         names = "no row" if len(uneven) == len(found) else f"all but {', '.join(uneven)}"
         yield f"Known to within 10 % in all columns of rates, after the runs made: {names}."
+    others = [row for row in found if row.target not in targets()]
+    for row in others:
+        records = evidence(row.inserts[0].module).real
+        note = next((each.note for each in records if each.reached is Reached.ADDRESS), "")
+        yield f"`{row.target}` ran elsewhere, not started by the tests{note and f': {note}'}."
     for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
         yield f"\\* {module}: {PREALLOCATED[module]}."
     for name, why in LEFT_OUT.items():

@@ -73,10 +73,13 @@ def addresses(
     file: Path | None,
     modules: Mapping[str, str],
     environment: Collection[str],
+    *,
+    only: str = "",
 ) -> dict[str, Address]:
     """Return the address of each target; ConfigError with every problem.
 
-    `modules` has the targets and their modules, `environment` the names of its variables.
+    `modules` has the targets and their modules, `environment` the names of its variables. With
+    `only`, the file's other targets are left out.
     """
     entries: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
@@ -86,7 +89,8 @@ def addresses(
         if not isinstance(listed, dict) or not all(isinstance(e, dict) for e in listed.values()):
             problems.append(f"{file}: expected `targets:` with a mapping of options for each")
         else:
-            entries |= {str(name): dict(entry) for name, entry in listed.items()}
+            entries |= {str(name): dict(entry) for name, entry in listed.items()
+                        if only in ("", str(name))}  # fmt: skip
     for word in words:
         target, _, url = word.partition("=")
         if target in modules and "://" in url:

@@ -9,9 +9,9 @@ from cli.bundle.folder import problems_of
 from cli.targets.advice import SUFFIX
 from tests import published
 from tests.published import measuring, records, table
-from tests.published.measuring import targets
 from tests.published.records import is_current
 from tests.published.table import PROMISES, picture, rows, with_table
+from tests.published.targets import targets
 
 ROWS = rows()
 

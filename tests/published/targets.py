@@ -1,0 +1,24 @@
+"""Which targets are measured here, and what their servers have of this machine."""
+
+import psutil
+
+from cli.targets.advice import Choice, Size
+from tests.published import LEFT_OUT
+from tests.servers.settings import Place, places
+
+EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
+OTHERS = ("postgres17", "postgres18", "timescaledb15", "elasticsearch_secure", "opensearch3")
+OTHERS += ("cassandra_cluster", "iotdb_us")
+"""Servers of a database that another one stands for."""
+
+
+def targets() -> dict[str, Place]:
+    """Return target -> where it is measured; no server for an embedded database."""
+    found = {name: Place("", name, Choice.INSTALLED) for name in EMBEDDED} | dict(places(*OTHERS))
+    return {target: place for target, place in found.items() if target not in LEFT_OUT}
+
+
+def size() -> Size:
+    """Return what a server has of this machine: half of its memory, beside the client."""
+    memory_mib = psutil.virtual_memory().total // 2**20
+    return Size(memory_mib // 2, psutil.cpu_count() or 1)
