@@ -1,10 +1,11 @@
 """Databases for a test: installed by the commands of a README, or on this machine."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -54,17 +55,40 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
 def outside(kube: Kubernetes, name: str) -> Iterator[dict[str, Any]]:
     """Start a server of tests.servers on the machine of the test cluster; yield its options.
 
-    It listens on the loopback interface only. Connections of pods to its port on the address of the
-    API server, which is that of the machine, are forwarded.
+    It listens on the loopback interface only.
     """
     server_class = SERVERS[name]
     server_class.install()
+    with (
+        server_class() as server,
+        server.database() as database,
+        forwarded(kube, server.options(database), server.port()) as options,
+    ):
+        yield options
+
+
+def on_loopback(options: Mapping[str, Any]) -> bool:
+    """Return whether options reach a server on the loopback interface."""
+    return any(_LOOPBACK in value for value in options.values() if isinstance(value, str))
+
+
+@contextmanager
+def forwarded(
+    kube: Kubernetes, options: Mapping[str, Any], port: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Yield options with which pods of the test cluster reach a server on the loopback interface.
+
+    Connections to its port on the address of the API server, which is that of the machine, are
+    forwarded. Without a port it is read from the options.
+    """
     address = urlsplit(kube.server()["server"]).hostname
     assert address
-    with server_class() as server, server.database() as database:
-        port = server.port()
-        with closing(Proxy(port, lambda _: socket.create_server((address, port)))):
-            yield {
-                key: value.replace(_LOOPBACK, address) if isinstance(value, str) else value
-                for key, value in server.options(database).items()
-            }
+    text = " ".join(f"{key}={value}" for key, value in options.items())
+    found = re.search(rf"(?:\bport=|{_LOOPBACK}:)(\d+)", text)
+    assert port or found, "the options have no port"
+    listens = port or int(found[1])
+    with closing(Proxy(listens, lambda _: socket.create_server((address, listens)))):
+        yield {
+            key: value.replace(_LOOPBACK, address) if isinstance(value, str) else value
+            for key, value in options.items()
+        }
