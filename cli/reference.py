@@ -24,7 +24,6 @@ from cli.planning.plan import empty_dataset
 from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
 from cli.summary.figures import FIGURES
 from cli.targets.advice import Amount, Choice, Value, advice
-from cli.targets.config import load
 from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
@@ -289,7 +288,7 @@ def _figures() -> str:
 
 
 def _settings() -> str:
-    """Return both sets of settings of each target, and the targets that have one."""
+    """Return both sets of settings of each target, and the databases that have one set."""
     rows, single, beyond = [], [], []
     for target, own in advice().items():
         for name, each in {**own.server, **own.options}.items():
@@ -302,13 +301,11 @@ def _settings() -> str:
         single += [f"- {own.product}: {own.nothing}."] if own.nothing else []
         beyond += [f"- {own.product}, {name}: {why}." for name, why in own.beyond.items()]
     headings = ("Database", "Target", "Setting", "Of the", "As installed", "As advised", "Source")
-    missing = sorted({*MODULES} - {"null"} - {_module_of(target) for target in advice()})
     return "\n\n".join(
         [
             _table(headings, rows),
             "One set only:\n\n" + "\n".join(single),
             "Advised, and in no set:\n\n" + "\n".join(beyond),
-            f"Not looked up yet: {', '.join(missing)}.",
         ]
     )
 
@@ -316,11 +313,11 @@ def _settings() -> str:
 def _value(value: Value) -> str:
     if isinstance(value, Amount):
         return value.described()
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`" if value else "-"
-
-
-def _module_of(target: str) -> str:
-    return str(load(ROOT / "config.yaml").entry(target)["module"])
+    return (
+        f"`{str(value).lower() if isinstance(value, bool) else value}`"
+        if value not in (None, "")
+        else "-"
+    )
 
 
 PARTS: dict[str, Callable[[], str]] = {

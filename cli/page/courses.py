@@ -16,15 +16,16 @@ from cli.report.numbers import significant
 from cli.report.occurrences import occurrences_of, unlisted_failures
 from cli.results.result import RunRecord
 from simulator.errors import counted
+from simulator.protocol.events import Occurrence
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import Work
 
 _LEAST_S = 3
 """A shorter run has no course."""
 _MOST_LINES = 5
-_MOST_POINTS = 300
 _TIMED_PHASES = (Work.INSERT, Work.MIXED)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
+_BAND = "In a long run a line shows means of some seconds, in a band of their lowest and highest."
 _REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
 """Phases that a picture shows as one."""
 _SHORTEST_S = 0.25
@@ -40,13 +41,14 @@ def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
         note = (
             f"Rows acknowledged in each second, of the run with the median rate {which}, if it"
             " lasted 3 s or longer, and of a run that failed; below it the phases of that run."
+            f" {_BAND}"
             " Marks are the server's own work, found up to a second after it began, and failures."
             " Work that the server does not count can cause dips, too."
         )
         yield Section("course", "Rate over time", [note], pictures)
     used = [_resources(each) for each in found]
     if pictures := [picture for picture in used if picture]:
-        yield Section("resources", "Resources over time", (), pictures)
+        yield Section("resources", "Resources over time", [_BAND], pictures)
 
 
 def _rates(each: Measured, most: int) -> Picture | None:
@@ -56,7 +58,7 @@ def _rates(each: Measured, most: int) -> Picture | None:
     labels = [_place(each, run) for run in runs]
     styles = [Style(order, order) for order in range(len(runs))]
     series = [
-        Series(label, style, _thinned(_by_second(run)))
+        Series(label, style, _by_second(run))
         for label, style, run in zip(labels, styles, runs, strict=True)
     ]
     marks = [
@@ -122,13 +124,6 @@ def _by_second(run: RunRecord) -> list[Point]:
     return points
 
 
-def _thinned(points: Sequence[Point]) -> list[Point]:
-    """Return means of neighbours, where there are more points than a picture shows."""
-    each = math.ceil(len(points) / _MOST_POINTS)
-    groups = (points[start : start + each] for start in range(0, len(points), each))
-    return [Point(sum(p.x for p in g) / len(g), sum(p.y for p in g) / len(g)) for g in groups]
-
-
 def _spans(run: RunRecord) -> list[Span]:
     """Return the phases that load the database; a prefill ends at the common start."""
     phases = {name: s for name, s in run.outcome.phases_s.items() if name in _SHOWN_PHASES}
@@ -165,14 +160,22 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
 
 
 def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
-    """Return one line for each mark."""
-    rows = [
-        [label, f"{run.run}", f"{found.at_s:.1f}", found.what, f"{found.count:,}"]
-        for label, run in zip(labels, runs, strict=True)
-        for found in occurrences_of(run.outcome)
-    ]
-    columns = [words("Run with"), number("Run"), number("At s"), words("Mark"), number("Count")]
+    """Return one line for each kind of mark of a run: how many, and when."""
+    rows = []
+    for label, run in zip(labels, runs, strict=True):
+        kinds: dict[str, list[Occurrence]] = defaultdict(list)
+        for found in occurrences_of(run.outcome):
+            kinds[found.what].append(found)
+        for what, some in kinds.items():
+            count = sum(found.count for found in some)
+            rows.append([label, f"{run.run}", what, f"{count:,}", ", ".join(map(_moment, some))])
+    columns = [words("Run with"), number("Run"), words("Mark"), number("Count"), words("At s")]
     return Table(columns, rows, title="Marks")
+
+
+def _moment(found: Occurrence) -> str:
+    """Return when something happened, and how often if it was more than once."""
+    return f"{found.at_s:.1f}" + (f" ({found.count:,} times)" if found.count > 1 else "")
 
 
 def _resources(each: Measured) -> Picture | None:
@@ -192,7 +195,7 @@ def _resources(each: Measured) -> Picture | None:
         Series(
             name,
             Style(order, order),
-            _thinned([Point(s.ended_s - s.duration_s / 2 - first_s, cores) for s, cores in of]),
+            [Point(s.ended_s - s.duration_s / 2 - first_s, cores) for s, cores in of],
         )
         for order, (name, of) in enumerate(lines.items())
         if of

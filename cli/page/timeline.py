@@ -1,13 +1,16 @@
 """The picture of a run's course: values over time with marks, and its phases below."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import cycle
+from statistics import fmean
 
 from cli.page.charts import (
     LONGEST_LABEL_PX,
     ROW_PX,
     Axis,
+    Point,
     Series,
     keyed,
     legend_of,
@@ -27,6 +30,9 @@ _WORK = ("triangle-down", "diamond", "triangle-up", "circle")
 _FAILURES = ("cross", "square", "triangle-left", "triangle-right")
 """Markers of the server's own work, and of failures."""
 _MOST_WHOLE_MARKS = 30
+_STEP_PX = 3.0
+"""A line is nearly as wide: of more values nothing more would be seen."""
+_BAND_OPACITY = 0.2
 _MARK_PX = 12.0
 """Height of a row of markers."""
 
@@ -58,15 +64,18 @@ def course(
     phases: Mapping[str, Sequence[Span]],
     marks: Sequence[Mark] = (),
 ) -> str:
-    """Return values over time with marks, and below them rows of phases as bars."""
+    """Return values over time with marks, and below them rows of phases as bars.
+
+    Of more values than there are columns, the means are drawn, on a band of lowest and highest.
+    """
     left_px = max(min(max(map(len, phases)) * LETTER_PX, LONGEST_LABEL_PX) + 10, 44.0)
+    width_px = WIDTH_PX - left_px - 18
     times = [t for spans in phases.values() for span in spans for t in (span.start_s, span.end_s)]
     times += [p.x for each in series for p in each.points] + [mark.at_s for mark in marks]
-    place = {
-        "type": "quantitative",
-        "scale": {"domain": [min(times), max(times)], "nice": False},
-    }
-    width = {"width": WIDTH_PX - left_px - 18}
+    domain = min(times), max(times)
+    series = [replace(each, points=thinned(each.points, domain, width_px)) for each in series]
+    place = {"type": "quantitative", "scale": {"domain": [*domain], "nice": False}}
+    width = {"width": width_px}
     return drawn(
         title,
         {
@@ -79,20 +88,49 @@ def course(
     )
 
 
+def thinned(points: Sequence[Point], domain: tuple[float, float], width_px: float) -> list[Point]:
+    """Return points as they are, or the mean, lowest and highest of those in a few columns."""
+    if len(points) <= width_px:
+        return [*points]
+    start, end = domain
+    step = _STEP_PX / width_px * (end - start)
+    found: dict[int, list[float]] = defaultdict(list)
+    for point in points:
+        found[int((point.x - start) / step)].append(point.y)
+    return [
+        Point(start + (number + 0.5) * step, fmean(some), min(some), max(some))
+        for number, some in found.items()
+    ]
+
+
+def _bands(series: Sequence[Series], place: Spec, value: Spec) -> Iterator[Spec]:
+    """Yield the area between the lowest and highest values of each series that is thinned."""
+    for each in series:
+        if any(point.low is not None for point in each.points):
+            ends = {"y": {"field": "low", **value}, "y2": {"field": "high"}}
+            yield {
+                "data": {"values": rows_of([each])},
+                "mark": {"type": "area", "color": each.style.ink, "opacity": _BAND_OPACITY},
+                "encoding": {"x": {"field": "x", **place}, **ends},
+            }
+
+
 def _values(y: Axis, series: Sequence[Series], marks: Sequence[Mark], place: Spec) -> Spec:
     points = [point for each in series for point in each.points]
     kinds = [*dict.fromkeys((mark.kind, mark.is_failure) for mark in marks)]
     height_px = _HEIGHT_PX + _MARK_PX * len(kinds)
     hidden = {"title": None, "labels": False, "ticks": False}
-    value = upward(y, points)
+    value = {"type": "quantitative", **upward(y, points)}
     value["scale"] |= {"range": [height_px, _MARK_PX * len(kinds)]}
     encoding = {
         "x": {"field": "x", **place, "axis": hidden},
-        "y": {"field": "y", "type": "quantitative", **value},
+        "y": {"field": "y", **value},
         **keyed(series, dashed=True),
     }
     lines: Spec = {"data": {"values": rows_of(series)}, "mark": "line", "encoding": encoding}
-    return {"height": height_px, "layer": [lines, *_mark_layers(marks, kinds, place, height_px)]}
+    bands = _bands(series, place, value)
+    work = _mark_layers(marks, kinds, place, height_px)
+    return {"height": height_px, "layer": [*bands, lines, *work]}
 
 
 def _mark_layers(

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, RootModel, StrictBool, model_validator
+from pydantic import Field, RootModel, StrictBool, StrictInt, model_validator
 
 from cli.host.folders import shipped
 from cli.input.records import Record
@@ -85,7 +85,9 @@ class Amount(Record):
         return ", ".join([formula, *shown])
 
 
-Value: TypeAlias = Annotated[Amount | StrictBool | str | None, Field(union_mode="left_to_right")]
+Value: TypeAlias = Annotated[
+    Amount | StrictBool | StrictInt | str | None, Field(union_mode="left_to_right")
+]
 
 
 class SettingAdvice(Record):
@@ -142,7 +144,7 @@ class Advice(Record):
         return {name: value for name, value in found.items() if value not in (None, "")}
 
 
-def _written(value: Value, size: Size, mebibytes: str) -> bool | str | None:
+def _written(value: Value, size: Size, mebibytes: str) -> bool | int | str | None:
     return value.written(size, mebibytes) if isinstance(value, Amount) else value
 
 

@@ -20,7 +20,8 @@ from tests.unit.page import shown
 _NAMES = "[...document.querySelectorAll('#overview tbody a')].map(each => each.textContent)"
 _MARKS = """[...document.querySelectorAll('#ranking-picture [aria-roledescription="point"]')].map(
     each => each.getAttribute('aria-label'))"""
-_TEXTS = "[...document.querySelectorAll('#ranking-picture text')].map(each => each.textContent)"
+_TEXTS = """[...document.querySelectorAll("#ranking-picture text")].map(
+    each => each.textContent).filter(text => text)"""
 _UNKNOWN = Verdict(status=Status.UNKNOWN, reason="rows were not counted")
 
 

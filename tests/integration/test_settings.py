@@ -7,7 +7,7 @@ import pytest
 
 from cli.targets.advice import SUFFIX, Choice, Size, advice
 from tests.integration.conftest import CommandLine
-from tests.integration.test_databases import edited
+from tests.integration.test_databases import arguments, edited
 from tests.published.targets import OTHERS
 from tests.servers.base import Server
 from tests.servers.settings import places
@@ -51,7 +51,7 @@ def outcome_on(
         cli.config = edited(target, server.options(database), cli)
         inserted = cli.run(
             "insert", f"--target={target}", "--workers=2", "--runs=1", "--batch=1000", "--quiet",
-            "--num-inserts=20000", within_s=300,
+            *arguments(base), within_s=300,
         )  # fmt: skip
         asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet", within_s=300)
 

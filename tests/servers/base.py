@@ -47,6 +47,8 @@ class Server(ABC):
     """What is fetched; name and version make the name of the cache folder."""
     targets: ClassVar[Sequence[str]] = ()
     """Targets of config.yaml that the command line is tested with on this server."""
+    advised: ClassVar[bool] = True
+    """Whether it is the product whose vendor advises settings for its targets."""
     ready_s: ClassVar[float] = 60
     """Time limit for the start of each process, on a busy machine."""
     stop_s: ClassVar[float] = 30

@@ -31,6 +31,7 @@ class FerretDb(Server):
 
     name = "ferretdb"
     targets = ("mongodb",)
+    advised = False
     version = "2.7.0"
 
     def __init__(self) -> None:

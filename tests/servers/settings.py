@@ -29,5 +29,5 @@ def places(*left_out: str) -> Iterator[tuple[str, Place]]:
     for name, server in SERVERS.items():
         for target in server.targets if name not in left_out else ():
             yield target, Place(name, target, Choice.INSTALLED)
-            if target in advice() and advice()[target].differs:
+            if server.advised and target in advice() and advice()[target].differs:
                 yield f"{target}{SUFFIX}", Place(name, target, Choice.ADVISED)

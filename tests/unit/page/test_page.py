@@ -161,10 +161,11 @@ def test_the_course_marks_work_of_the_server_and_failures(page):
 
     for kind in ("checkpoints", "waits for a free page", "connections lost", "batches retried"):
         assert kind in texts
-    assert marks[:3] == [
-        ["1.2", "checkpoints", "1"],
-        ["2.5", "connections lost", "1"],
-        ["2.5", "batches retried", "3"],
+    assert marks[:4] == [
+        ["checkpoints", "3", "1.2, 4.1 (2 times)"],
+        ["connections lost", "1", "2.5"],
+        ["batches retried", "3", "2.5 (3 times)"],
+        ["connections restored", "1", "3.5"],
     ]
 
 

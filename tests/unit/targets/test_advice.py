@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from cli.targets.advice import SUFFIX, Amount, Choice, Size, advice
 from cli.targets.config import load
+from simulator.modules import MODULES, database_class
 from tests import ROOT
 
 BENCH = Size(memory_mib=10 * 1024, cores=8)
@@ -19,6 +20,7 @@ MANIFESTS = {
     "mariadb": "mariadb/statefulset-bench.yaml",
     "cassandra_sync": "cassandra/datacenter-bench.yaml",
     "opensearch": "opensearch/values-bench.yaml",
+    "cratedb": "cratedb/statefulset-bench.yaml",
 }
 WEAKER = re.compile(
     r"fsync|synchronous_commit|full_page|flush_log_at|sync_binlog|doublewrite|commitlog_sync"
@@ -61,6 +63,15 @@ def test_an_advised_target_differs_in_the_advised_options_only(target):
 
     assert advised == {**base, **own.target_options(Choice.ADVISED)}
     assert {*base} & {*own.options} == set()
+    model = database_class(base["module"]).options_model
+    assert {*own.options} <= {*model.model_fields}
+    assert all(model.model_fields[name].default != advised[name] for name in own.options)
+
+
+def test_what_the_vendor_advises_is_known_for_every_database():
+    targets = load(ROOT / "config.yaml")
+
+    assert {targets.entry(name)["module"] for name in advice()} == {*MODULES} - {"null"}
 
 
 def test_every_advised_target_is_declared():
