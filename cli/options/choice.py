@@ -56,7 +56,7 @@ _CLIENT = _target(
     type=click.Choice(("own", "driver", "driver-copy")),
     default=None,
     help="What sends the rows: this program's own encoding, or the vendor's driver, as its"
-    " documentation advises; the same as --extra-option client=...  [default: the target's]",
+    " documentation advises (the target's option client).  [default: the target's]",
 )
 _reaching = options_of(ClusterOptions, "cluster")
 

@@ -135,6 +135,8 @@ class Table:
     parts: int = 1
     """Number of physical tables that the rows are spread across (4 with `--tables multiple`)."""
     indices: tuple[Index, ...] = ()
+    queried_tags: tuple[str, ...] = ()
+    """Tags by which the workload's queries select and group rows; empty: perhaps any of them."""
     group: str = ""
     """Tables of a group are written together: a payload may mix them. Empty: on its own."""
     distinct_times: bool = False

@@ -1,28 +1,40 @@
 """TimescaleDB, a relative of `postgres`: tables that are split into chunks of time.
 
-It uses no policies, which need a definition of "now" where time is an integer
-(set_integer_now_func): `compact` compresses the chunks, so that no result depends on the time at
-which a background job ran.
+It uses no policies: `compact` refreshes the continuous aggregates and compresses the chunks, so
+that no result depends on the time at which a background job ran.
+
+Queries that are asked may read continuous aggregates (`statement`). What verifies the stored rows
+reads the rows (`render`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from simulator.data.query import NewestQuery, Query, Statement, outputs
+from simulator.data.derived import innermost
+from simulator.data.own_query import TextQuery
+from simulator.data.query import Aggregate, NewestQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import Server
+from simulator.modules.base import OWN, Server
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared import sql
+from simulator.modules.shared.preaggregated import combined, definition, from_kept, kept_for
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id, {time})"
 _BY_RANGE_SINCE = (2, 13)
+_DAY_S = 86_400
+_LICENSE = "timescaledb.license"
+_COMMUNITY = ("compress", "aggregate_intervals_s")
+"""Options that the Apache edition does not have."""
+_AGGREGATE, _FUNCTION = "continuous aggregate", "function"
+_NOW = "_now"
+"""Suffix of the function that returns the present time of a table whose time is an integer."""
 
 
 class TimescaledbOptions(PostgresOptions):
@@ -34,7 +46,7 @@ class TimescaledbOptions(PostgresOptions):
         "which every key of a hypertable must contain",
     )
     chunk_interval_s: int = Field(
-        86_400, ge=1, description="the span of time of one chunk, in seconds"
+        _DAY_S, ge=1, description="the span of time of one chunk, in seconds"
     )
     time_index: bool = Field(
         default=True,
@@ -45,6 +57,31 @@ class TimescaledbOptions(PostgresOptions):
         description="compress all chunks after the insert, with a segment for each series; the "
         "Apache edition has no compression",
     )
+    aggregate_intervals_s: str = Field(
+        "",
+        pattern=r"^(\d{1,5}(,\d{1,5})*)?$",
+        description="create continuous aggregates of each table over these intervals, such as "
+        "60,3600, refresh them after the insert, and let queries read them; each divides a day of "
+        "86,400 s; the Apache edition has none",
+    )
+
+    @field_validator("aggregate_intervals_s")
+    @classmethod
+    def _divide_a_day(cls, value: str) -> str:
+        """Refuse intervals that TimescaleDB does not count from the start of 1970."""
+        wrong = [text for text in _listed(value) if not int(text) or _DAY_S % int(text)]
+        if wrong:
+            raise ValueError(f"expected divisors of {_DAY_S:,} s, got {', '.join(wrong)}")
+        return value
+
+    def intervals_s(self, table: Table) -> list[int]:
+        """Return the intervals of a table's continuous aggregates; the program's own has none."""
+        own = table.name.startswith(OWN)
+        return [] if own else sorted({*map(int, _listed(self.aggregate_intervals_s))})
+
+
+def _listed(text: str) -> list[str]:
+    return text.split(",") if text else []
 
 
 class TimescaledbDialect(PostgresDialect):
@@ -70,6 +107,18 @@ class TimescaledbDialect(PostgresDialect):
         return f"{function}({name}, {time}){some}"
 
 
+class _AggregatesDialect(TimescaledbDialect):
+    """The dialect of queries that read continuous aggregates."""
+
+    def aggregate(self, table: Table, aggregate: Aggregate) -> str:
+        """Return an aggregate of the rows, computed from those of each interval."""
+        return combined(self, table, aggregate)
+
+    def of_answers(self) -> sql.Dialect:
+        """Return the dialect for tables that are made of answers."""
+        return TimescaledbDialect()
+
+
 class Timescaledb(Postgres):
     """A PostgreSQL database with the extension timescaledb."""
 
@@ -80,17 +129,26 @@ class Timescaledb(Postgres):
             "Every primary key contains the time beside the id, as hypertables require.",
             "`create_indices` creates (tags, time, first field) rather than (tags, time).",
             "Newest rows are queried by a join; `config.yaml` has a tuned text with `last()`.",
-            "`compress` needs the Community edition, on which it is not tested.",
+            "`compress` and `aggregate_intervals_s` need the Community edition.",
+            (
+                "Continuous aggregates answer queries for counts, sums, means and extremes of "
+                "numbers if range and buckets are multiples of an interval: use `query --align`."
+            ),
+            "All other queries, and the verification of an insert, read the rows.",
         ),
     )
     options_model = TimescaledbOptions
     options: TimescaledbOptions
     dialect: ClassVar[PostgresDialect] = TimescaledbDialect()
     remedies: ClassVar[Mapping[str, str]] = {
-        "license": "leave out compress=true, or install the Community edition",
+        "license": "leave out compress and aggregate_intervals_s, or install the Community edition",
+        r"^42P01.*_every_\d+s": "run an insert with the same aggregate_intervals_s, which creates "
+        "the continuous aggregates",
         "^TS103": "put the time into primary_key_constraint; {time} stands for its column",
         **Postgres.remedies,
     }
+
+    # --- what is made for a table -----------------------------------------------------------------
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the extension if it does not exist, and the tables, all or none."""
@@ -99,14 +157,14 @@ class Timescaledb(Postgres):
         super().create(tables, batch_rows)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statements that create one hypertable."""
+        """Return the statements that create one hypertable, and its continuous aggregates."""
         statements = [
             *super().create_table(table, name, batch_rows),
             self._hypertable(table, name, self._extension()),
         ]
         if self.options.compress:
             statements.append(self._compressed(table, name))
-        return statements
+        return statements + self._continuous_aggregates(table, name)
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
         """Return the definition of the column that the database fills, and the constraint."""
@@ -158,8 +216,124 @@ class Timescaledb(Postgres):
         parts = "".join(f", {key} = {self.dialect.text(value)}" for key, value in settings.items())
         return f"ALTER TABLE {self.dialect.name(name)} SET (timescaledb.compress{parts})"
 
+    def _continuous_aggregates(self, table: Table, name: str) -> list[str]:
+        """Return the statements that create the continuous aggregates of one physical table.
+
+        They hold nothing before the first refresh; rows that are newer come from the table.
+        """
+        intervals_s = self.options.intervals_s(table)
+        statements = self._present_time(table, name) if intervals_s else []
+        place, dialect = table.names.index(name), self.dialect
+        for interval_s in intervals_s:
+            width = f"INTERVAL '{interval_s} seconds'"
+            if table.time.type is not Type.TIMESTAMP:
+                width = str(interval_s * table.time_unit.per_second)
+            start = f"time_bucket({width}, {dialect.name(table.time.name)})"
+            view = dialect.name(kept_for(table, interval_s).names[place])
+            statements.append(
+                f"CREATE MATERIALIZED VIEW {view} WITH (timescaledb.continuous, "
+                "timescaledb.materialized_only = false) AS "
+                f"{definition(dialect, table, name, start)} WITH NO DATA"
+            )
+        return statements
+
+    def _present_time(self, table: Table, name: str) -> list[str]:
+        """Return the statements that define "now" for times that are integers.
+
+        Without it such a table has no continuous aggregates.
+        """
+        dialect, time = self.dialect, table.time
+        if time.type is Type.TIMESTAMP:
+            return []
+        now, kind = dialect.name(table.name + _NOW), dialect.type_of(time)
+        seconds = f"extract(epoch FROM now()) * {table.time_unit.per_second}"
+        function = (
+            f"CREATE FUNCTION {now}() RETURNS {kind} LANGUAGE SQL STABLE "
+            f"AS 'SELECT CAST({seconds} AS {kind})'"
+        )
+        relation = dialect.text(dialect.name(name))
+        use = f"SELECT set_integer_now_func({relation}, {dialect.text(now)})"
+        return [function, use] if name == table.names[0] else [use]
+
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the hypertables, their aggregates, and the function for "now"."""
+        kept = self._kept([table])
+        integer = kept and table.time.type is not Type.TIMESTAMP
+        return [*table.names, *kept, *([table.name + _NOW] if integer else [])]
+
+    def _kept(self, tables: Sequence[Table]) -> list[str]:
+        """Return the names of the continuous aggregates of tables."""
+        return [
+            name
+            for table in tables
+            for interval_s in self.options.intervals_s(table)
+            for name in kept_for(table, interval_s).names
+        ]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, also by aggregates and by functions for "now"."""
+        found = super().existing(names)
+        views = [name for name, each in found.items() if each.kind == "view"]
+        aggregates = self._aggregates(views) if views else {}
+        functions = [name for name in names if name.endswith(_NOW) and name not in found]
+        if functions:
+            with self.cursor() as cursor:
+                cursor.execute(_FUNCTIONS, (functions,))
+                functions = [str(name) for (name,) in cursor.fetchall()]
+        kinds = {**dict.fromkeys(aggregates, _AGGREGATE), **dict.fromkeys(functions, _FUNCTION)}
+        return found | {name: Existing(kind) for name, kind in kinds.items()}
+
+    def _aggregates(self, names: Collection[str]) -> dict[str, str]:
+        """Return which of these are continuous aggregates -> the hypertable with its rows."""
+        quoted = {self.dialect.name(name): name for name in names}
+        with self.cursor() as cursor:
+            cursor.execute("SELECT to_regclass('timescaledb_information.continuous_aggregates')")
+            if cursor.fetchall() == [(None,)]:  # without the extension
+                return {}
+            cursor.execute(_AGGREGATES, (list(quoted),))
+            return {quoted[name]: str(rows) for name, rows in cursor.fetchall()}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table that has perhaps no chunks.
+
+        A function stores nothing.
+        """
+        if found.kind == _FUNCTION:
+            return Contents(0, 0)
+        counted = super().contents(name, found)
+        if counted.size_bytes is not None or not found.alike:
+            return counted
+        with suppress(SetupError):
+            return replace(counted, size_bytes=super().size_bytes([Table(name, (), ())]))
+        return counted
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the continuous aggregates, then the tables, then the functions, all or none."""
+        found, dropped = self.existing(names), dict[str, list[str]]()
+        for name in names:
+            kind = found[name].kind if name in found else ""
+            dropped.setdefault(_DROPS.get(kind, "TABLE"), []).append(self.dialect.name(name))
+        statements = [
+            f"DROP {kind} IF EXISTS {name}"
+            for kind in ("MATERIALIZED VIEW", "TABLE", "FUNCTION")
+            for name in dropped.get(kind, ())
+        ]
+        if statements:
+            self.change(statements)
+
+    # --- after an insert --------------------------------------------------------------------------
+
     def compact(self, tables: Sequence[Table]) -> None:
-        """Compress the chunks if the options say so, and do what autovacuum does later."""
+        """Refresh the aggregates and compress the chunks, and do what autovacuum does later."""
+        kept = self._kept(tables)
+        for name in kept:
+            with self.cursor() as cursor:
+                relation = self.dialect.text(self.dialect.name(name))
+                cursor.execute(f"CALL refresh_continuous_aggregate({relation}, NULL, NULL)")
+        if kept:
+            with self.cursor() as cursor:
+                for rows in self._aggregates(kept).values():
+                    cursor.execute(f"{self.compacting} {rows}")
         if self.options.compress:
             with self.cursor() as cursor:
                 for name in names_of(tables):
@@ -171,23 +345,19 @@ class Timescaledb(Postgres):
         super().compact(tables)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size of the tables with all chunks, indices and long values."""
-        names = [self.dialect.name(name) for name in names_of(tables)]
+        """Return the size of tables and aggregates, with chunks, indices and long values."""
+        names, kept = names_of(tables), self._kept(tables)
+        aggregates = self._aggregates([*names, *kept]) if kept else {}
+        relations = [aggregates.get(name) or self.dialect.name(name) for name in names]
+        relations += [aggregates[name] for name in kept if name in aggregates]
         with self.cursor() as cursor:
             cursor.execute(
-                "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s) AS name", (names,)
+                "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s) AS name", (relations,)
             )
             ((size,),) = cursor.fetchall()
         return int(size)
 
-    def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows, and the size of a table that has perhaps no chunks."""
-        counted = super().contents(name, found)
-        if counted.size_bytes is not None or not found.alike:
-            return counted
-        with suppress(SetupError):
-            return replace(counted, size_bytes=super().size_bytes([Table(name, (), ())]))
-        return counted
+    # --- the server -------------------------------------------------------------------------------
 
     def describe(self) -> Server:
         """Return both versions, the edition, and the settings.
@@ -203,8 +373,30 @@ class Timescaledb(Postgres):
             cursor.execute("ROLLBACK")
         version = f"TimescaleDB {version} on {server.version}"
         chunks = {"chunk_interval_s": str(self.options.chunk_interval_s)}
-        settings = {**server.settings, "timescaledb.license": str(edition), **chunks}
+        settings = {**server.settings, _LICENSE: str(edition), **chunks}
         return replace(server, version=version, settings=settings)
+
+    def inspect(self) -> Server:
+        """Describe the server; SetupError if its edition does not have what the options use."""
+        server = super().inspect()
+        asked = " and ".join(name for name in _COMMUNITY if getattr(self.options, name))
+        if asked and server.settings[_LICENSE] == "apache":
+            raise SetupError(
+                f"{self.name}: {asked}: only in TimescaleDB's Community edition, and this server "
+                f"has {_LICENSE}=apache; leave out {asked}, or install the Community edition and "
+                f"set {_LICENSE}=timescale"
+            )
+        return server
+
+    # --- queries ----------------------------------------------------------------------------------
+
+    def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
+        """Return the statement of a query that is asked; it reads aggregates if they answer it."""
+        if not tuned and not isinstance(query, TextQuery):
+            intervals_s = self.options.intervals_s(innermost(query).table)
+            if kept := from_kept(query, intervals_s):
+                return sql.render(_AggregatesDialect(), kept)
+        return super().statement(query, tuned)
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; the newest rows by a join, as the reference document does."""
@@ -231,3 +423,18 @@ class Timescaledb(Postgres):
             f"ON {' AND '.join(joined)}"
         )
         return Statement(text, outputs(query))
+
+
+_DROPS = {_AGGREGATE: "MATERIALIZED VIEW", _FUNCTION: "FUNCTION"}
+"""What bears a name -> the words that drop it; anything else is a table."""
+_FUNCTIONS = """
+SELECT proname::text FROM pg_proc JOIN pg_namespace AS space ON space.oid = pronamespace
+WHERE proname::text = ANY(%s) AND pronargs = 0 AND nspname = current_schema()
+"""
+_AGGREGATES = """
+SELECT name, format('%%I.%%I', materialization_hypertable_schema, materialization_hypertable_name)
+FROM unnest(%s) AS name
+JOIN pg_class AS relation ON relation.oid = to_regclass(name)
+JOIN pg_namespace AS space ON space.oid = relnamespace
+JOIN timescaledb_information.continuous_aggregates ON view_schema = nspname AND view_name = relname
+"""

@@ -70,6 +70,8 @@ class Target:
     """What a reader of the evidence must know about this server."""
     by_address: bool = False
     """The server runs elsewhere and was reached by its address."""
+    redundant: bool = False
+    """A kill takes one of several nodes; the others have its rows, and go on."""
 
     @property
     def database(self) -> type[Database]:
@@ -350,7 +352,22 @@ TARGETS = {
         durability_unknown=True,
     ),
 }
+
+
+def _crate_cluster(module: str) -> Target:
+    return Target(
+        module,
+        lambda _: {"replicas": "1"},
+        sums_beyond_64_bits=True,
+        lacks=TARGETS[module].lacks,
+        redundant=True,
+        note="three nodes",
+    )
+
+
 BY_ADDRESS = {
+    "cratedb_cluster": _crate_cluster("cratedb"),
+    "cratedb_pg_cluster": _crate_cluster("cratedb_pg"),
     "influxdb3": Target(
         "influxdb3",
         sums_beyond_64_bits=True,
@@ -358,6 +375,11 @@ BY_ADDRESS = {
         lacks=(Awkward.ODD_NAMES, Awkward.ODD_TAGS),
         size_unknown=True,
         durability_unknown=True,
+    ),
+    "timescaledb_aggregates": Target(
+        "timescaledb",
+        lambda _: {"aggregate_intervals_s": "60,3600"},
+        sums_beyond_64_bits=True,
     ),
     "timescaledb_compressed": Target(
         "timescaledb", lambda _: {"compress": True}, sums_beyond_64_bits=True

@@ -2,12 +2,15 @@
 
 import re
 
+import numpy as np
 import psycopg2
 import pytest
+from pydantic import ValidationError
 
+from simulator.control import marks
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
-from simulator.data.ranges import RowRange
+from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -16,7 +19,7 @@ from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests import ROOT
-from tests.contract.harness import Wideset, drop, send
+from tests.contract.harness import Wideset, ask, drop, send
 from tests.contract.targets import STORING
 from tests.contract.wide import READINGS, STATES
 
@@ -263,8 +266,27 @@ def test_an_edition_without_compression_says_so_before_anything_is_written(open_
     assert database.describe().settings["timescaledb.license"] == "apache"
     with pytest.raises(SetupError, match=r'not supported under the current "apache" license') as no:
         database.create([EVENTS], 1000)
-    assert "leave out compress=true, or install the Community edition" in str(no.value)
+    assert "leave out compress and aggregate_intervals_s, or install the Comm" in str(no.value)
     assert fetched(database, "SELECT to_regclass('events')") == [(None,)]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"compress": True}, "compress"),
+        ({"aggregate_intervals_s": "60"}, "aggregate_intervals_s"),
+        (
+            {"compress": True, "aggregate_intervals_s": "60,3600"},
+            "compress and aggregate_intervals_s",
+        ),
+    ],
+)
+def test_the_apache_edition_is_refused_before_anything_starts(open_timescaledb, options, named):
+    with pytest.raises(SetupError) as refused:
+        open_timescaledb(**options).inspect()
+    assert f": {named}: only in TimescaleDB's Community edition" in str(refused.value)
+    assert f"leave out {named}, or install the Community edition" in str(refused.value)
+    assert open_timescaledb().inspect().settings["timescaledb.license"] == "apache"
 
 
 def test_a_segment_is_a_series_with_its_newest_rows_first(open_timescaledb):
@@ -275,6 +297,147 @@ def test_a_segment_is_a_series_with_its_newest_rows_first(open_timescaledb):
         "timescaledb.compress_segmentby = 'device_id')"
     )
     assert "segmentby = 'site, \"user\"'" in open_timescaledb()._compressed(READINGS, "readings")
+
+
+# --- continuous aggregates -----------------------------------------------------------------------
+
+AGGREGATES = [
+    pytest.param(target, id=name)
+    for name, target in STORING.items()
+    if name == "timescaledb_aggregates"
+]
+"""Of the Community edition, which no registry has: with --address timescaledb_aggregates=..."""
+OF_EVENTS = ["events", "events_every_60s", "events_every_3600s", "events_now"]
+HOUR_OF_STATES = 160
+"""The number of the state with which an hour begins; readings are an hour apart."""
+
+
+def answers(database, wide, blocks):
+    """Ask everything; return how many queries read aggregates, all answers being right."""
+    read = 0
+    with database.connect() as session:
+        for name, query in wide.queries.items():
+            statement = database.statement(query)
+            assert ask(session, statement) == wide.answer(query, blocks), name
+            read += "_every_" in statement.text
+    return read
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("target", AGGREGATES)
+def test_aggregates_answer_exactly_before_and_after_each_refresh(request, target, parts):
+    database, wide = target.open(request), target.wide(parts=parts)
+    early = [block.take(np.flatnonzero(block.rows < HOUR_OF_STATES)) for block in wide.batches]
+    late = [block.take(np.flatnonzero(block.rows >= HOUR_OF_STATES)) for block in wide.batches]
+    database.create(wide.tables, 100)
+
+    def write(blocks):
+        with database.connect() as session:
+            for block in blocks:
+                send(session, block, BATCH, 100)
+
+    write(early)
+    assert answers(database, wide, early) > 15
+    database.compact(wide.tables)
+    assert answers(database, wide, early) > 15
+    write(late)
+    assert answers(database, wide, [*early, *late]) > 15
+    database.compact(wide.tables)
+    assert answers(database, wide, [*early, *late]) > 15
+
+
+@pytest.mark.parametrize("target", AGGREGATES)
+def test_a_refresh_takes_over_rows_that_are_older_than_the_last_one(request, target):
+    database, first = target.open(request), RowRange(start=0, stop=2000)
+    other = lane_range(1, 0, 500)  # of another worker, at the times of the first rows
+    reader = events(first)
+    database.create(reader.tables, 1000)
+    write(database, reader, first)
+    database.compact(reader.tables)
+    write(database, events(other), other)
+    database.compact(reader.tables)
+    query = AggregateQuery(reader.tables[0], COUNT, bucket=60_000)
+    kept, rows = database.statement(query), database.render(query)
+    assert "events_every_60s" in kept.text
+    assert "FROM events " in rows.text
+    with database.connect() as session:
+        assert ask(session, kept) == ask(session, rows)
+
+
+@pytest.mark.parametrize("target", AGGREGATES)
+def test_refreshed_aggregates_hold_their_rows_and_are_part_of_the_size(request, target):
+    rows, sizes = RowRange(start=0, stop=20_000), []
+    for options in ({"aggregate_intervals_s": ""}, {}):
+        database, reader = target.open(request, **options), events(rows)
+        drop(database, reader.tables)
+        database.create(reader.tables, 1000)
+        write(database, reader, rows)
+        database.compact(reader.tables)
+        sizes.append(database.size_bytes(reader.tables))
+    ((size, number),) = fetched(
+        database,
+        "SELECT sum(hypertable_size(format('%I.%I', materialization_hypertable_schema, "
+        "materialization_hypertable_name)::regclass)), count(*) "
+        "FROM timescaledb_information.continuous_aggregates",
+    )
+    assert number == 2
+    assert sizes[1] - sizes[0] > 0.9 * float(size) > 0
+    ((by_hour,),) = fetched(database, "SELECT sum(count) FROM events_every_3600s")
+    assert by_hour == 20_000
+
+
+@pytest.mark.parametrize("target", AGGREGATES)
+def test_what_is_made_is_named_and_dropped_whatever_the_options(request, target):
+    database, plain = target.open(request), target.open(request, aggregate_intervals_s="")
+    (table,) = events(RowRange(start=0, stop=10)).tables
+    assert database.objects(table) == OF_EVENTS
+    assert plain.objects(table) == ["events"]
+    database.create([table], 1000)
+    kinds = {name: (each.kind, each.alike) for name, each in plain.existing(OF_EVENTS).items()}
+    assert kinds == {
+        "events": ("table", True),
+        "events_every_60s": ("continuous aggregate", True),
+        "events_every_3600s": ("continuous aggregate", True),
+        "events_now": ("function", True),
+    }
+    plain.drop(OF_EVENTS)
+    assert plain.existing(OF_EVENTS) == {}
+    left = "SELECT relname FROM pg_class WHERE relname LIKE '_materialized_%' AND relkind = 'r'"
+    assert fetched(plain, left) == []
+
+
+@pytest.mark.parametrize("target", AGGREGATES)
+def test_a_view_of_somebody_else_is_none_of_the_aggregates(request, target):
+    database = target.open(request)
+    (table,) = events(RowRange(start=0, stop=10)).tables
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("CREATE VIEW events_every_60s AS SELECT 7 AS mine")
+    assert database.existing(OF_EVENTS)["events_every_60s"].alike is False
+    with pytest.raises(SetupError, match=r'"events_every_60s" already exists'):
+        database.create([table], 1000)
+    assert [*database.existing(OF_EVENTS)] == ["events_every_60s"]
+
+
+@pytest.mark.parametrize("target", AGGREGATES)
+def test_a_query_without_the_aggregates_of_an_insert_names_the_option(request, target):
+    database, plain = target.open(request), target.open(request, aggregate_intervals_s="")
+    (table,) = events(RowRange(start=0, stop=10)).tables
+    plain.create([table], 1000)
+    statement = database.statement(AggregateQuery(table, COUNT))
+    with (
+        pytest.raises(SetupError, match=r"run an insert with the same aggregate_intervals_s"),
+        database.administration() as session,
+    ):
+        session.run(statement)
+
+
+def test_intervals_divide_a_day():
+    with pytest.raises(ValidationError, match=r"expected divisors of 86,400 s, got 7, 90000"):
+        TimescaledbOptions(connection_string="", aggregate_intervals_s="60,7,90000")
+    table = events(RowRange(start=0, stop=10)).tables[0]
+    options = TimescaledbOptions(connection_string="", aggregate_intervals_s="3600,60,3600")
+    assert options.intervals_s(table) == [60, 3600]
+    assert options.intervals_s(marks.TABLE) == []
 
 
 # --- the server ----------------------------------------------------------------------------------

@@ -198,6 +198,33 @@ class Dialect:
         """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE PRECISION) / {count}"
 
+    def aggregate(self, table: Table, aggregate: Aggregate) -> str:
+        """Return an aggregate of the rows of a table."""
+        if aggregate.column is None:
+            return "count(*)"
+        column = table.column(aggregate.column)
+        name, number = self.name(column.name), self.number(column, table.time_unit)
+        match aggregate.function:
+            case Function.COUNT:
+                return self.counted(column)
+            case Function.MIN | Function.MAX:
+                if column.type is Type.TEXT:
+                    name = self.ordered(column)
+                extreme = f"{aggregate.function}({number if column.type is Type.BOOL else name})"
+                return extreme if column.type is Type.BOOL else self.read(column, extreme)
+            case Function.FIRST | Function.LAST:
+                time, last = self.name(table.time.name), aggregate.function is Function.LAST
+                end = self.end(column, time, last=last)
+                return self.read(column, end or f"min({_end_alias(self, table, aggregate)})")
+            case Function.SUM:
+                return self.total(column, table.time_unit)
+            case Function.AVG if column.type in FLOATS:
+                return self.average(column)
+            case Function.AVG:
+                # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
+                return self.mean(self.total(column, table.time_unit), self.counted(column))
+        assert_never(aggregate.function)
+
 
 def create_table(
     dialect: Dialect, table: Table, name: str, id_column: str | None, constraint: str | None
@@ -362,7 +389,7 @@ def _aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
         start = dialect.bucket(table, query.bucket)
         chosen.append(start)
         groups.append(dialect.group(len(chosen), start))
-    chosen += [_aggregate(dialect, table, aggregate) for aggregate in query.aggregates]
+    chosen += [dialect.aggregate(table, aggregate) for aggregate in query.aggregates]
     if groups:
         rows += f" GROUP BY {', '.join(groups)}"
     if query.newest is not None:
@@ -400,33 +427,6 @@ def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
 
 def _end_alias(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
     return dialect.name(unused(f"{aggregate.function}_of_{aggregate.column}", table))
-
-
-def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
-    if aggregate.column is None:
-        return "count(*)"
-    column = table.column(aggregate.column)
-    name, number = dialect.name(column.name), dialect.number(column, table.time_unit)
-    match aggregate.function:
-        case Function.COUNT:
-            return dialect.counted(column)
-        case Function.MIN | Function.MAX:
-            if column.type is Type.TEXT:
-                name = dialect.ordered(column)
-            extreme = f"{aggregate.function}({number if column.type is Type.BOOL else name})"
-            return extreme if column.type is Type.BOOL else dialect.read(column, extreme)
-        case Function.FIRST | Function.LAST:
-            time, last = dialect.name(table.time.name), aggregate.function is Function.LAST
-            end = dialect.end(column, time, last=last)
-            return dialect.read(column, end or f"min({_end_alias(dialect, table, aggregate)})")
-        case Function.SUM:
-            return dialect.total(column, table.time_unit)
-        case Function.AVG if column.type in FLOATS:
-            return dialect.average(column)
-        case Function.AVG:
-            # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
-            return dialect.mean(dialect.total(column, table.time_unit), dialect.counted(column))
-    assert_never(aggregate.function)
 
 
 def target(dialect: Dialect, table: Table, name: str) -> str:

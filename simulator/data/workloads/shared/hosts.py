@@ -177,4 +177,5 @@ def table_of_hosts(
         *fields,
     )
     key = (*common.names, "time")
-    return Table(name, columns, key, indices=(Index("series", key),), group=group)
+    queried, indices = (*common.names, *tags), (Index("series", key),)
+    return Table(name, columns, key, indices=indices, queried_tags=queried, group=group)
