@@ -357,7 +357,7 @@ class Postgres(PostgresWire):
         names = [self.dialect.name(name) for name in names_of(tables)]
         with self.cursor() as cursor:
             cursor.execute(
-                "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name",
+                "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name",
                 (names,),
             )
             ((size,),) = cursor.fetchall()
@@ -406,7 +406,7 @@ _KINDS = {
 }
 _RELATIONS = """
 SELECT name, relkind::text, nullif(nspname::text, current_schema()::text)
-FROM unnest(%s) AS name
+FROM unnest(%s::text[]) AS name
 JOIN pg_class AS relation ON relation.oid = to_regclass(name)
 JOIN pg_namespace AS space ON space.oid = relnamespace
 """
