@@ -373,7 +373,8 @@ def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_
 def test_a_row_whose_key_exists(target, database):
     wide = target.wide(PrimaryKey.CLIENT)
     wide.fill(database)
-    modes = database.capabilities.modes
+    # Where the driver lacks some values, the row has one of them.
+    modes = {*database.capabilities.modes} - ({DRIVER} & {*target.lacks_in})
     with database.connect() as session:
         for mode in modes:
             row = wide.batches[0].slice(0, 1)

@@ -131,7 +131,12 @@ class ArangodbSession(HttpSession):
 
         On a cluster, shards may keep their rows of an import that failed on another shard.
         """
-        number = number_of(error)
+        number, status = number_of(error), getattr(error, "http_code", None)
+        if status is not None:  # of the vendor's client
+            if number in _NOT_STARTED:
+                return Failure.NOT_APPLIED
+            refused = 400 <= status < 500 and number not in _TRY_AGAIN
+            return Failure.FATAL if refused else Failure.UNKNOWN
         if isinstance(error, Refused) and number in _TRY_AGAIN:
             return Failure.NOT_APPLIED if self._mode == SINGLE else Failure.UNKNOWN
         if isinstance(error, Refused) and error.status == 503 and number not in _NOT_STARTED:

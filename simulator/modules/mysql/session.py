@@ -190,7 +190,8 @@ class MySqlSession(Session):
 
     def _insert_by_driver(self, payload: Payload) -> None:
         """Have the driver insert the rows between BEGIN and COMMIT, which MyISAM ignores."""
-        self._asked = self._splits = self.alive and not self._transactional
+        self._asked = self.alive and not self._transactional
+        self._splits = self._asked and payload.rows > 1
         self.connection.begin()
         expect_rows(driver.insert(self.connection, payload.data), payload.rows)
         self._asked = True

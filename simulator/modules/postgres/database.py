@@ -357,7 +357,7 @@ class Postgres(PostgresWire):
         names = [self.dialect.name(name) for name in names_of(tables)]
         with self.cursor() as cursor:
             cursor.execute(
-                "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name",
+                "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name",
                 (names,),
             )
             ((size,),) = cursor.fetchall()
