@@ -16,6 +16,7 @@ from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.modules.base import Server
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb.database import (
+    OWN_MODES,
     Influxdb,
     check_names,
     durability,
@@ -62,7 +63,7 @@ class Influxdb1(Influxdb):
     """An InfluxDB 1.8 server."""
 
     name = "influxdb1"
-    capabilities = replace(Influxdb.capabilities, oldest={"InfluxDB": (1, 8)})
+    capabilities = replace(Influxdb.capabilities, modes=OWN_MODES, oldest={"InfluxDB": (1, 8)})
     options_model: ClassVar[type[Options]] = Influx1Options
     options: Influx1Options  # type: ignore[assignment]
 

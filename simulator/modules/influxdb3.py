@@ -34,7 +34,7 @@ from simulator.encode.text import Style
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Server
 from simulator.modules.existing import Contents, Existing
-from simulator.modules.influxdb.database import Influxdb, check_names
+from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
 from simulator.modules.options import Options
@@ -150,6 +150,7 @@ class Influxdb3(Influxdb):
     name = "influxdb3"
     capabilities = replace(
         Influxdb.capabilities,
+        modes=OWN_MODES,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
         in_client="decodes JSON",

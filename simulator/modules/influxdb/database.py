@@ -39,6 +39,13 @@ _COMPACT_S = 600
 _POLL_S = 0.2
 
 
+OWN_MODES = {
+    SINGLE: "one request with one line",
+    BATCH: "one request with a line for each row, of all tables of a group",
+}
+"""Insert mode -> how this program sends a batch."""
+
+
 class InfluxOptions(HttpOptions, DriverOptions):
     """Options of the module `influxdb`."""
 
@@ -69,11 +76,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     name = "influxdb"
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.INFLUX}),
-        modes={
-            SINGLE: "one request with one line",
-            BATCH: "one request with a line for each row, of all tables of a group",
-            **driver.MODES,
-        },
+        modes={**OWN_MODES, **driver.MODES},
         primary_keys={
             PrimaryKey.DB: "measurement, tags and time, which identify a row in InfluxDB",
             PrimaryKey.CLIENT: "the same, and a field that the client sends",
