@@ -351,12 +351,17 @@ def kill_container(pod: Any) -> int:
 # --- which cluster ------------------------------------------------------------------------------
 
 
+def uses_test_cluster() -> bool:
+    """Return whether KUBECONFIG names no other cluster than the test cluster."""
+    given = os.environ.get("KUBECONFIG", "")
+    return not given or Path(given).is_relative_to(STATE)
+
+
 @contextlib.contextmanager
 def cluster() -> Iterator[Kubernetes]:
     """The cluster that KUBECONFIG names, or else the test cluster."""
-    given = os.environ.get("KUBECONFIG", "")
-    if given and not Path(given).is_relative_to(STATE):
-        yield _foreign(given)
+    if not uses_test_cluster():
+        yield _foreign(os.environ["KUBECONFIG"])
         return
     was_up = STATE.is_dir()
     if not was_up:

@@ -5,7 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from tests.e2e.images import script
 from tests.faults.proxy import Proxy
 from tests.servers import SERVERS
 
-_LOOPBACK = "127.0.0.1"
+_LOOPBACK = re.compile(r"(?<![\w.-])(localhost|127(\.\d+){3})(?![\w.-])")
 
 
 def commands_in(namespace: Namespace, database: Database, folder: Path) -> Callable[[str], str]:
@@ -67,28 +67,22 @@ def outside(kube: Kubernetes, name: str) -> Iterator[dict[str, Any]]:
         yield options
 
 
-def on_loopback(options: Mapping[str, Any]) -> bool:
-    """Return whether options reach a server on the loopback interface."""
-    return any(_LOOPBACK in value for value in options.values() if isinstance(value, str))
+def on_loopback(hosts: Collection[str]) -> bool:
+    """Return whether a pod would look for one of these hosts in itself."""
+    return any(re.fullmatch(r"localhost|127(\.\d+){3}|\[?::1\]?", host) for host in hosts)
 
 
 @contextmanager
-def forwarded(
-    kube: Kubernetes, options: Mapping[str, Any], port: int = 0
-) -> Iterator[dict[str, Any]]:
+def forwarded(kube: Kubernetes, options: Mapping[str, Any], port: int) -> Iterator[dict[str, Any]]:
     """Yield options with which pods of the test cluster reach a server on the loopback interface.
 
     Connections to its port on the address of the API server, which is that of the machine, are
-    forwarded. Without a port it is read from the options.
+    forwarded.
     """
     address = urlsplit(kube.server()["server"]).hostname
     assert address
-    text = " ".join(f"{key}={value}" for key, value in options.items())
-    found = re.search(rf"(?:\bport=|{_LOOPBACK}:)(\d+)", text)
-    assert port or found, "the options have no port"
-    listens = port or int(found[1])
-    with closing(Proxy(listens, lambda _: socket.create_server((address, listens)))):
+    with closing(Proxy(port, lambda _: socket.create_server((address, port)))):
         yield {
-            key: value.replace(_LOOPBACK, address) if isinstance(value, str) else value
+            key: _LOOPBACK.sub(address, value) if isinstance(value, str) else value
             for key, value in options.items()
         }
