@@ -6,6 +6,8 @@ DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
 .PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
+# Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
+ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
 # Tests start some thousand Python processes, each of which would compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 IMAGE_PINS := simulator/requirements.txt simulator/constraints.txt
@@ -81,8 +83,8 @@ e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster 
 e2e-all: .venv/ready-dev ## the same, with lost nodes, 200 workers, vendors' schemas, long endings and every database
 	$(BIN)/pytest tests/e2e
 
-e2e-db: .venv/ready-dev ## install databases on the cluster as dbinstall says, measure, remove; NAME=questdb picks one
-	$(BIN)/pytest tests/e2e/test_databases.py -s $(if $(NAME),-k '$(NAME)')
+e2e-db: .venv/ready-dev ## install databases on the cluster as dbinstall says, measure, remove; NAME=questdb picks one; ADDRESS=TARGET=URL measures a server that runs elsewhere
+	$(BIN)/pytest tests/e2e/test_$(if $(ADDRESSED),elsewhere,databases).py -s $(ADDRESSED) $(if $(NAME),-k '$(NAME)')
 
 cluster: ## start a test cluster on this machine (Debian, as root; see tests/cluster)
 	@tests/cluster/cluster.sh build
@@ -103,8 +105,8 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/compare.py
 	$(BIN)/python tests/perf/page.py
 
-published: .venv/ready-dev all-servers ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESSES=FILE: servers elsewhere
-	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(if $(ADDRESSES),--addresses $(ADDRESSES))
+published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
+	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off \

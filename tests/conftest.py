@@ -32,7 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     text = "reach a target's server by its address, such as cratedb=http://crate@host:4200, and run"
     text += " only what needs it; its credentials are environment variables: CRATEDB_PASSWORD"
     parser.addoption("--address", action="append", metavar="TARGET=URL", default=[], help=text)
-    text = "the same, with the targets' options in a file, as in config.yaml"
+    text = "the same, with the targets' options in a file, as in config.yaml; --address TARGET then"
+    text += " picks one of them"
     parser.addoption("--addresses", metavar="FILE", help=text)
     text = "write what the contract suite shows into simulator/modules/evidence"
     parser.addoption("--evidence", action="store_true", help=text)

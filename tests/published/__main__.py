@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 import tests.published
-from simulator.errors import ConfigError, nearest
-from tests.published.measuring import addressed, left, measure, publish
+from simulator.errors import ConfigError, SetupError, nearest
+from tests.published.elsewhere import addressed
+from tests.published.measuring import left, measure, publish
 from tests.published.table import table
 from tests.published.targets import targets
 
@@ -42,7 +43,10 @@ def main() -> None:
                 parser.error(
                     f"no such target: {arguments.only} ({nearest(arguments.only, places)})"
                 )
-            measure(places, arguments.only, arguments.hours)
+            try:
+                measure(places, arguments.only, arguments.hours)
+            except SetupError as error:  # of a server that runs elsewhere
+                raise SystemExit(f"error: {error}") from None
         case "left":
             print(left(), end="")
         case "publish":

@@ -6,53 +6,26 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
-from cli.experiment.plan import read_plan
-from cli.targets.advice import Choice
-from simulator.control import marks
-from simulator.data.schema import PrimaryKey, Table
-from simulator.data.workloads import workload_class
 from simulator.errors import Interrupted, counted
-from tests.published import BUNDLE, FOLDER, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published import BUNDLE, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published.elsewhere import database_on, hidden, tag_results
 from tests.published.records import measured, published
 from tests.published.table import picture, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
-from tests.servers.elsewhere import Elsewhere, addresses, server_at
+from tests.servers.elsewhere import Elsewhere
 from tests.servers.settings import Place
 
 _FIRST_PORT = 42_100
 """Items are found again by the options of their target, so the ports are always the same."""
 _DATABASE = "published"
-
-
-def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, Place]:
-    """Return the targets of config.yaml that are measured on servers that run elsewhere.
-
-    With `only`, of the file no other target; ConfigError with every problem.
-    """
-    entries = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
-    modules = {name: entry["module"] for name, entry in entries.items()}
-    found = {}
-    for name, address in addresses(words, file, modules, os.environ, only=only).items():
-        server = server_at(address, _tables)
-        SERVERS[server.name] = server
-        found[name] = Place(server.name, name, Choice.INSTALLED)
-    return found
-
-
-def _tables() -> list[Table]:
-    """Return every table that the plan makes."""
-    names = {setting.insert.workload for setting in read_plan(PLAN).settings if setting.insert}
-    classes = [workload_class(name) for name in sorted(names)]
-    tables = (table for cls in classes for table in cls(cls.params_model(), 0, 0).tables)
-    return [marks.TABLE, *(table.stored(PrimaryKey.NONE, 1) for table in tables)]
 
 
 def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
@@ -76,16 +49,18 @@ def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
 
 def _measured(target: str, place: Place, left_s: float) -> bool:
     """Measure a target; return whether it was neither interrupted nor out of time."""
-    with _configured(target, place) as config:
+    with _configured(target, place) as (config, environment):
         code = program("run", PLAN, f"--targets={target}", f"--config={config}",
                        f"--output={MEASURED / target}", "--timeout=10m",
-                       f"--stop-after={left_s:.0f}s")  # fmt: skip
+                       f"--stop-after={left_s:.0f}s", environment=environment)  # fmt: skip
+    if elsewhere := _elsewhere(place):
+        tag_results(MEASURED / target, elsewhere.address.hosts)
     return code != Interrupted.exit_code
 
 
 @contextlib.contextmanager
-def _configured(target: str, place: Place) -> Iterator[Path]:
-    """Yield a configuration in which the target is a server of its own."""
+def _configured(target: str, place: Place) -> Iterator[tuple[Path, Mapping[str, str]]]:
+    """Yield a configuration in which the target is a server of its own, and its environment."""
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     options = config["targets"][target]
     scratch = MEASURED / ".scratch"
@@ -94,28 +69,38 @@ def _configured(target: str, place: Place) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         path = scratch / "config.yaml"
-        options |= {**_reached(place, options, stack), "runner": "local"}
+        reached, environment = _reached(place, options, stack)
+        options |= {**reached, "runner": "local"}
         path.touch(mode=0o600)
         path.write_text(yaml.safe_dump(config, sort_keys=False))
-        yield path
+        yield path, environment
 
 
 def _reached(
     place: Place, options: dict[str, Any], stack: contextlib.ExitStack
-) -> Mapping[str, Any]:
-    """Start the server, if there is one; return the options that reach it."""
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Start the server, if there is one; return the options that reach it, and environment."""
     if not place.server:
-        return {"path": str((MEASURED / ".scratch" / "data").relative_to(ROOT))}
+        return {"path": str((MEASURED / ".scratch" / "data").relative_to(ROOT))}, {}
+    for name in ("username", "password", "token"):
+        options.pop(name, None)
+        options.pop(f"{name}_from", None)
+    if elsewhere := _elsewhere(place):
+        there = elsewhere()  # with the settings that it has
+        name = database_on(there)
+        stack.callback(there.drop_database, name)
+        return hidden(there.options(name))
     server = place.started(size())
     server.first_port = _FIRST_PORT
     stack.enter_context(server)
     server.create_database(_DATABASE)
-    if isinstance(server, Elsewhere):  # others vanish with their server
-        stack.callback(server.drop_database, _DATABASE)
-    for name in ("username", "password", "token"):
-        options.pop(name, None)
-        options.pop(f"{name}_from", None)
-    return server.options(_DATABASE)
+    return server.options(_DATABASE), {}
+
+
+def _elsewhere(place: Place) -> type[Elsewhere] | None:
+    """Return the server of a place, if it runs elsewhere."""
+    server = SERVERS.get(place.server)
+    return server if server and issubclass(server, Elsewhere) else None
 
 
 def _is_done(target: str) -> bool:
@@ -149,26 +134,29 @@ def known_targets() -> list[str]:
 
 def publish() -> None:
     """Publish what is done in place of earlier rows, and put table and picture into the README."""
-    with TemporaryDirectory() as earlier:
+    known = {target: path for target, (path, _) in published().items()}
+    wanted = known_targets()
+    done = [target for target in wanted if _is_done(target)]
+    known |= {target: found[0] for target in done if (found := measured(target))}
+    if not known:
+        raise SystemExit("nothing is done yet: python -m tests.published measure")
+    with TemporaryDirectory(dir=BUNDLE.parent, prefix=".published.") as folder:
+        new = Path(folder, BUNDLE.name)
+        code = program("publish", *(known[target] for target in wanted if target in known),
+                       f"--folder={new}")  # fmt: skip
+        if code:
+            raise SystemExit(f"{BUNDLE} stays as it was: `publish` failed, see above")
         if BUNDLE.exists():
-            shutil.copytree(FOLDER, earlier, dirs_exist_ok=True)
-        known = {target: Path(earlier, path.name) for target, (path, _) in published().items()}
-        wanted = known_targets()
-        done = [target for target in wanted if _is_done(target)]
-        new = {target: found[0] for target in done if (found := measured(target))}
-        known |= {name: path for name, path in new.items() if not path.is_relative_to(BUNDLE)}
-        if not known:
-            raise SystemExit("nothing is done yet: python -m tests.published measure")
-        shutil.rmtree(BUNDLE, ignore_errors=True)
-        program("publish", *(known[target] for target in wanted if target in known),
-                f"--folder={BUNDLE}")  # fmt: skip
+            BUNDLE.rename(Path(folder, "earlier"))
+        new.rename(BUNDLE)
     PICTURE.write_text(picture())
     README.write_text(with_table(README.read_text()))
 
 
-def program(*arguments: str | Path) -> int:
+def program(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> int:
     """Run a command of the product; what became of the items of a plan is in its record."""
     command = [sys.executable, ROOT / "run.py", *arguments]
-    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, cwd=ROOT).returncode
+    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
+                          env={**os.environ, **(environment or {})}).returncode  # fmt: skip
     print(f"{arguments[0]} ended with exit code {code}", file=sys.stderr, flush=True)
     return code

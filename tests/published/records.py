@@ -22,8 +22,9 @@ def published() -> Mapping[str, tuple[Path, PlanRecord]]:
 
 
 def measured(target: str) -> tuple[Path, PlanRecord] | None:
-    """Return what this plan and program measured of a target, here or as published."""
-    for path in sorted((MEASURED / target).glob("plan-*.json")):
+    """Return what this plan and program measured last of a target, here or as published."""
+    paths = (MEASURED / target).glob("plan-*.json")
+    for path in sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True):
         record = PlanRecord.model_validate_json(path.read_bytes())
         if is_current(record):
             return path, record

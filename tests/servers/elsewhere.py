@@ -9,7 +9,7 @@ import contextlib
 import re
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -69,20 +69,19 @@ def variable(target: str, option: str) -> str:
 
 
 def addresses(
-    words: Iterable[str],
+    words: Sequence[str],
     file: Path | None,
     modules: Mapping[str, str],
     environment: Collection[str],
-    *,
-    only: str = "",
 ) -> dict[str, Address]:
     """Return the address of each target; ConfigError with every problem.
 
-    `modules` has the targets and their modules, `environment` the names of its variables. With
-    `only`, the file's other targets are left out.
+    `modules` has the targets and their modules, `environment` the names of its variables. A word
+    without a URL picks a target of the file: the file's others are left out.
     """
     entries: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
+    picked = {word for word in words if "=" not in word} if file else set()
     if file:
         content = read_yaml(file)
         listed = content.get("targets") if isinstance(content, dict) else None
@@ -90,8 +89,10 @@ def addresses(
             problems.append(f"{file}: expected `targets:` with a mapping of options for each")
         else:
             entries |= {str(name): dict(entry) for name, entry in listed.items()
-                        if only in ("", str(name))}  # fmt: skip
+                        if not picked or str(name) in picked}  # fmt: skip
     for word in words:
+        if word in picked:
+            continue
         target, _, url = word.partition("=")
         if target in modules and "://" in url:
             model = database_class(modules[target]).options_model
@@ -101,6 +102,10 @@ def addresses(
             problems.append(f"--address {target}: expected {target}=SCHEME://[USER@]HOST[:PORT]")
         else:
             entries[target] = {}
+    problems += [
+        f"--address {target}: expected {target}=URL, or a target of {file}"
+        for target in sorted(picked - {*entries})
+    ]
     found = {}
     for target, entry in entries.items():
         if target not in modules:
@@ -258,6 +263,13 @@ class Elsewhere(Server):
         self._space.create(self.open(), name)
         if not self._space.drops_all:
             self._names.take(self.open(**self.options(name)))
+
+    def clear(self, name: str) -> None:
+        """Drop what is left of a database whose name nobody else has; nothing where none are."""
+        if self._space.drops_all:
+            self._space.drop(self.open(), name)
+        elif self._space.is_apart:
+            self._names.clear(self.open(**self.options(name)))
 
     def drop_database(self, name: str) -> None:
         if not self._space.drops_all:

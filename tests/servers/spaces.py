@@ -14,6 +14,11 @@ Act = Callable[[Database, str], None]
 Given = dict[str, Any]
 
 
+def _as_given(given: Given, _: str) -> Given:
+    """Return the options of an address: the product has no databases."""
+    return given
+
+
 def _nothing(database: Database, name: str) -> None:
     """Do nothing: the module makes it, or it ends with its last table."""
 
@@ -22,10 +27,15 @@ def _nothing(database: Database, name: str) -> None:
 class Space:
     """How a product keeps the tables of a test apart from all others."""
 
-    options: Callable[[Given, str], Given] = lambda given, _: given
+    options: Callable[[Given, str], Given] = _as_given
     """The options of an address, and a name -> those that reach the database of that name."""
     create: Act = _nothing
     drop: Act = _nothing
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether names in it are never those of others."""
+        return self.options is not _as_given
 
     @property
     def drops_all(self) -> bool:
@@ -51,6 +61,10 @@ class Names:
                 " remove it, or use another server"
             )
         self._mine = names
+
+    def clear(self, database: Database) -> None:
+        """Drop what has these names."""
+        database.drop(sorted({n for table in self._tables() for n in database.objects(table)}))
 
     def drop(self, database: Database) -> None:
         """Drop what was made since."""
@@ -99,7 +113,7 @@ def _create_arangodb(database: Database, name: str) -> None:
 
 def _drop_arangodb(database: Database, name: str) -> None:
     with cast(Any, database).administration() as session:
-        session.db.delete_database(name)
+        session.db.delete_database(name, ignore_missing=True)
 
 
 _CREATE = _statements("CREATE DATABASE {}")

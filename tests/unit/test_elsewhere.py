@@ -5,8 +5,10 @@ import pytest
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from tests.contract.targets import BY_ADDRESS, TARGETS, modules
+from tests.e2e.installing import on_loopback
+from tests.e2e.test_elsewhere import port_of
 from tests.servers.elsewhere import Address, Elsewhere, addresses, server_at, variable
-from tests.servers.spaces import Names
+from tests.servers.spaces import Names, space_of
 
 
 @pytest.fixture
@@ -149,3 +151,51 @@ def test_a_table_that_exists_is_not_touched_where_there_are_no_databases():
     with pytest.raises(SetupError, match="holds events, which the tests would drop"):
         names.take(Shared())
     names.drop(Shared())
+
+
+def test_a_word_without_a_url_picks_a_target_of_the_file(read, tmp_path):
+    file = tmp_path / "addresses.yaml"
+    file.write_text(
+        "targets: {cratedb: {url: 'http://db.test:4200'},"
+        " influxdb3: {url: 'http://db.test:8181', token: '${NOT_SET_HERE}'}}"
+    )
+
+    assert [*read("cratedb", file=file)] == ["cratedb"]
+    assert [*read("cratedb", "mysql=mysql://u@b.test/app", file=file)] == ["cratedb", "mysql"]
+    with pytest.raises(ConfigError, match="NOT_SET_HERE"):
+        read(file=file)
+    with pytest.raises(ConfigError, match=r"--address mysql: expected mysql=URL, or a target of"):
+        read("mysql", file=file)
+
+
+def test_only_what_has_a_name_of_its_own_is_cleared():
+    apart = {module for module in ("postgres", "cratedb", "influxdb3", "cassandra", "mongodb")
+             if space_of(module).is_apart}  # fmt: skip
+
+    assert apart == {"postgres", "cratedb", "influxdb3", "cassandra", "mongodb"}
+    assert not space_of("questdb").is_apart
+    assert not space_of("elasticsearch").is_apart
+
+
+@pytest.mark.parametrize(
+    ("host", "loops"),
+    [("localhost", True), ("127.0.0.1", True), ("::1", True), ("localhost.example.com", False),
+     ("10.127.0.1", False)],
+)  # fmt: skip
+def test_pods_do_not_reach_the_loopback_interface(host, loops):
+    assert on_loopback([host]) is loops
+
+
+@pytest.mark.parametrize(
+    ("word", "port"),
+    [
+        ("cratedb=http://127.0.0.1:4200", 4200),
+        ("mysql=mysql://u@localhost/app", 3306),
+        ("mysql=mysql://u@localhost:3307/app", 3307),
+        ("postgres=postgresql://u@localhost:5433/app", 5433),
+        ("postgres=postgresql://u@localhost/app", 5432),
+    ],
+)
+def test_the_port_that_is_forwarded_is_that_of_the_address(read, word, port):
+    (address,) = read(word).values()
+    assert port_of(address) == port

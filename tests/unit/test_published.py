@@ -9,6 +9,7 @@ from cli.bundle.folder import problems_of
 from cli.targets.advice import SUFFIX
 from tests import published
 from tests.published import measuring, records, table
+from tests.published.elsewhere import hidden, tag_results
 from tests.published.records import is_current
 from tests.published.table import PROMISES, picture, rows, with_table
 from tests.published.targets import targets
@@ -31,7 +32,9 @@ def test_the_picture_of_the_readme_is_that_of_the_published_results():
 def test_every_database_whose_server_the_tests_run_is_published():
     installed = {target for target in targets() if not target.endswith(SUFFIX)}
 
-    assert installed <= {row.target for row in ROWS} <= {*targets()}
+    started = {row.target for row in ROWS if not row.machine_of_server}
+    assert installed <= {row.target for row in ROWS}
+    assert started <= {*targets()}
 
 
 def test_rows_are_grouped_by_what_they_promise_and_named_as_their_servers_are():
@@ -85,6 +88,58 @@ def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
     assert found == {new, other}
     assert f"{new}: published" in _left_without_what_is_measured(tmp_path)
     assert list(problems_of(tmp_path / "old")) == []
+
+
+def test_a_row_says_that_its_server_ran_elsewhere_and_stays_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = records.published()
+    target = next(name for name in known if is_current(known[name][1]))
+    _moved(tmp_path, monkeypatch)
+    into = tmp_path / "measured" / target
+    into.mkdir(parents=True)
+    path, record = known[target]
+    for file in (path.name, *(name for item in record.items for name in item.files)):
+        shutil.copy(published.FOLDER / file, into)
+
+    tag_results(into, {"127.0.0.1"})
+    measuring.publish()
+    here = published_text(tmp_path)
+    tag_results(into, {"192.0.2.1"})
+    measuring.publish()
+
+    started = f"`{target}`: its server was not started by the tests; it ran on"
+    assert f"{started} the machine of the workers" in here
+    assert f"{started} another machine than the workers" in published_text(tmp_path)
+    assert list(problems_of(tmp_path / "old")) == []
+
+
+def published_text(folder: Path) -> str:
+    return (folder / "README.md").read_text()
+
+
+def test_what_cannot_be_published_leaves_what_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = records.published()
+    path, record = next(iter(known.values()))
+    _moved(tmp_path, monkeypatch)
+    into = tmp_path / "old" / "results"
+    into.mkdir(parents=True)
+    for file in (path.name, *(name for item in record.items[1:] for name in item.files)):
+        shutil.copy(published.FOLDER / file, into)
+
+    with pytest.raises(SystemExit, match="stays as it was"):
+        measuring.publish()
+    assert (into / path.name).is_file()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["README.md", "old"]
+
+
+def test_credentials_of_an_address_are_in_the_environment_only() -> None:
+    options, environment = hidden({"url": "http://db.test", "password": "s3cret", "shards": 3})
+
+    assert options == {"url": "${PUBLISHED_URL}", "password": "${PUBLISHED_PASSWORD}", "shards": 3}
+    assert environment == {"PUBLISHED_URL": "http://db.test", "PUBLISHED_PASSWORD": "s3cret"}
 
 
 def _moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

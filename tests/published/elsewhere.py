@@ -1,0 +1,109 @@
+"""Rows of servers that run elsewhere: their addresses, their databases, and what their rows say."""
+
+import os
+import re
+import secrets
+import socket
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+from cli.archive import changes
+from cli.experiment.plan import read_plan
+from cli.targets.advice import Choice
+from simulator.control import marks
+from simulator.data.schema import PrimaryKey, Table
+from simulator.data.workloads import workload_class
+from tests.published import MEASURED, PLAN, ROOT
+from tests.servers import SERVERS
+from tests.servers.elsewhere import Elsewhere, addresses, server_at
+from tests.servers.settings import Place
+
+THIS_MACHINE, ANOTHER_MACHINE = "elsewhere:this-machine", "elsewhere:another-machine"
+"""Tags of the results: a server that was not started by the tests, and where it ran."""
+_SPACES = MEASURED / ".spaces"
+"""Target -> the name of its database, which later calls use again: items have it in their ids."""
+
+
+def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, Place]:
+    """Return the targets of config.yaml that are measured on servers that run elsewhere.
+
+    With `only`, of the file no other target; ConfigError with every problem.
+    """
+    if not words and not file:
+        return {}
+    entries = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+    modules = {name: entry["module"] for name, entry in entries.items()}
+    picked = [only] if only and file else []
+    found = {}
+    for name, address in addresses([*words, *picked], file, modules, os.environ).items():
+        server = server_at(address, _tables)
+        SERVERS[server.name] = server
+        found[name] = Place(server.name, name, Choice.INSTALLED)
+    return found
+
+
+def _tables() -> list[Table]:
+    """Return every table that the plan makes."""
+    names = {setting.insert.workload for setting in read_plan(PLAN).settings if setting.insert}
+    classes = [workload_class(name) for name in sorted(names)]
+    tables = (table for cls in classes for table in cls(cls.params_model(), 0, 0).tables)
+    return [marks.TABLE, *(table.stored(PrimaryKey.NONE, 1) for table in tables)]
+
+
+def database_on(server: Elsewhere, spaces: Path = _SPACES) -> str:
+    """Create an empty database of a name that nobody else has; return the name.
+
+    What an interrupted call left in it is dropped.
+    """
+    file = spaces / server.address.target
+    if file.exists():
+        name = file.read_text()
+        server.clear(name)
+    else:
+        name = f"iotbench_{secrets.token_hex(4)}"
+        spaces.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    server.create_database(name)
+    return name
+
+
+def hidden(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return options whose texts are variables of the environment, and these variables.
+
+    No credential is then in a file, also after `kill -9`.
+    """
+    texts = {name: value for name, value in options.items() if isinstance(value, str)}
+    variables = {name: f"PUBLISHED_{name.upper()}" for name in texts}
+    shown = {name: f"${{{variable}}}" for name, variable in variables.items()}
+    return {**options, **shown}, {variables[name]: value for name, value in texts.items()}
+
+
+def tag_results(folder: Path, hosts: Collection[str]) -> None:
+    """Have the results of a row say that its server ran elsewhere, and on which machine."""
+    tag = THIS_MACHINE if _are_here(hosts) else ANOTHER_MACHINE
+    names = ("insert", "query", "mixed")
+    paths = [path for name in names for path in sorted(folder.glob(f"*-{name}-*.json"))]
+    changes.tag([path for path in paths if not _is_running(path)], [tag], remove=False)
+
+
+def _is_running(path: Path) -> bool:
+    return bool(re.search(r'"status": ?"running"', path.read_text()))
+
+
+def _are_here(hosts: Collection[str]) -> bool:
+    """Return whether all hosts are this machine."""
+    interfaces = psutil.net_if_addrs().values()
+    own = {address.address.partition("%")[0] for each in interfaces for address in each}
+    try:
+        found = {
+            str(entry[4][0]).partition("%")[0]
+            for host in hosts
+            for entry in socket.getaddrinfo(host.strip("[]"), None)
+        }
+    except OSError:  # resolved elsewhere only, as by a proxy
+        return False
+    return bool(found) and found <= own
