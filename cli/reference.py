@@ -313,11 +313,9 @@ def _settings() -> str:
 def _value(value: Value) -> str:
     if isinstance(value, Amount):
         return value.described()
-    return (
-        f"`{str(value).lower() if isinstance(value, bool) else value}`"
-        if value not in (None, "")
-        else "-"
-    )
+    if value in (None, ""):
+        return "-"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 PARTS: dict[str, Callable[[], str]] = {

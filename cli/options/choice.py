@@ -22,6 +22,7 @@ from cli.targets import config as configuration
 from cli.targets.config import RUNNERS, Target
 from simulator.errors import ConfigError
 from simulator.modules import database_class
+from simulator.modules.shared.driver import Client
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -53,7 +54,7 @@ _TARGET_OPTIONS = (
 )
 _CLIENT = _target(
     "--client",
-    type=click.Choice(("own", "driver", "driver-copy")),
+    type=click.Choice([each.value for each in Client]),
     default=None,
     help="What sends the rows: this program's own encoding, or the vendor's driver, as its"
     " documentation advises (the target's option client).  [default: the target's]",

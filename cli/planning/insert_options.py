@@ -146,6 +146,8 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")
     elif options.imports and target.runner != "local":
         found.append("--import: writes files, for which pods have no room; use --runner local")
+    if options.imports and database.options.sends_by:
+        found.append("--import: the database reads files, and no driver sends rows; use client=own")
     workers = max(options.workers, default=0)
     return found + worker_problems(workers, options.batch, target, force=force)
 

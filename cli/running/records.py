@@ -84,6 +84,8 @@ def _unusable(request: Request, target: Target | None) -> Iterator[str]:
         yield (
             f"--data-format {request.form}: target {target.name} does not take it; it takes: {can}"
         )
+    if target and target.options.sends_by:
+        yield "--data-format: the records are sent as they are, by no driver; use client=own"
     here = not (request.is_standard_input or in_volume(request.file))
     if here and not request.file.is_file():
         yield f"--data: {request.file}: no such file"

@@ -63,9 +63,9 @@ class Preparer:
         After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once.
         Not so for small batches, which would wait for it, or with several in flight.
         """
-        if self._connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
-            return 0
         connection = self._connection
+        if connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
+            return 0
         by_driver = bool(connection.database.options.sends_by)
         objects = by_driver or connection.session.makes_objects
         return _AHEAD_OBJECTS_BYTES if objects else AHEAD_BYTES

@@ -37,8 +37,8 @@ BATCH = "batch"
 IMPORT = "import"
 """Insert mode: the database's own import of a file, which is written before the clock starts."""
 DRIVER = "driver"
-"""Insert mode: Python objects, which the vendor's own driver sends as its documentation advises."""
-
+DRIVER_COPY = "driver-copy"
+"""Insert modes: Python objects, which the vendor's driver sends as its documentation advises."""
 
 PREFILL_ROWS = 1000
 """Rows per batch of a prefill, at least, unless the module has other ones."""
@@ -308,6 +308,8 @@ class Database(ABC, Generic[Session_co]):
         """Return what cannot work, one sentence each; called before anything is started."""
         found = []
         known = self.capabilities.primary_keys
+        if (mode := self.options.sends_by) not in {"", *self.capabilities.modes}:
+            found.append(f"client={mode}: {self.name} has no such way to send rows; use driver")
         if primary_key not in known:
             can = ", ".join(known)
             found.append(f"--primary-key: {self.name} has no {primary_key!s} key; it has: {can}")
@@ -366,8 +368,7 @@ class Database(ABC, Generic[Session_co]):
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create missing secondary indices (`create_indices=true`)."""
-        msg = f"{self.name} has no secondary indices"
-        raise Unsupported(msg)
+        raise Unsupported(f"{self.name} has no secondary indices")
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Return once every acknowledged row is queryable; by default it is at once."""

@@ -1,5 +1,6 @@
 """The wide dataset as blocks, and how to write and query it."""
 
+import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -20,10 +21,11 @@ from simulator.data.query import (
     Statement,
     answer,
 )
-from simulator.data.ranges import RowRange
+from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.load.imports import written
+from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, IMPORT, Database, Session, Unsupported
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
@@ -35,6 +37,25 @@ SCRATCH = Table(
     key=("time",),
 )
 _RECENTLY_MS = (int(time.time()) - 3600) * 1000
+
+
+def writing(sender: Sender, rows: int, batch_rows: int) -> tuple[threading.Thread, list[Exception]]:
+    """Start to write rows of lane 0 in a thread; return it and its errors after a tenth of them."""
+    errors: list[Exception] = []
+
+    def write() -> None:
+        try:
+            sender.start()
+            sender.insert([lane_range(0, 0, rows)], BATCH, batch_rows)
+        except Exception as error:  # noqa: BLE001  # shown by the assertions of the tests
+            errors.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while sender.meter.rows < rows // 10:
+        assert writer.is_alive(), errors
+        time.sleep(0.01)
+    return writer, errors
 
 
 class Wideset:

@@ -14,7 +14,7 @@ from simulator.modules.base import BATCH, Failure
 from simulator.modules.cassandra.database import Cassandra, CassandraOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import Wideset, send
+from tests.contract.harness import Wideset, send, writing
 
 pytestmark = pytest.mark.server("cassandra_cluster")
 
@@ -35,20 +35,7 @@ def killed_in_mid_run(server, database):
     tables = DatasetReader(DATASET).tables
     database.create(tables, 100)
     sender = Sender(database, DatasetReader(DATASET), threading.Event())
-    errors = []
-
-    def write():
-        try:
-            sender.start()
-            sender.insert([lane_range(0, 0, ROWS)], BATCH, 100)
-        except Exception as error:  # noqa: BLE001  # shown by the assertions
-            errors.append(error)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    while sender.meter.rows < ROWS // 10:
-        assert writer.is_alive(), errors
-        time.sleep(0.01)
+    writer, errors = writing(sender, ROWS, 100)
     server.kill("node3")
     writer.join(200)
     assert not writer.is_alive()

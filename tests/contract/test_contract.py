@@ -60,11 +60,13 @@ SINGLE_ROWS = 72
 def _modes_and_keys(target: Target) -> list[tuple[str, PrimaryKey]]:
     """Every insert mode with the default key, and every key with `batch`.
 
-    How a key is encoded does not depend on the mode, so the rest of the product adds nothing.
+    How a key is encoded depends on what sends the rows and not on the mode, so the rest of the
+    product adds nothing.
     """
     can = target.database.capabilities
     pairs = [(mode, can.default_key) for mode in can.modes]
-    return pairs + [(BATCH, key) for key in can.primary_keys if key != can.default_key]
+    others = [key for key in can.primary_keys if key != can.default_key]
+    return pairs + [(mode, key) for mode in (BATCH, DRIVER) if mode in can.modes for key in others]
 
 
 MODES_AND_KEYS = [
@@ -390,6 +392,28 @@ def test_a_row_whose_key_exists(target, database):
         database.visible(wide.tables)
         kept = len(modes) if target.duplicate is Duplicate.KEPT else 0
         assert count(database, session, wide.tables[0]) == 300 + kept
+
+
+WITH_DRIVER = {n: t for n, t in STORING.items() if DRIVER in t.database.capabilities.modes}
+
+
+@pytest.mark.parametrize("target", WITH_DRIVER.values(), ids=WITH_DRIVER)
+def test_rows_that_a_driver_was_given_are_the_same_when_they_are_sent_again(target, database):
+    wide = target.wide(PrimaryKey.CLIENT, mode=DRIVER)
+    database.create(wide.tables, 100)
+    with database.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 1), DRIVER, 1)
+        session.send(payload)
+        if target.duplicate is Duplicate.REFUSED:
+            with pytest.raises(Exception, match=SAME_KEY):
+                session.send(payload)
+        else:
+            session.send(payload)
+        database.visible(wide.tables)
+        found = ask(session, database.render(RowsQuery(wide.tables[0])))
+    rows = 2 if target.duplicate is Duplicate.KEPT else 1
+    assert len(found.rows) == rows
+    assert len({*found.rows}) == 1
 
 
 @pytest.mark.parametrize(

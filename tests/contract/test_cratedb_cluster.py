@@ -16,10 +16,10 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.load.sender import Sender
-from simulator.modules.base import BATCH, Database
+from simulator.modules.base import Database
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import ask
+from tests.contract.harness import ask, writing
 from tests.contract.targets import STORING
 from tests.servers import Server
 
@@ -59,22 +59,10 @@ def without_a_node(server: Server, database: Database) -> Iterator[None]:
 
 @pytest.mark.usefixtures("target")
 def test_what_is_counted_is_stored_although_a_node_is_killed_meanwhile(server, database):
-    reader, errors = DatasetReader(DATASET), []
+    reader = DatasetReader(DATASET)
     database.create(reader.tables, BATCH_ROWS)
     sender = Sender(database, reader, threading.Event())
-
-    def write() -> None:
-        try:
-            sender.start()
-            sender.insert([lane_range(0, 0, ROWS)], BATCH, BATCH_ROWS)
-        except Exception as error:  # noqa: BLE001  # shown by the assertion
-            errors.append(error)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    while sender.meter.rows < ROWS // 10:
-        assert writer.is_alive(), errors
-        time.sleep(0.01)
+    writer, errors = writing(sender, ROWS, BATCH_ROWS)
     with without_a_node(server, database):
         writer.join(200)
     assert not writer.is_alive()

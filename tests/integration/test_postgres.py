@@ -353,3 +353,15 @@ def test_a_ramp_finds_with_how_many_workers_answers_take_too_long(pg: CommandLin
     assert [step["workers"] for step in ramp["steps"]] == [1, 2, 3]
     (row,) = asked.json["rows"]
     assert (row["verdict"], row["workers"]) == ("verified, tuned", 3)
+
+
+def test_the_driver_sends_no_files_and_no_records(pg: CommandLine) -> None:
+    files = pg.run("insert", *TARGET, "--client=driver", "--import", "--num-inserts=10")
+    made = pg.run("generate", "--format=pgcopy", "--num-inserts=10", "--output=rows.pgcopy")
+    records = pg.run(
+        "insert", *TARGET, "--client=driver", "--data=rows.pgcopy", "--data-format=pgcopy"
+    )
+
+    assert [files.code, made.code, records.code] == [2, 0, 2], made.err
+    assert "--import: the database reads files, and no driver sends rows" in files.err
+    assert "--data-format: the records are sent as they are, by no driver" in records.err

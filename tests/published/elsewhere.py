@@ -1,7 +1,6 @@
 """Rows of servers that run elsewhere: their addresses, their databases, and what their rows say."""
 
 import os
-import re
 import secrets
 import socket
 from collections.abc import Collection, Mapping, Sequence
@@ -13,6 +12,7 @@ import yaml
 
 from cli.archive import changes
 from cli.experiment.plan import read_plan
+from cli.results.result_files import read
 from cli.targets.advice import Choice
 from simulator.control import marks
 from simulator.data.schema import PrimaryKey, Table
@@ -87,11 +87,8 @@ def tag_results(folder: Path, hosts: Collection[str]) -> None:
     tag = THIS_MACHINE if _are_here(hosts) else ANOTHER_MACHINE
     names = ("insert", "query", "mixed")
     paths = [path for name in names for path in sorted(folder.glob(f"*-{name}-*.json"))]
-    changes.tag([path for path in paths if not _is_running(path)], [tag], remove=False)
-
-
-def _is_running(path: Path) -> bool:
-    return bool(re.search(r'"status": ?"running"', path.read_text()))
+    ended = [path for path in paths if read(path).status != "running"]
+    changes.tag(ended, [tag], remove=False)
 
 
 def _are_here(hosts: Collection[str]) -> bool:

@@ -35,8 +35,8 @@ def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
     for target, place in wanted.items():
         known = measured(target)
         done = known is not None and known[1].status == "done"
-        if (only and done) or known is None:
-            shutil.rmtree(MEASURED / target, ignore_errors=True)
+        if (only and done) or (known is None and any((MEASURED / target).glob("plan-*.json"))):
+            shutil.rmtree(MEASURED / target, ignore_errors=True)  # of another plan or program
         if done and not only:
             continue
         left_s = ends_s - time.monotonic()

@@ -24,7 +24,6 @@ from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
 from tests.published.records import is_current, published
 
 RATE = "rows_per_s"
-_ADDRESS = Reached.ADDRESS
 PROMISES = (
     "a loss of power",
     "a crash of the server",
@@ -100,8 +99,8 @@ class Row:
         """What the evidence says of a server of this version that was reached by its address."""
         version = self.server.version if self.server else ""
         records = evidence(self.inserts[0].module).real
-        alike = (each for each in records if (each.reached, each.server) == (_ADDRESS, version))
-        return next((each.note for each in alike), "")
+        alike = (each for each in records if each.server == version)
+        return next((each.note for each in alike if each.reached is Reached.ADDRESS), "")
 
     @property
     def promise(self) -> int:

@@ -4,6 +4,7 @@ https://docs.python-arango.com/en/main/specs.html#arango.collection.StandardColl
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from simulator.data.block import Block
@@ -16,16 +17,20 @@ from simulator.modules.shared.driver import DriverBatch, batches, mapped
 if TYPE_CHECKING:
     from arango.database import StandardDatabase
 
+_KEY = "_key"
 MODES = {DRIVER: "python-arango's import_bulk, which fails as a whole"}
 
 
 def encoder(table: Table, name: str) -> Encoder:
     """Return what makes a document of each row, with the client's key as its _key."""
-    names = ["_key" if column == ID else column.name for column in table.columns]
+    names = [_KEY if column == ID else column.name for column in table.columns]
     objects = Objects(table.columns, table.time_unit)
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
-        return [mapped(names, rows) for rows in objects.encode(block, rows_per_batch)]
+        found = [mapped(names, rows) for rows in objects.encode(block, rows_per_batch)]
+        for document in chain.from_iterable(found) if _KEY in names else ():
+            document[_KEY] = queries.key(document[_KEY].encode())
+        return found
 
     return batches(queries.collection(name), encode)
 

@@ -9,10 +9,11 @@ an object from which `finished` calculates the value:
 """
 
 import re
+import string
 from collections.abc import Callable, Sequence
 from json import dumps
 from typing import Any, assert_never
-from urllib.parse import unquote
+from urllib.parse import quote_from_bytes, unquote
 
 from simulator.data.query import (
     Aggregate,
@@ -42,6 +43,15 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 def collection(table: str) -> str:
     """Return the collection of a physical table."""
     return storable(table, "A-Za-z0-9_-", "0123456789_-")
+
+
+UNRESERVED = string.ascii_letters + string.digits + "_-:.@()+,=;$!*'"
+"""The characters of a _key, besides %, which escapes all others."""
+
+
+def key(text: bytes) -> str:
+    """Return a client's key as a _key, with %XX for each byte that a _key cannot hold."""
+    return quote_from_bytes(text, UNRESERVED)
 
 
 def attribute(column: str) -> str:

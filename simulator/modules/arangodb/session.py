@@ -1,11 +1,10 @@
 """A session of ArangoDB: rows in, rows out, and what an error means."""
 
 import json
-import string
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote, quote_from_bytes
+from urllib.parse import quote
 
 from simulator.data.block import Block, Coded, ColumnData
 from simulator.data.query import Statement
@@ -30,17 +29,9 @@ _KEEP_S: Any = 600
 """How long the server keeps a cursor between two portions."""
 _PORTION = 10_000
 
-_UNRESERVED = string.ascii_letters + string.digits + "_-:.@()+,=;$!*'"
-"""The characters of a _key, besides %, which escapes all others."""
-
-
-def _key(text: bytes) -> bytes:
-    return quote_from_bytes(text, _UNRESERVED).encode()
-
-
 KEY = Style(
-    b"null", b"false", b"true", None, quote=b'"', escape=_key,
-    special=bytes(byte for byte in range(1, 256) if chr(byte) not in _UNRESERVED),
+    b"null", b"false", b"true", None, quote=b'"', escape=lambda text: queries.key(text).encode(),
+    special=bytes(byte for byte in range(1, 256) if chr(byte) not in queries.UNRESERVED),
 )  # fmt: skip
 """A client's key, with %XX for each byte that a _key cannot hold."""
 
@@ -89,9 +80,7 @@ class ArangodbSession(HttpSession):
 
         Paths and parameters are those of the vendor's `insert(silent=True)` and `import_bulk`.
         """
-        if mode == DRIVER:
-            return driver.encoder(table, name)
-        text = _text(table, mode)
+        text, objects = _text(table, mode), driver.encoder(table, name)
         collection = quote(queries.collection(name))
         if mode == SINGLE:
             path = f"document/{collection}?returnNew=0&silent=1&overwrite=0&returnOld=0"
@@ -99,9 +88,11 @@ class ArangodbSession(HttpSession):
             path = f"import?type=array&collection={collection}&complete=1&details=1"
         path = f"{self._path}/_api/{path}{self._sync}"
 
-        def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes]]:
+        def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             for column in table.columns:
                 _check(column, block.data[column.name])
+            if mode == DRIVER:
+                return objects(block, rows_per_batch)
             return [(path, body) for body in text.encode(block, rows_per_batch)]
 
         return encode
@@ -198,7 +189,7 @@ def _check(column: Column, data: ColumnData) -> None:
     check_finite(column, data)
     known = data.levels if isinstance(data, Coded) else data.array
     if column == ID and known.dtype.itemsize * 3 > _LONGEST_KEY_BYTES:
-        longest = max((len(_key(text)) for text in data.present().tolist()), default=0)
+        longest = max((len(queries.key(text)) for text in data.present().tolist()), default=0)
         if longest > _LONGEST_KEY_BYTES:
             raise UnstorableError(
                 f"{column.name}: a _key has at most {_LONGEST_KEY_BYTES} bytes, with %XX for "

@@ -190,6 +190,7 @@ class Cassandra(Database["CassandraSession"]):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
+        found += options.excluded("batches", "max_sync_calls")
         if batch_rows > MOST_ROWS:
             found.append(f"--batch: a CQL batch has at most {MOST_ROWS} rows, got {batch_rows}")
         if options.clustering_columns and primary_key is not PrimaryKey.NONE:

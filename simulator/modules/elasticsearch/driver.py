@@ -16,13 +16,13 @@ from simulator.modules.shared.driver import DriverBatch, batches, mapped
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client
 
+_ID = "_id"
 MODES = {DRIVER: "the vendor's helpers.bulk, one request; each document succeeds on its own"}
 
 
 def encoder(table: Table, name: str) -> Encoder:
     """Return what makes a document for each row, with the client's key as its _id."""
-    key = next((c.name for c in table.columns if queries.is_key(c)), None)
-    names = ["_id" if column.name == key else column.name for column in table.columns]
+    names = [_ID if queries.is_key(column) else column.name for column in table.columns]
     objects = Objects(table.columns, table.time_unit)
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
@@ -51,7 +51,6 @@ def store(
 
 def _actions(batch: DriverBatch) -> Iterator[dict[str, Any]]:
     for document in batch.rows:
-        action = {"_op_type": "create", "_index": batch.into, "_source": document}
-        if "_id" in document:
-            action["_id"] = document.pop("_id")
-        yield action
+        source = {name: value for name, value in document.items() if name != _ID}
+        key = {_ID: document[_ID]} if _ID in document else {}
+        yield {"_op_type": "create", "_index": batch.into, "_source": source, **key}

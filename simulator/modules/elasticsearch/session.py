@@ -105,14 +105,14 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as a path and the bodies of bulk requests."""
-        if mode == DRIVER:
-            return driver.encoder(table, name)
-        text = _documents(table)
+        text, objects = _documents(table), driver.encoder(table, name)
         path = f"/{queries.indices([name])}{self._bulk}"
 
-        def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes]]:
+        def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             for column in table.columns:
                 _check(column, block)
+            if mode == DRIVER:
+                return objects(block, rows_per_batch)
             bodies = text.encode(block, rows_per_batch)
             return [(path, gzipped(body) if self._zipped else body) for body in bodies]
 
@@ -190,6 +190,8 @@ class ElasticsearchSession(HttpSession):
         """
         if isinstance(error, BulkError):
             found = _FAILURES.get(error.status, Failure.FATAL)
+        elif 0 < (status := getattr(error, "status_code", 0)) < 500:  # of the vendor's client
+            found = Failure.NOT_APPLIED if status == _BUSY else Failure.FATAL
         else:
             found = super().classify(error)
         uncertain = found is Failure.NOT_APPLIED and self._partly_stored

@@ -116,6 +116,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
+        found += self.options.excluded("gzip")
         if not self.options.token:
             found.append("token: is missing; see `influx auth list`, or the server's setup")
         if self.options.prefix.startswith("_") or not self.options.prefix:

@@ -8,7 +8,6 @@ import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -30,7 +29,7 @@ from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.conninfo import redacted
-from simulator.modules.shared.driver import Client, DriverOptions
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
@@ -185,23 +184,10 @@ _REFUSALS = {
 """Pattern of the server's or libpq's words -> what to try."""
 
 
-class PostgresClient(StrEnum):
-    """What sends the rows."""
-
-    OWN = Client.OWN.value
-    DRIVER = Client.DRIVER.value
-    DRIVER_COPY = driver.DRIVER_COPY
-
-
 class PostgresOptions(WireOptions, SqlOptions, DriverOptions):
     """Options of the module `postgres`."""
 
     columns = ("primary_key_constraint",)
-    client: PostgresClient = Field(  # type: ignore[assignment]  # it has another way
-        PostgresClient.OWN,
-        description="what sends the rows: own, this program's encoding; driver, psycopg2's "
-        "execute_values; driver-copy, psycopg2's COPY of a text that Python writes",
-    )
     use_values_lists: bool = Field(
         default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
     )

@@ -10,11 +10,9 @@ from typing import Any
 
 from simulator.data.schema import Table
 from simulator.encode.objects import Instant, Objects
-from simulator.modules.base import DRIVER, Encoder
+from simulator.modules.base import DRIVER, DRIVER_COPY, Encoder
 from simulator.modules.shared.driver import DriverBatch, batches
 
-DRIVER_COPY = "driver-copy"
-"""Insert mode: as DRIVER, by COPY."""
 MODES = {
     DRIVER: "psycopg2's execute_values, one INSERT with a list of rows, which is a transaction",
     DRIVER_COPY: "psycopg2's copy_expert with a text that Python writes: one transaction",

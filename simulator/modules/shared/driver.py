@@ -13,17 +13,17 @@ from typing import Any
 from pydantic import Field
 
 from simulator.data.block import Block
+from simulator.modules import base
 from simulator.modules.base import Encoder
 from simulator.modules.options import Options
 
 
 class Client(StrEnum):
-    """What sends the rows."""
+    """What sends the rows: this program, or the driver in the insert mode of this name."""
 
     OWN = "own"
-    """This program's own encoding."""
-    DRIVER = "driver"
-    """The vendor's driver, in the way its documentation advises for many rows."""
+    DRIVER = base.DRIVER
+    DRIVER_COPY = base.DRIVER_COPY
 
 
 class DriverOptions(Options):
@@ -31,21 +31,22 @@ class DriverOptions(Options):
 
     client: Client = Field(
         Client.OWN,
-        description="what sends the rows: own, this program's encoding; or driver, the vendor's, "
-        "which is given Python objects",
+        description="what sends the rows: own, this program's encoding; driver, the vendor's, "
+        "which is given Python objects; driver-copy, its way for COPY, where there is one",
     )
 
     @property
     def sends_by(self) -> str:
         """The insert mode in which the vendor's driver sends rows; empty: this program does."""
-        return "" if self.client == Client.OWN else str(self.client)
+        return "" if self.client is Client.OWN else self.client.value
 
     def excluded(self, *names: str) -> list[str]:
-        """Return which of these options, all of ways to send, exclude the driver."""
+        """Return which of these options, which the driver would ignore, are given beside it."""
+        fields = type(self).model_fields
         return [
             f"client={self.client} and {name} exclude each other; choose one"
             for name in names
-            if self.sends_by and getattr(self, name)
+            if self.sends_by and getattr(self, name) != fields[name].default
         ]
 
 
