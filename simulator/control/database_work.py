@@ -77,7 +77,8 @@ class DatabaseWork:
             if spec.clean:
                 made_before = self.ownership.claim()
                 self.touched = True
-                database.drop(made_before)
+                if made_before:
+                    database.drop(made_before)
             database.create(tables, spec.batch_rows)
             self.touched = True
         elif database.capabilities.stores and spec.work is not Work.VERIFY:

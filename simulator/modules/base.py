@@ -352,7 +352,7 @@ class Database(ABC, Generic[Session_co]):
 
     @abstractmethod
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which of these names are in use, and by what: ours, or made by somebody else."""
+        """Return which of these names, at least one, are in use, and by what: ours or another's."""
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return how much is stored in what bears a name; called for what is not ours."""
@@ -364,7 +364,7 @@ class Database(ABC, Generic[Session_co]):
 
     @abstractmethod
     def drop(self, names: Collection[str]) -> None:
-        """Drop what `create` has made under these names (`objects`), as far as it exists."""
+        """Drop what `create` has made under these names, at least one, as far as it exists."""
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create missing secondary indices (`create_indices=true`)."""

@@ -309,8 +309,7 @@ class Timescaledb(Postgres):
 
     def drop(self, names: Collection[str]) -> None:
         """Drop the continuous aggregates, then the tables, then the functions, all or none."""
-        found = self.existing(names) if names else {}
-        dropped: dict[str, list[str]] = {}
+        found, dropped = self.existing(names), dict[str, list[str]]()
         for name in names:
             kind = found[name].kind if name in found else ""
             dropped.setdefault(_DROPS.get(kind, "TABLE"), []).append(self.dialect.name(name))
@@ -353,7 +352,7 @@ class Timescaledb(Postgres):
         relations += [aggregates[name] for name in kept if name in aggregates]
         with self.cursor() as cursor:
             cursor.execute(
-                "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s::text[]) AS name",
+                "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s) AS name",
                 (relations,),
             )
             ((size,),) = cursor.fetchall()
@@ -435,7 +434,7 @@ WHERE proname::text = ANY(%s) AND pronargs = 0 AND nspname = current_schema()
 """
 _AGGREGATES = """
 SELECT name, format('%%I.%%I', materialization_hypertable_schema, materialization_hypertable_name)
-FROM unnest(%s::text[]) AS name
+FROM unnest(%s) AS name
 JOIN pg_class AS relation ON relation.oid = to_regclass(name)
 JOIN pg_namespace AS space ON space.oid = relnamespace
 JOIN timescaledb_information.continuous_aggregates ON view_schema = nspname AND view_name = relname

@@ -346,11 +346,6 @@ def test_several_sessions_write_at_once(target, database):
     assert verify(database, wide.dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
 
 
-def test_no_names_are_no_objects_and_dropping_none_drops_none(database):
-    assert database.existing([]) == {}
-    database.drop([])
-
-
 @pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
 def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_key):
     """At least those of the texts in it, unless compressed; unknown where a driver makes them."""

@@ -152,8 +152,6 @@ class CrateTables(SqlDatabase[CrateSession_co]):
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use in the schema."""
-        if not names:
-            return {}
         self._await_master()
         known = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
         named = f"table_schema = CURRENT_SCHEMA AND table_name IN ({known})"

@@ -392,7 +392,7 @@ _KINDS = {
 }
 _RELATIONS = """
 SELECT name, relkind::text, nullif(nspname::text, current_schema()::text)
-FROM unnest(%s::text[]) AS name
+FROM unnest(%s) AS name
 JOIN pg_class AS relation ON relation.oid = to_regclass(name)
 JOIN pg_namespace AS space ON space.oid = relnamespace
 """

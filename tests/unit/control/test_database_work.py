@@ -6,6 +6,7 @@ from simulator.control.database_work import DatabaseWork, _complete
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
+from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Clocking, Insert
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
@@ -66,3 +67,14 @@ def test_a_run_that_ended_within_its_warm_up_has_measured_nothing(work):
     with pytest.raises(RunError, match=r"--warmup: all rows .* within its 2.5 s.*use a shorter"):
         work.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=20)])
     work.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=19)])
+
+
+def test_nothing_is_dropped_where_nothing_was_made_before(monkeypatch, tmp_path):
+    dropped = []
+    monkeypatch.setattr(Sqlite, "drop", lambda _, names: dropped.append({*names}))
+    database = Sqlite(SqliteOptions(path=str(tmp_path / "new.db")))
+    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 20),)),))
+
+    DatabaseWork(spec, database, lambda _: None).prepare()
+
+    assert set() not in dropped
