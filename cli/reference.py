@@ -271,6 +271,15 @@ def _in_client() -> str:
     return _table(("Module", "The client"), rows)
 
 
+def _query_plans() -> str:
+    owners: dict[str, list[str]] = {}
+    for module in MODULES:
+        can = database_class(module).capabilities
+        owners.setdefault(can.plans or f"none: {can.no_plans}", []).append(_link(module))
+    rows = ((", ".join(names), asked) for asked, names in owners.items())
+    return _table(("Module", "Asks for"), rows)
+
+
 def _figures() -> str:
     subjects = {each.name: each for kind in every_kind() for each in kind.subjects}
     by_subject = [(name, each.figures) for name, each in subjects.items()]
@@ -327,6 +336,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "modules": _modules,
     "unsupported queries": _unsupported,
     "work in the client": _in_client,
+    "query plans": _query_plans,
     "figures": _figures,
     "settings": _settings,
     "permissions": _permissions,

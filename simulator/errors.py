@@ -14,7 +14,7 @@ A message gives what was expected, what was found, where, and the remedy.
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class BenchError(Exception):
@@ -88,3 +88,10 @@ def counted(number: int, noun: str) -> str:
         return f"1 {noun}"
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {plural}"
+
+
+def with_remedy(words: str, remedies: Mapping[str, str], otherwise: str | None = None) -> str:
+    """Return the text of an error with the remedy of the first pattern that it matches."""
+    found = (remedy for cause, remedy in remedies.items() if re.search(cause, words))
+    remedy = next(found, otherwise)
+    return f"{words}; {remedy}" if remedy else words

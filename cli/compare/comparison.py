@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean, geometric_mean
 
+from cli.compare.query_plans import PlanComparison, compared_plans
 from cli.compare.sides import Sample, Side, differing
 from cli.compare.statistics import Difference, difference
 from cli.summary.figures import Better, Figure
@@ -65,6 +66,7 @@ class Comparison:
     differing: tuple[tuple[str, str, str], ...]
     only: tuple[tuple[str, Place], ...]
     """Rows of one side: "base" or "other", and which."""
+    plans: PlanComparison
     noise: float
 
     def count(self, judgement: Judgement) -> int:
@@ -92,6 +94,7 @@ def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
         rows,
         tuple(differing(base.first, other.first)),
         tuple(only),
+        compared_plans(base, other),
         noise,
     )
 

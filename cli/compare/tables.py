@@ -139,6 +139,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield f"differs: {what}: {base} -> {other}"
     if not comparison.differing:
         yield "configuration, versions, durability and machine are equal"
+    yield from comparison.plans.lines
     yield _judgements(comparison)
     yield from _explained(comparison)
 
@@ -186,6 +187,7 @@ def content_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     judgements = {each.value: comparison.count(each) for each in Judgement}
+    plans = comparison.plans
     return {
         "other": _side(comparison.other),
         "judgements": {name: count for name, count in judgements.items() if count},
@@ -201,6 +203,13 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "only": [{"side": side, **place.dimensions} for side, place in comparison.only],
         "differing": {
             what: {"base": base, "other": other} for what, base, other in comparison.differing
+        },
+        "plans": {
+            "equal": [*plans.equal],
+            "changed": {
+                each.query: {"base": each.base, "other": each.other} for each in plans.changed
+            },
+            "unknown": [*plans.unknown],
         },
     }
 

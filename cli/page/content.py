@@ -72,6 +72,8 @@ class Detail:
     tables: Sequence[Table]
     options: Mapping[str, Mapping[str, str]]
     """Title -> names and values."""
+    plans: Mapping[str, str]
+    """Query -> how the database answers it, as the database says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from cli.page.measured import Measured
 from cli.report.answers import answers_of
 from cli.report.notes import alerts_of, background_text, facts_of
 from cli.report.numbers import significant
+from cli.report.query_plans import plan_text, plans_in
 from cli.report.ramps import ramps_of
 from cli.report.tables import columns_of
 from cli.results.result import RunRecord
@@ -32,6 +33,7 @@ def detail_of(each: Measured) -> Detail:
         verdict=verdict_of(each),
         alerts=_alerts(each),
         facts=[*_facts(each)],
+        plans={name: plan_text(plans) for name, plans in plans_in(result).items()},
         tables=[table for table in (_rows(each), _runs(each)) if table.rows],
         options={title: values for title, values in options.items() if values},
     )

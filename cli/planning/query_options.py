@@ -110,12 +110,16 @@ class RampUp(Options):
 
 
 class Answers(Options):
-    """Which answers are shown."""
+    """What is shown of the answers, and of how the database finds them."""
 
     GROUP: ClassVar[str] = "Queries"
 
     print_answers: Annotated[Count, Opt(least=0, most=MOST_SHOWN, kept=False)] = 0
     """Print so many answers to each query, 20 rows of each, and keep them in the result."""
+    plans: Flag = False
+    """After the last run, ask the database how it answers each query (EXPLAIN, or what it has like
+    that), print it, and keep it in the result.
+    """
 
 
 class Asking(Options):

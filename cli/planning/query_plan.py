@@ -86,6 +86,7 @@ def query_runs(  # noqa: PLR0913
     every = {**types, **own_types(options.own, dataset)}
     if not (database := target.open()).answered(every, load.queries):
         raise ConfigError(f"{TYPES}: {database.name} can express none of {', '.join(chosen)}")
+    last = options.workers[-1]
     return [
         PlannedRun(
             spec_of(
@@ -98,7 +99,7 @@ def query_runs(  # noqa: PLR0913
                 clean=False,
                 timeout_s=options.timeout_s,
                 clocking=clocking,
-                load=load,
+                load=load.model_copy(update={"plans": options.plans and workers == last}),
             ),
             1,
             dataset.rows,
@@ -183,8 +184,11 @@ def _target_problems(
     yield from type_problems(place, target.tuned, types, dataset.workload)
     yield from _text_problems(target, types)
     yield from own_problems(options.own, target, dataset, types)
-    if not target.open().capabilities.stores:
+    can = target.open().capabilities
+    if not can.stores:
         yield f"--target: {target.name} stores nothing that can be queried"
+    elif options.plans and not can.plans:
+        yield f"--plans: {target.name} has no query plans: {can.no_plans}"
 
 
 def _text_problems(target: Target, types: Mapping[str, QueryType]) -> list[str]:

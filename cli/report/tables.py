@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from cli.report.answers import answers_of
 from cli.report.notes import notes_of
 from cli.report.numbers import two_lines, written
 from cli.report.plots import plot_of
+from cli.report.query_plans import plans_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
 from cli.results.result import Result
@@ -145,7 +147,8 @@ def _table(result: Result, path: Path | None, width: int, *, plotted: bool) -> s
         )
     for line in plot_of(summary, width) if plotted else ():
         console.print(line, soft_wrap=True)
-    for line in (*answers_of(result), *ramps_of(result), *notes_of(result, path)):
+    further = (answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
+    for line in chain.from_iterable(further):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 

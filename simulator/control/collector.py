@@ -239,6 +239,7 @@ class Collector:
             verdict=self._work.verdict,
             rows_verdict=self._work.rows_verdict,
             queries=self._work.queries,
+            plans=self._work.plans,
             ramps=tuple(self._follower.ramping.found) if self._follower.ramping else (),
             size_bytes=self._work.size_bytes,
             complete=self._work.complete and not failure,

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TypeAlias
 
 from simulator.control.background import BackgroundWatch
+from simulator.control.explaining import explained
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
 from simulator.control.refusal import unfinished, wrong_count
@@ -14,7 +15,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError, counted
 from simulator.modules.base import Database
-from simulator.protocol.events import QueryVerdict, ServerFacts
+from simulator.protocol.events import QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import RunSpec, Work
@@ -52,6 +53,7 @@ class DatabaseWork:
         self.rows_verdict: Verdict | None = None
         """On the rows alone, where queries were asked meanwhile."""
         self.queries: tuple[QueryVerdict, ...] = ()
+        self.plans: tuple[QueryPlans, ...] = ()
         self.size_bytes: int | None = None
         self.complete = False
         """Whether every row of an insert is known to be stored, or was acknowledged."""
@@ -175,12 +177,14 @@ class DatabaseWork:
     def finish_query(self, answers: Answers) -> None:
         """Compare every different answer to each instance of each query with the truth."""
         self.background.finish()
+        load, every = self._spec.load, self._spec.query_types()
+        if load.plans:
+            self._enter("plans")
+            self.plans = tuple(explained(self._database, load, every))
         self._enter("verify")
-        load = self._spec.load
         types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
         judge = Judge(self._database, self._spec.dataset, load, self._fold)
         known = {name: types[name] for name in load.queries if name not in load.own}
-        every = self._spec.query_types()
         own = judge.unchecked({name: every[name] for name in load.own}, answers)
         self.queries = (*judge.judged(known, answers), *own)
         asked = [query for query in self.queries if query.statement and not query.own]

@@ -24,9 +24,10 @@ from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
-from simulator.errors import BenchError, SetupError
+from simulator.errors import BenchError, SetupError, with_remedy
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
+from simulator.modules.query_plans import Explaining
 from simulator.modules.texts import TextLanguage
 from simulator.modules.waits import Waits
 
@@ -98,6 +99,10 @@ class Capabilities:
     """How many processes can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
     """Feature of queries that `translate` does not express -> why not."""
+    plans: str = ""
+    """What `query_plans` asks for, such as "EXPLAIN ANALYZE"; empty: it has none."""
+    no_plans: str = "this module does not ask for them"
+    """Why there are no query plans."""
     in_client: str = ""
     """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
     limits: tuple[str, ...] = ()
@@ -144,7 +149,7 @@ Envelope: TypeAlias = Callable[[bytes, int], Any]
 MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
 
 
-class Session(Waits, ABC):
+class Session(Waits, Explaining, ABC):
     """One connection; a context manager that closes it."""
 
     def __enter__(self) -> Self:
@@ -258,13 +263,6 @@ class Session(Waits, ABC):
         result = self.run(statement)
         for start in range(0, len(result), rows):
             yield result[start : start + rows]
-
-
-def with_remedy(words: str, remedies: Mapping[str, str], otherwise: str | None = None) -> str:
-    """Return the text of an error with the remedy of the first pattern that it matches."""
-    found = (remedy for cause, remedy in remedies.items() if re.search(cause, words))
-    remedy = next(found, otherwise)
-    return f"{words}; {remedy}" if remedy else words
 
 
 class Unsupported(Exception):

@@ -95,6 +95,8 @@ class Cockroachdb(Postgres):
             PrimaryKey.DB: "bigserial, which is unique_rowid(): unique, but not consecutive",
             PrimaryKey.NONE: "no key and no id column; a hidden rowid is the key",
         },
+        plans="",
+        no_plans="this draft could not be tried on a server that explains queries",
         acknowledged="committed by a majority of each range's replicas",
     )
     dialect: ClassVar[PostgresDialect] = CockroachdbDialect()

@@ -15,6 +15,7 @@ from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, Text
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload
+from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.database import (
     ACKNOWLEDGED,
     LIMITS,
@@ -42,6 +43,8 @@ class CratedbPgOptions(WireOptions, CrateOptions):
 
 class CratedbPgSession(PostgresSession):
     """A connection that speaks PostgreSQL's protocol, without transactions."""
+
+    explains: ClassVar[str] = plans.EXPLAIN
 
     def __init__(self, connection: Any, dialect_of: Callable[[Table], CrateDialect]) -> None:
         super().__init__(connection, dialect_of)
@@ -109,6 +112,10 @@ class CratedbPgSession(PostgresSession):
             if self.alive:
                 self.cursor.execute("CLOSE portions")
 
+    def shape_of(self, plan: str) -> str:
+        """Return the shape of a plan."""
+        return plans.shape_of(plan)
+
 
 class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     """A CrateDB cluster, through PostgreSQL's protocol."""
@@ -122,6 +129,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        plans=plans.EXPLAIN,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbPgOptions

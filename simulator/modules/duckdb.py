@@ -4,6 +4,8 @@ https://duckdb.org/docs/stable/connect/concurrency: one process at a time may wr
 write at the same time. Rows are inserted from Arrow batches, which the engine reads in place.
 """
 
+import json
+import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -34,7 +36,8 @@ from simulator.modules.base import (
 )
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
-from simulator.modules.shared import sql
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import shapes, sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
@@ -164,6 +167,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         },
         acknowledged="committed to the write-ahead log of the file; `fsync` says whether it was "
         "also synced to disk",
+        plans="EXPLAIN ANALYZE",
         indices=True,
         embedded=True,
         max_workers=1,
@@ -290,6 +294,9 @@ class DuckDb(SqlFile["DuckDbSession"]):
         return f"{self.options.path}: {message or type(error).__name__}"
 
 
+_ESTIMATES = re.compile(r"Estimated \w+")
+
+
 class DuckDbSession(Session):
     """A connection to the file."""
 
@@ -363,6 +370,19 @@ class DuckDbSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, carried out; the shape is that of the plan as JSON.
+
+        The drawing breaks its lines where figures end.
+        """
+        drawn = self._explained("EXPLAIN ANALYZE", statement)
+        plan = self._explained("EXPLAIN (FORMAT json)", statement)
+        yield QueryPlan(statement.text, drawn, shapes.of_json(json.loads(plan), _ESTIMATES))
+
+    def _explained(self, how: str, statement: Statement) -> str:
+        found = self.connection.execute(f"{how} {statement.text}", statement.parameters)
+        return "\n".join(text for _, text in found.fetchall())
 
     def read_only(self) -> None:
         """Begin a transaction that refuses what writes; it ends with the connection."""

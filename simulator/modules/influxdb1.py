@@ -23,6 +23,7 @@ from simulator.modules.influxdb.database import (
     open_client,
     wait_until,
 )
+from simulator.modules.influxdb.plans import EXPLAIN
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
@@ -63,7 +64,9 @@ class Influxdb1(Influxdb):
     """An InfluxDB 1.8 server."""
 
     name = "influxdb1"
-    capabilities = replace(Influxdb.capabilities, modes=OWN_MODES, oldest={"InfluxDB": (1, 8)})
+    capabilities = replace(
+        Influxdb.capabilities, modes=OWN_MODES, plans=EXPLAIN, oldest={"InfluxDB": (1, 8)}
+    )
     options_model: ClassVar[type[Options]] = Influx1Options
     options: Influx1Options  # type: ignore[assignment]
 

@@ -38,7 +38,8 @@ from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
 from simulator.modules.options import Options
-from simulator.modules.shared import sql
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import shapes, sql
 from simulator.modules.shared.chunks import SECOND_NS
 from simulator.modules.shared.http import Http, HttpOptions, lines
 from simulator.modules.shared.influxql import QueryFailed
@@ -142,6 +143,7 @@ def _as_number(column: Column, name: str) -> str:
 
 
 _DIALECT = _Dialect()
+_EXPLAIN = "EXPLAIN"
 
 
 class Influxdb3(Influxdb):
@@ -153,6 +155,7 @@ class Influxdb3(Influxdb):
         modes=OWN_MODES,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
+        plans=_EXPLAIN,
         in_client="decodes JSON",
         unsupported={},
         limits=(
@@ -294,6 +297,16 @@ class _Texts(SqlTexts):
         return replace(asked, text=text, parameters=(self._database,))
 
 
+_OF_A_RUN = re.compile(
+    r"(?:file_groups|chunks|files|metrics|partition_sizes)=(?:\{.*?\}|\[.*?\]|\w+),? ?"
+)
+"""Of a plan: which files and parts are read."""
+
+
+def _plan_line(line: str) -> str:
+    return _OF_A_RUN.sub("", line)
+
+
 _JSON = {"Content-Type": "application/json"}
 _TYPES = {
     **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "int64"),
@@ -329,6 +342,12 @@ class Influx3Session(InfluxSession):
         with self.in_client():
             return [*self._rows(statement)]
 
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plans of a statement, which the server does not carry out for that."""
+        asked = replace(statement, text=f"{_EXPLAIN} {statement.text}")
+        text = "\n".join(f"{row['plan_type']}:\n{row['plan']}" for row in self._answers(asked))
+        yield QueryPlan(statement.text, text, shapes.of_text(text, _plan_line))
+
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions as they arrive."""
         portion = []
@@ -341,15 +360,18 @@ class Influx3Session(InfluxSession):
             yield portion
 
     def _rows(self, statement: Statement) -> Iterator[Sequence[Any]]:
+        columns = [(f"c{place}", output) for place, output in enumerate(statement.outputs)]
+        for row in self._answers(statement):
+            yield [_value(output, row.get(name)) for name, output in columns]
+
+    def _answers(self, statement: Statement) -> Iterator[dict[str, Any]]:
         if not statement.parameters:
             raise QueryFailed("a query in config.yaml names no database, which InfluxDB 3 requires")
         (database,) = statement.parameters
         body = json.dumps({"db": database, "q": statement.text, "format": "jsonl"}).encode()
-        columns = [(f"c{place}", output) for place, output in enumerate(statement.outputs)]
         pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON, self._query_timeout_s)
         for line in lines(self.awaited(pieces)):
-            row = json.loads(line)
-            yield [_value(output, row.get(name)) for name, output in columns]
+            yield json.loads(line)
 
 
 def _no_client() -> NoReturn:

@@ -64,6 +64,7 @@ class Null(Database):
     capabilities = Capabilities(
         modes={SINGLE: "a row is dropped", BATCH: "a batch is dropped"},
         primary_keys=dict.fromkeys(PrimaryKey, "not generated; a key from the client is encoded"),
+        no_plans="null stores nothing",
         acknowledged="nothing: rows are dropped",
         formats=frozenset(RecordFormat),
         stores=False,

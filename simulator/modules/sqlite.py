@@ -28,7 +28,8 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.options import Options
-from simulator.modules.shared import sql
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import shapes, sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
@@ -101,6 +102,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         acknowledged="committed to the write-ahead log of the file; `synchronous` says whether "
         "it was also synced to disk",
         no_driver="its rows go through the driver anyway",
+        plans="EXPLAIN QUERY PLAN",
         indices=True,
         embedded=True,
     )
@@ -295,6 +297,16 @@ class SqliteSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, which SQLite does not carry out for that."""
+        asked = f"EXPLAIN QUERY PLAN {statement.text}"
+        depths, lines = {0: 0}, list[str]()
+        for number, above, _, what in self.connection.execute(asked, statement.parameters):
+            lines.append(f"{'  ' * depths[above]}{what}")
+            depths[number] = depths[above] + 1
+        text = "\n".join(lines)
+        yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     def read_only(self) -> None:
         """Have SQLite refuse what writes."""

@@ -157,6 +157,26 @@ class QueryVerdict(Message):
     """Of all answers, where they are to be compared with those of another target."""
 
 
+class StatementPlan(Message):
+    """How the database answers one statement, as the database says it."""
+
+    statement: str
+    text: str
+    shape: str
+    """The plan without what differs between two runs of it: figures, literals, generated names."""
+
+
+class QueryPlans(Message):
+    """How the database answers the first instance of a query type (--plans)."""
+
+    query: str
+    statements: tuple[StatementPlan, ...] = ()
+    more: bool = False
+    """Whether more statements answer the query together with these."""
+    problem: str = ""
+    """Why the database did not say it."""
+
+
 class RampEnd(StrEnum):
     """Why a ramp is over."""
 
@@ -225,6 +245,7 @@ class Outcome(Message):
     rows_verdict: Verdict | None = None
     """That of the rows alone, where queries were asked meanwhile; `verdict` is of both."""
     queries: tuple[QueryVerdict, ...] = ()
+    plans: tuple[QueryPlans, ...] = ()
     ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
     complete: bool = False

@@ -170,6 +170,8 @@ class QueryLoad(BaseModel):
     """Whether windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
     """How many answers to each type the outcome contains."""
+    plans: bool = False
+    """Whether the outcome contains the query plan of each type."""
     ramp: Ramp | None = None
     """Each query is asked until its ramp is over; None: all workers begin together."""
     digests: bool = False

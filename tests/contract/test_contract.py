@@ -25,7 +25,15 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
 from simulator.load.imports import written
-from simulator.modules.base import BATCH, DRIVER, IMPORT, SINGLE, Database, Unsupported
+from simulator.modules.base import (
+    BATCH,
+    DRIVER,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    Database,
+    Unsupported,
+)
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
@@ -53,6 +61,7 @@ COMPACTED = {
 """Module -> counters of its own work that rise when tables are compacted."""
 SAME_KEY = "(?i)unique|duplicate|same primary key"
 """How databases call a key that exists."""
+NO_REASON = Capabilities({}, {}, "").no_plans
 SINGLE_ROWS = 72
 """Of each table; among them is every value of the columns that hold awkward ones."""
 
@@ -529,6 +538,29 @@ def test_an_unsupported_primary_key_is_named_before_anything_starts(request, tar
         assert supported or f" {key} key" in found[0]
 
 
+@pytest.mark.parametrize(
+    "target", [pytest.param(t, id=n) for n, t in STORING.items() if t.database.capabilities.plans]
+)
+def test_every_query_has_a_plan_whose_shape_is_that_of_the_next_run(request, target):
+    database, wide = target.open(request), target.wide()
+    wide.fill(database)
+    shapes = set()
+    with database.connect() as session:
+        for name, query in wide.queries.items():
+            try:
+                statement = database.render(query)
+                first, second = (list(session.query_plans(statement)) for _ in range(2))
+            except Unsupported:
+                continue
+            assert all(plan.text.strip() for plan in first), name
+            assert [plan.shape for plan in first] == [plan.shape for plan in second], name
+            shapes.add("\n".join(plan.shape for plan in first))
+        count = database.render(AggregateQuery(wide.tables[0], COUNT))
+        assert session.run(count), "the session is of use after plans"
+
+    assert len(shapes) > 1
+
+
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_capabilities_and_options_are_complete(request, target):
     database = target.open(request)
@@ -538,6 +570,7 @@ def test_capabilities_and_options_are_complete(request, target):
     assert database.insert_mode(0) == SINGLE
     assert database.insert_mode(10) == BATCH
     assert capabilities.acknowledged
+    assert capabilities.plans or capabilities.no_plans != NO_REASON
     for name, field in database.options_model.model_fields.items():
         assert field.description, name
 

@@ -119,11 +119,14 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     done = cli.insert(POSTGRES, *QUICK, "--tables=multiple", "--devices=4")
     assert done.code == 0, done.err
     assert verdicts(cli.result()) == ["verified"]
-    asked = cli.run("query", POSTGRES, "--workers=2", "--runs=1", "--format=json")
+    asked = cli.run("query", POSTGRES, "--workers=2", "--runs=1", "--plans", "--format=json")
     assert asked.code == 0, asked.err
     result = cli.results()[-1]
     assert result["kind"] == "query"
     assert verdicts(result) == ["verified"]
+    plans = result["runs"][0]["outcome"]["plans"]
+    assert all("actual time" in each["text"] for plan in plans for each in plan["statements"])
+    assert "count-events" in {plan["query"] for plan in plans}
 
 
 def test_a_ramp_lets_pods_in_until_answers_take_too_long(cli: ClusterLine) -> None:

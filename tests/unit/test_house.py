@@ -11,6 +11,7 @@ FILES = {
     "database.py",
     "session.py",
     "driver.py",
+    "plans.py",
     "query.py",
     "server.py",
     "texts.py",

@@ -72,6 +72,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
             Feature.SUBQUERIES: "AQL could, but the module groups once in a query",
         },
         in_client="adds up sums and means of integers from pieces that doubles hold exactly",
+        no_plans="this draft could not be tried on a server that explains queries",
         limits=(
             "floats must be finite; client keys have at most 254 bytes, escaped bytes count three",
             "a sum or mean of integers beyond 2**53 is an error: AQL calculates in doubles",

@@ -155,6 +155,7 @@ class Cassandra(Database["CassandraSession"]):
         in_client="merges the aggregates of ranges of tokens and of several tables; fetches rows "
         "for groups by time or by columns outside the key, for first values, for the newest row of "
         "groups other than partitions, and for distinct values",
+        plans="a trace of each statement, for the first range of tokens",
         limits=(
             "a row with an existing key silently replaces that row",
             "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",

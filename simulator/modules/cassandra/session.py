@@ -33,12 +33,13 @@ from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
 from simulator.modules.base import DRIVER, SINGLE, Encoder, Failure, Payload
-from simulator.modules.cassandra import driver
+from simulator.modules.cassandra import driver, plans
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
 from simulator.modules.cassandra.server import Nodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared.driver import DriverBatch
 from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
 
@@ -250,10 +251,29 @@ class CassandraSession(PlannedSession):
         """Run a statement, range by range if it is a scan, and fetch every row."""
         if isinstance(statement, Scan):
             return super().run(statement)
-        text: Any = statement.text
+        return list(self.session.execute(self._text(statement), execution_profile=QUERIES))
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the trace of each statement that answers a query, of its first range of tokens."""
+        if not isinstance(statement, Scan):
+            yield self._traced(statement.text, self._text(statement))
+            return
+        ends = token_ranges()[0] if statement.by_ranges else ()
+        for fetch in statement.fetches:
+            select = self.prepare(fetch.text).bind((*statement.parameters, *ends))
+            yield self._traced(fetch.text, select)
+
+    def _traced(self, text: str, asked: Any) -> QueryPlan:
+        future = self.session.execute_async(asked, trace=True, execution_profile=QUERIES)
+        future.result()
+        events = future.get_query_trace(max_wait=plans.WAIT_S).events
+        return QueryPlan(text, plans.shown(events), plans.shape_of(events))
+
+    def _text(self, statement: Statement) -> Any:
+        """Return a statement of the user for the driver."""
         if isinstance(statement, PreparedText):
-            text = self.prepare(statement.prepared).bind(statement.parameters)
-        return list(self.session.execute(text, execution_profile=QUERIES))
+            return self.prepare(statement.prepared).bind(statement.parameters)
+        return statement.text
 
     def plan(self, statement: Statement) -> Scan:
         """Return a scan."""

@@ -26,6 +26,7 @@ from simulator.modules.base import (
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
+    EXPLAINS,
     ROWBINARY,
     TEXTS,
     ClickhouseSession,
@@ -307,6 +308,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
+        plans=EXPLAINS,
         in_client="decodes tab-separated text",
         limits=(
             "no key is unique: a row with an existing key is stored again",

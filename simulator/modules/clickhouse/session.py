@@ -6,6 +6,7 @@ What is the same for a server and the embedded engine is in ClickhouseSession.
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -32,7 +33,8 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.shared import http
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import http, shapes
 from simulator.modules.shared.contents import contents
 
 ROWBINARY = "rowbinary"
@@ -64,6 +66,7 @@ _FATAL = frozenset(
     | {117, 131, 164, 192, 193, 194, 201, 242, 243, 291, 349, 497, 516}
 )
 
+EXPLAINS = "EXPLAIN indexes = 1"
 _ALWAYS_COUNTS = (24, 1)
 """From this version on, the summary of a synchronous INSERT has the number of rows; some older
 versions send 0 instead."""
@@ -185,6 +188,13 @@ class ClickhouseSession(Session):
         found = self.execute(_with_format(statement))
         with self.in_client():
             return parsed_rows(found.decode(), statement.outputs)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, with what its indices leave out."""
+        asked = replace(statement, text=f"{EXPLAINS} {statement.text}")
+        lines = self.execute(_with_format(asked)).decode().splitlines()
+        text = "\n".join(map(_unescaped, lines))
+        yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     @abstractmethod
     def read_only(self) -> None:

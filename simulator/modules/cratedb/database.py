@@ -19,6 +19,7 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, Session
+from simulator.modules.cratedb.plans import EXPLAIN
 from simulator.modules.cratedb.query import (
     LONGEST_TEXT_BYTES,
     CrateDialect,
@@ -277,6 +278,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        plans=EXPLAIN,
         in_client="decodes JSON",
         limits=LIMITS,
     )

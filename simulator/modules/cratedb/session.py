@@ -12,7 +12,9 @@ from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import Style, Text
 from simulator.modules.base import SINGLE, Encoder, Failure, Payload
+from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.query import CrateDialect, check_values, quoted
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared.http import Http, HttpError, HttpSession, Refused, classify
 
 _STORED = b'"rowcount":1}'
@@ -181,6 +183,11 @@ class CratedbSession(HttpSession):
         """Run a statement and fetch every row."""
         with self.in_client():
             return self.ask(statement.text)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, which the server does not carry out for that."""
+        text = "\n".join(str(line) for (line,) in self.ask(f"{plans.EXPLAIN} {statement.text}"))
+        yield QueryPlan(statement.text, text, plans.shape_of(text))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, in the order of time.

@@ -114,6 +114,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             Feature.QUOTIENTS: "it would need a script that runs for each document",
             Feature.SUBQUERIES: "an aggregation reads documents, not the buckets of another one",
         },
+        plans="a search with profile: true, without its breakdown",
         in_client="turns hits and buckets into rows; counts distinct values; adds up sums of "
         "integers beyond 2**53 from parts",
         prefill_rows=10_000,

@@ -19,8 +19,10 @@ from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
-from simulator.modules.elasticsearch import driver, texts
+from simulator.modules.elasticsearch import driver, plans, texts
 from simulator.modules.elasticsearch import query as queries
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import shapes
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
 
@@ -34,6 +36,8 @@ _LONGEST_KEY_BYTES = 512
 _NDJSON = {"Content-Type": "application/x-ndjson"}
 _ZIPPED = {**_NDJSON, "Content-Encoding": "gzip"}
 
+_ONLY_ROWS = re.compile(r"(?<=[?&])(?:scroll|filter_path)=[^&]*&?")
+"""Parameters of a search that leave out of its answer what it says of itself, or forbid it."""
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
 """Only the outcome of each row: an eighth of the answer, and a third less work on both sides."""
 _STORED = b'"status":201'
@@ -208,6 +212,13 @@ class ElasticsearchSession(HttpSession):
         """Run a statement and fetch every row."""
         with self.in_client():
             return self._answered(statement)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield what the search of a statement says of itself; of several pages, the first."""
+        method, path, body = _parsed(statement.text)
+        reply = self.call(method, _ONLY_ROWS.sub("", path), {**body, "profile": True})
+        shards = plans.shown(reply["profile"]["shards"])
+        yield QueryPlan(statement.text, shapes.shown_json(shards), plans.shape_of(shards))
 
     def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
         if statement.own:

@@ -87,6 +87,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
             Feature.QUOTIENTS: "the module does not join two fields, which are separate series",
             Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",
         },
+        plans="EXPLAIN of InfluxQL, the query profiler of Flux",
         in_client="decodes CSV or JSON; merges the answers of several statements; fetches all "
         "values for extremes of texts, sums of times and distinct times; selects the newest row "
         "among those of several series",

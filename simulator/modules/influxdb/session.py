@@ -13,8 +13,9 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import INFLUXDB, Dialect, LineProtocol
 from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
-from simulator.modules.influxdb import driver
+from simulator.modules.influxdb import driver, plans
 from simulator.modules.influxdb import query as flux
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import influxql
 from simulator.modules.shared.chunks import Chunk, Language, Subquery, named_columns
 from simulator.modules.shared.driver import DriverBatch
@@ -190,6 +191,21 @@ class InfluxSession(PlannedSession, HttpSession):
             text = "; ".join(each.text for each in in_influxql)
             for number, chunk in self.influxql(text, rows or influxql.CHUNK_ROWS):
                 yield in_influxql[min(number, len(in_influxql) - 1)], chunk
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of each statement that answers a query; one in Flux is carried out."""
+        for fetch in self.plan(statement).fetches:
+            assert isinstance(fetch, Subquery)
+            if fetch.language is Language.FLUX:
+                with closing(self.client.flux(plans.PROFILED + fetch.text)) as pieces:
+                    text = plans.of_flux(lines(pieces))
+                shape = plans.shape_of_flux(text)
+            else:
+                asked = f"{plans.EXPLAIN} {fetch.text}"
+                with closing(self.client.influxql(asked, influxql.CHUNK_ROWS)) as pieces:
+                    text = plans.of_influxql(lines(pieces))
+                shape = plans.shape_of_influxql(fetch.text)
+            yield QueryPlan(fetch.text, text, shape)
 
     def influxql(
         self, text: str, chunk_rows: int = influxql.CHUNK_ROWS

@@ -18,6 +18,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.iotdb import query as queries
+from simulator.modules.iotdb.plans import ANALYZE
 from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type_of
 from simulator.modules.options import Options
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
@@ -81,6 +82,7 @@ class IotDb(Database["IotDbSession"]):
             Feature.QUOTIENTS: "a condition could, but it is not tested",
             Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",
         },
+        plans=ANALYZE,
         in_client="decodes blocks of columns; adds up integers from 16-bit pieces, because the "
         "server sums doubles; counts distinct values, because the server's DISTINCT repeats some; "
         "combines the answers of several tables, because there is no UNION",

@@ -1,14 +1,16 @@
 """A session with IoTDB: it sends tablets, runs queries, and classifies errors."""
 
+from collections.abc import Iterator
 from contextlib import closing
 
 from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
 from simulator.modules.base import Encoder, Failure, Payload
-from simulator.modules.iotdb import query
+from simulator.modules.iotdb import plans, query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 _TAG, _FIELD = 0, 1
@@ -71,6 +73,14 @@ class IotDbSession(PlannedSession):
             (asked,) = statement.parameters
             return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
         return PlannedQuery(statement.text, statement.outputs, fetches=(Fetch(statement.text),))
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of each statement that answers a query, carried out for that."""
+        for fetch in self.plan(statement).fetches:
+            with closing(self.link.blocks(f"{plans.ANALYZE} {fetch.text}")) as blocks:
+                lines = [str(line) for block in blocks for (line,) in block.rows()]
+            text = "\n".join(lines)
+            yield QueryPlan(fetch.text, text, plans.shape_of(text))
 
     def answers(self, plan: PlannedQuery, rows: int | None = None) -> Answers:
         """Run one statement after the other, and yield their answers block by block."""

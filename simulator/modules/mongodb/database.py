@@ -146,6 +146,7 @@ class Mongodb(Database["MongodbSession"]):
             Feature.QUOTIENTS: "a pipeline could, but the module compares stored numbers only",
             Feature.SUBQUERIES: "a pipeline could, but the module groups once in a pipeline",
         },
+        plans="explain with executionStats",
         in_client="turns documents into rows",
         limits=(
             "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",

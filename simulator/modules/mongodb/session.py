@@ -32,8 +32,10 @@ from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.errors import UnstorableError
 from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, Payload, Session
-from simulator.modules.mongodb import driver
+from simulator.modules.mongodb import driver, plans
 from simulator.modules.mongodb.query import Documents, Format, fields_of
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import shapes
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.driver import DriverBatch
 
@@ -223,20 +225,35 @@ class MongodbSession(Session):
             for portion in _portions(cursor, rows):
                 yield list(map(read, portion))
 
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a command, which the server carries out for that."""
+        asked = {**_parsed(statement.text), "cursor": {}}
+        if "aggregate" not in asked:
+            del asked["cursor"]
+        with pymongo.timeout(self._query_timeout_s):
+            reply = self.database.command(plans.EXPLAIN, asked, verbosity=plans.VERBOSITY)
+        text = shapes.shown_json(plans.shown(reply))
+        yield QueryPlan(statement.text, text, plans.shape_of(reply))
+
     def _cursor(
         self, statement: Statement, first: dict[str, Any]
     ) -> tuple[dict[str, Any], "CommandCursor[dict[str, Any]]"]:
-        try:
-            command = dict(json_util.loads(statement.text, json_options=_JSON))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                'expected a command in extended JSON, such as {"aggregate": "events", '
-                f'"pipeline": [...]}}, got {statement.text[:100]!r}: {error}'
-            ) from error
+        command = _parsed(statement.text)
         if "aggregate" in command:
             command["cursor"] = first
         with self.waiting():
             return command, self.database.cursor_command(command)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return a statement as a command."""
+    try:
+        return dict(json_util.loads(text, json_options=_JSON))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            'expected a command in extended JSON, such as {"aggregate": "events", '
+            f'"pipeline": [...]}}, got {text[:100]!r}: {error}'
+        ) from error
 
 
 def _portions(cursor: Iterable[dict[str, Any]], rows: int) -> Iterator[list[dict[str, Any]]]:

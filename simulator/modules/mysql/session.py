@@ -18,8 +18,9 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, DRIVER, IMPORT, Encoder, Failure, Payload, Session
-from simulator.modules.mysql import driver
+from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.query import varchar_length
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
@@ -244,6 +245,13 @@ class MySqlSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.fetch(statement.text)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, which the server carries out for that."""
+        in_json = "MariaDB" in self.connection.server_version
+        asked = plans.ANALYZE_JSON if in_json else plans.ANALYZE
+        ((text,),) = self.connection.fetch(f"{asked} {statement.text}")
+        yield QueryPlan(statement.text, text, plans.shape_of(text))
 
     def read_only(self) -> None:
         """Have the server refuse what writes."""

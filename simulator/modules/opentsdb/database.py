@@ -84,6 +84,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "
         "integers beyond 2**53",
+        no_plans="OpenTSDB has nothing like EXPLAIN",
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",

@@ -13,15 +13,8 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.base import (
-    BATCH,
-    IMPORT,
-    SINGLE,
-    Capabilities,
-    ReadCounters,
-    Server,
-    with_remedy,
-)
+from simulator.errors import with_remedy
+from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
 from simulator.modules.existing import Existing
 from simulator.modules.options import Options
 from simulator.modules.postgres import driver
@@ -247,6 +240,7 @@ class Postgres(PostgresWire):
         acknowledged="committed; the server's synchronous_commit and fsync decide whether it is "
         "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
+        plans=PostgresSession.explains,
         indices=True,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions

@@ -15,7 +15,8 @@ from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, Text
 from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload, Session
-from simulator.modules.postgres import driver
+from simulator.modules.postgres import driver, plans
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
@@ -42,6 +43,7 @@ class PostgresSession(Session):
     """A connection in autocommit mode."""
 
     copy_format: ClassVar[str] = "(FORMAT binary)"
+    explains: ClassVar[str] = "EXPLAIN (ANALYZE, BUFFERS)"
 
     def __init__(
         self, connection: "Connection", dialect_of: Callable[[Table], sql.Dialect]
@@ -210,6 +212,17 @@ class PostgresSession(Session):
         """Run a statement and fetch every row."""
         self.cursor.execute(statement.text, statement.parameters or None)
         return self.cursor.fetchall()
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, which the server carries out for that."""
+        asked = f"{self.explains} {statement.text}"
+        self.cursor.execute(asked, statement.parameters or None)
+        text = "\n".join(str(line) for (line,) in self.cursor.fetchall())
+        yield QueryPlan(statement.text, text, self.shape_of(text))
+
+    def shape_of(self, plan: str) -> str:
+        """Return the shape of a plan."""
+        return plans.shape_of(plan)
 
     def read_only(self) -> None:
         """Have the server refuse what writes."""

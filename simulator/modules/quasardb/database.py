@@ -84,6 +84,7 @@ class QuasarDb(Database[QuasarSession]):
         },
         in_client="turns columns into rows; computes means, and aggregates of several tables, from "
         "sums and counts",
+        no_plans="this draft could not be tried on a server that explains queries",
         limits=(
             "Names are letters, digits and _.",
             "An empty text and the least 64-bit integer mean NULL, and are refused.",

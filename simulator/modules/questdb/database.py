@@ -77,6 +77,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         acknowledged="committed to the write-ahead log; cairo.commit.mode decides whether it was "
         "synced to disk; visible once the log is applied to the table",
         oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
+        plans="EXPLAIN",
         in_client="decodes JSON",
         limits=(
             "a row with the key of another is stored beside it, or replaces it (dedup)",

@@ -12,8 +12,10 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
 from simulator.modules.base import IMPORT, Encoder, Envelope, Failure, Payload
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.questdb.query import LINES, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines
+from simulator.modules.shared import shapes
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.contents import contents
 from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, Refused, gzipped
@@ -116,6 +118,11 @@ class QuestSession(HttpSession):
         """Run a statement and fetch every row."""
         with self.in_client():
             return self.ask(statement.text)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, which the server does not carry out for that."""
+        text = "\n".join(str(line) for (line,) in self.ask(f"EXPLAIN {statement.text}"))
+        yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, part by part.

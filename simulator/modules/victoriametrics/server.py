@@ -15,6 +15,8 @@ from simulator.modules.victoriametrics import wire
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _DAY_S = 86_400
+NOW = f"/api/v1/query?nocache=1&time={wire.iso(wire.LAST_MS)}"
+"""Path and parameters of an expression over all times."""
 _UNITS_S = {
     "ms": 0.001,
     "s": 1,
@@ -105,14 +107,20 @@ class Api:
 
     def asked(self, head: str, expression: str, **more: str) -> Any:
         """Return the result of an expression, with the path and parameters of a statement."""
+        return self._answered(head, expression, more)["data"]["result"]
+
+    def traced(self, head: str, expression: str, **more: str) -> Any:
+        """Return what the server says of how it has answered an expression."""
+        return self._answered(head, expression, {**more, "trace": "1"})["trace"]
+
+    def _answered(self, head: str, expression: str, more: Mapping[str, str]) -> Any:
         path, _, given = head.partition("?")
         form = {**dict(parse_qsl(given)), **more, "query": expression}
-        return json.loads(self.call(path, form))["data"]["result"]
+        return json.loads(self.call(path, form))
 
     def now(self, expression: str) -> float | None:
         """Return the value of an expression over all times; None if there are no points."""
-        head = f"/api/v1/query?nocache=1&time={wire.iso(wire.LAST_MS)}"
-        result = self.asked(head, expression)
+        result = self.asked(NOW, expression)
         return float(result[0]["value"][1]) if result else None
 
     def export(self, series: str, first_ms: int, last_ms: int) -> Iterator[bytes]:

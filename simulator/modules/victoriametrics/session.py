@@ -9,6 +9,7 @@ from simulator.data.query import (
     AggregateQuery,
     DistinctQuery,
     Function,
+    NewestQuery,
     Query,
     Selection,
     Statement,
@@ -16,14 +17,22 @@ from simulator.data.query import (
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Envelope, MixedEncoder, Payload
+from simulator.modules.base import Encoder, Envelope, MixedEncoder, Payload, Unsupported
+from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared.http import Http, HttpError, NoAnswer, lines
 from simulator.modules.shared.metrics.points import Series, fields
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, of_pieces, rollups
+from simulator.modules.shared.metrics.rollups import (
+    RolledUp,
+    Rollup,
+    of_pieces,
+    plan,
+    rollups,
+    with_pieces,
+)
 from simulator.modules.shared.metrics.session import MetricSession
+from simulator.modules.victoriametrics import plans, wire
 from simulator.modules.victoriametrics import query as queries
-from simulator.modules.victoriametrics import wire
-from simulator.modules.victoriametrics.server import Api
+from simulator.modules.victoriametrics.server import NOW, Api
 from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
 
 _COUNT = (Aggregate(Function.COUNT),)
@@ -107,6 +116,30 @@ class VictoriaMetricsSession(MetricSession):
 
     # --- queries
 
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the trace of each expression of a statement."""
+        for span, text in self._traceable(statement):
+            head, *expressions = text.strip().splitlines()
+            if not head.startswith("/"):
+                head, expressions = NOW, [head, *expressions]
+            if not head.startswith("/api/v1/query"):
+                raise Unsupported("the server traces queries only, and this exports points")
+            for expression in expressions:
+                trace = plans.shown(self.api.traced(head, expression, **span))
+                yield QueryPlan(expression, trace, plans.shape_of(trace))
+
+    def _traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
+        """Yield the parts of a statement, and the first span of time that each is asked for."""
+        query = statement.parameters[0] if statement.parameters else None
+        if not isinstance(query, AggregateQuery | NewestQuery | DistinctQuery):
+            yield {}, statement.text
+            return
+        asked, _ = plan(query, unique=False)
+        for piece, text in with_pieces(statement.text, asked):
+            spans = iter([{}]) if piece.query.bucket is None else self._steps(piece.query)
+            if (span := next(spans, None)) is not None:
+                yield span, text
+
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and yield the rollups that it asks for."""
         return of_pieces(text, query, lambda own, piece: self._rolled_up(own, piece, wanted))
@@ -186,8 +219,7 @@ class VictoriaMetricsSession(MetricSession):
         """
         head, *expressions = statement.text.strip().splitlines()
         if not head.startswith("/"):
-            last = wire.iso(wire.LAST_MS)
-            head, expressions = f"/api/v1/query?nocache=1&time={last}", [head, *expressions]
+            head, expressions = NOW, [head, *expressions]
         names = [output.name for output in statement.outputs]
         keys = names[: len(names) - len(expressions)]
         rows: dict[tuple[Any, ...], list[Any]] = {}

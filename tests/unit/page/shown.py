@@ -6,7 +6,15 @@ from pathlib import Path
 from cli.host.resources import Resources, Sample, Used
 from cli.results.result import Result
 from simulator.load.meter import encoded_histogram
-from simulator.protocol.events import Occurrence, QueryRamp, QueryVerdict, RampEnd, RampStep
+from simulator.protocol.events import (
+    Occurrence,
+    QueryPlans,
+    QueryRamp,
+    QueryVerdict,
+    RampEnd,
+    RampStep,
+    StatementPlan,
+)
 from simulator.protocol.messages import BatchFailures, Failed, QueryTimes
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report import made
@@ -16,6 +24,13 @@ VERIFIED = Verdict(status=Status.VERIFIED)
 PHASES = {"init": 0.2, "prefill": 1.0, "insert": 5.5, "visible": 0.5, "compact": 1.0}
 
 
+PLANS = (
+    QueryPlans(
+        query="count-events",
+        statements=(StatementPlan(statement="SELECT", text=f"Scan\n  {HOSTILE}", shape="Scan"),),
+    ),
+    QueryPlans(query="newest-per-device", problem=HOSTILE),
+)
 OCCURRENCES = (
     Occurrence(at_s=1.2, what="checkpoints"),
     Occurrence(at_s=4.1, what="checkpoints", count=2),
@@ -101,7 +116,7 @@ def query(target="lite", counts=(1, 2), ramps=()):
     runs = []
     for count in counts:
         workers = [made.worker(index, rows=0, queries=asked) for index in range(count)]
-        found = made.outcome(*workers, queries=verdicts, ramps=ramps, size_bytes=None)
+        found = made.outcome(*workers, queries=verdicts, plans=PLANS, ramps=ramps, size_bytes=None)
         runs.append(made.run(found).model_copy(update={"metrics": None}))
     options = {"workers": [*counts], "ramp_limit_s": 0.1 if ramps else None}
     return made.result(runs, kind="query", target=target, configuration=options)

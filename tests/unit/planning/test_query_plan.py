@@ -12,6 +12,7 @@ from simulator.data.ranges import lane_range
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
 from simulator.modules.duckdb import DuckDbOptions
+from simulator.modules.graphite.database import GraphiteOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.messages import AnswerKey
@@ -67,6 +68,18 @@ def test_each_worker_count_is_a_run():
 
     assert runs_of(planned) == [[3], [3, 3], [3, 3, 3, 3]]
     assert len({each.spec.run_id for each in planned}) == 3
+
+
+def test_plans_are_asked_for_once_at_the_end():
+    assert [each.spec.load.plans for each in asked(workers=(2, 1), plans=True)] == [False, True]
+    assert not any(each.spec.load.plans for each in asked(workers=(2, 1)))
+
+
+def test_plans_of_a_database_that_has_none_are_refused_with_the_reason():
+    ring = Target("ring", "graphite", "local", GraphiteOptions(url="http://localhost"), {})
+    (problem,) = problems_of(ring, plans=True)
+
+    assert problem == "--plans: ring has no query plans: Graphite has nothing like EXPLAIN"
 
 
 def test_a_count_is_divided_among_the_workers():

@@ -6,7 +6,7 @@ not have been precise enough.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
@@ -223,10 +223,15 @@ def of_pieces(
     text: str, query: AggregateQuery, rolled_up: Callable[[str, AggregateQuery], RolledUp]
 ) -> RolledUp:
     """Run such a statement and yield the rollups of all pieces."""
-    found = pieces(query)
-    for piece, own in zip(found, text.split(_BETWEEN)[: len(found)], strict=True):
+    for piece, own in with_pieces(text, query):
         for rollup, key, value in rolled_up(own, piece.query):
             yield rollup, (*key, *piece.bucket), value
+
+
+def with_pieces(text: str, query: AggregateQuery) -> Iterator[tuple[Piece, str]]:
+    """Yield each piece of a query with its statement."""
+    found = pieces(query)
+    yield from zip(found, text.split(_BETWEEN)[: len(found)], strict=True)
 
 
 class Combined(Groups):

@@ -1,0 +1,28 @@
+"""What a search says of itself with `profile`: the Lucene queries, collectors and aggregations."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.modules.shared import shapes
+
+_LEFT_OUT = re.compile(r"breakdown|debug|rewrite_time|.*time_in_nanos|.*_count|id|node_id|cluster")
+"""Of a plan: figures of a run, and where it ran."""
+
+
+_IDENTITY = re.compile(r"(?:\$\d+)?@[0-9a-f]+\b")
+"""Of an object in the server, behind the name of its class."""
+
+
+def shown(shards: Any) -> Any:
+    """Return what is said of each shard, without times of parts and identities of objects."""
+    if isinstance(shards, Mapping):
+        return {name: shown(value) for name, value in shards.items() if name != "breakdown"}
+    if isinstance(shards, list):
+        return [shown(each) for each in shards]
+    return _IDENTITY.sub("", shards) if isinstance(shards, str) else shards
+
+
+def shape_of(shards: Any) -> str:
+    """Return the shape of what `shown` returns."""
+    return shapes.of_json([{"shard": each} for each in shards], _LEFT_OUT)
