@@ -1,7 +1,7 @@
 """The records of what was measured and of what is published, by target."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,26 @@ def measured(target: str) -> tuple[Path, PlanRecord] | None:
 def is_current(record: PlanRecord) -> bool:
     """Whether this version of plan and program measured it."""
     plan = {key: value for key, value in record.plan.items() if key != "targets"}
-    return plan == _plan() and record.program_version == __version__
+    return record.program_version == __version__ and _same(plan, *_today())
 
 
 @cache
-def _plan() -> dict[str, Any]:
-    return read_plan(PLAN).model_dump(mode="json", by_alias=True, exclude={"targets"})
+def _today() -> tuple[Any, Any]:
+    """Return the plan of today, and of it what is not left to a default."""
+    plan = read_plan(PLAN)
+    dumped = partial(plan.model_dump, mode="json", by_alias=True, exclude={"targets"})
+    return dumped(), dumped(exclude_defaults=True)
+
+
+def _same(before: Any, now: Any, chosen: Any) -> bool:
+    """Whether two plans say the same. An option that is new since then may have its default."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        new = now.keys() - before.keys()
+        return (
+            before.keys() <= now.keys()
+            and new.isdisjoint(chosen or ())
+            and all(_same(before[key], now[key], (chosen or {}).get(key)) for key in before)
+        )
+    if isinstance(before, list) and isinstance(now, list) and isinstance(chosen, list):
+        return len(before) == len(now) and all(map(_same, before, now, chosen))
+    return bool(before == now)

@@ -1,11 +1,15 @@
 """The published results: the README's table is made of them, and all of them are verified."""
 
+import copy
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.bundle.folder import problems_of
+from cli.experiment.record import PlanRecord
 from cli.targets.advice import SUFFIX
 from tests import published
 from tests.published import measuring, records, table
@@ -159,3 +163,17 @@ def _moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _left_without_what_is_measured(folder: Path) -> str:
     shutil.rmtree(folder / "measured")
     return measuring.left()
+
+
+def test_a_new_option_leaves_a_record_current_and_any_other_value_does_not() -> None:
+    record = next(each for _, each in records.published().values() if is_current(each))
+
+    def changed(change: Callable[[dict[str, Any]], object]) -> PlanRecord:
+        plan = copy.deepcopy(record.plan)
+        change(plan["settings"][0]["insert"])
+        return record.model_copy(update={"plan": plan})
+
+    assert is_current(changed(lambda insert: insert.pop("verify")))
+    assert not is_current(changed(lambda insert: insert.pop("warmup")))
+    assert not is_current(changed(lambda insert: insert.update(verify="full")))
+    assert not is_current(changed(lambda insert: insert.update(forgotten=1)))
