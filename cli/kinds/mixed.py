@@ -10,7 +10,7 @@ from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import REACHED, writing_warnings
 from cli.planning import plan
 from cli.planning.distribution import rows_left
-from cli.planning.mixed_plan import mixed_runs, option_problems
+from cli.planning.mixed_plan import mixed_runs, mixed_types, option_problems
 from cli.planning.plan import PlannedRun
 from cli.planning.query_options import EVERY, MixedOptions
 from cli.planning.query_plan import impossible_of
@@ -22,6 +22,8 @@ from cli.summary.subjects import LOAD
 from simulator.data.dataset import DatasetReader
 from simulator.errors import counted
 from simulator.protocol.spec import RunSpec, Work
+
+_MOST_UNSEEN = 0.05
 
 
 class Mixed(Kind[MixedOptions]):
@@ -39,6 +41,11 @@ class Mixed(Kind[MixedOptions]):
     change while rows are added, and is compared with the truth. Afterwards the stored rows are
     verified as after an insert; `insert --no-clean` and `mixed` continue them.
 
+    With --fresh, queries are about the rows that arrive: their number, extremes by tag, and the
+    newest ones. Each answer has to have every row that was acknowledged before it began, where the
+    database promises that, and none that was not sent before it ended. Freshness is the time from
+    the acknowledgement of a row until a query has seen it.
+
     With --runs, each run continues the rows of the one before.
 
     Types that a database cannot ask with an end of time are left out, with the reason.
@@ -46,6 +53,7 @@ class Mixed(Kind[MixedOptions]):
     examples = (
         "mixed --target sqlite --duration 30s",
         "mixed -t postgresql --insert-workers 4 --insert-rate 50k --query-rate 20",
+        "mixed -t elasticsearch --fresh 1m --insert-rate 5k --query-rate 20",
         "mixed -t timescaledb --mix insert=80,query=20 --rate 100 --batch 1000",
     )
 
@@ -73,8 +81,8 @@ class Mixed(Kind[MixedOptions]):
         plan.expect_storable(planned, wanted.target)
         first = planned[0].spec
         assert first.load.until_ms is not None
-        reader, until_ms = DatasetReader(asked), first.load.until_ms
-        types = reader.query_types(aligned=options.aligned, until_ms=until_ms)
+        until_ms = first.load.until_ms
+        types = mixed_types(asked, options, until_ms)
         return Planned(
             planned,
             {
@@ -94,7 +102,14 @@ class Mixed(Kind[MixedOptions]):
         rate = f"{clocking.queries_per_s:g} queries/s" if clocking.queries_per_s else "no limit"
         askers = counted(len(spec.asks), "worker")
         yield f"queries: {askers}; rate: {rate}; {', '.join(load.queries)}"
-        yield f"queries are about the time before {instant(load.until_ms)}, where new rows begin"
+        if load.fresh_ms:
+            yield (
+                f"queries are about the last {shown_time(load.fresh_ms / 1000)} of the rows that"
+                f" arrive, which begin at {instant(load.until_ms)}"
+            )
+        else:
+            begin = instant(load.until_ms)
+            yield f"queries are about the time before {begin}, where new rows begin"
         if reader.sizes is not None:
             left = counted(sum(rows_left(reader, spec.dataset)), "row")
             yield f"left to insert: {left} of {sum(reader.sizes):,}, for all runs together"
@@ -122,6 +137,7 @@ class Mixed(Kind[MixedOptions]):
         yield from writing_warnings(result)
         yield from asking_warnings(result, self.summary(result))
         yield from _load_warnings(result)
+        yield from _unseen(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return what became of the rows and queries in the warm-up."""
@@ -168,6 +184,18 @@ def _load_warnings(result: Result) -> Iterator[str]:
                 f"the last row was inserted after {inserted_s:.3g} s of {duration_s:.3g} s, so"
                 " later queries ran alone: no row was left, or the database took none; lower"
                 " --insert-rate, or insert fewer rows before"
+            )
+
+
+def _unseen(result: Result) -> Iterator[str]:
+    """Yield that freshness says less than it seems to, since many rows were never seen."""
+    for each in (each for run in result.runs for each in run.outcome.freshness):
+        all_rows = each.rows + each.unseen_rows
+        if each.unseen_rows > _MOST_UNSEEN * all_rows:
+            yield (
+                f"{each.query}: {each.unseen_rows:,} of {all_rows:,} rows were in no answer, and"
+                " are left out of freshness; use a longer --duration, a higher --query-rate, or a"
+                " lower --insert-rate"
             )
 
 

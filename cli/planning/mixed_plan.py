@@ -1,7 +1,8 @@
 """The run of a mixed load: workers that write rows beside workers that ask queries. Pure.
 
 The queries ask about the rows that were stored before, so their answers are known exactly although
-rows are added meanwhile: new rows come later in time, and every query ends before them.
+rows are added meanwhile: new rows come later in time, and every query ends before them. With
+`--fresh` they ask about these new rows, and an answer has to lie between two sets of rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ from cli.planning.query_options import EVERY, MixedOptions
 from cli.planning.query_plan import TYPES, chosen_of, type_problems
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.fresh import fresh_types
+from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Ask, Clocking, Insert, QueryLoad, RunSpec, Work
@@ -43,6 +46,8 @@ def option_problems(options: MixedOptions) -> list[str]:
         for name, rate in rates.items()
         if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE
     ]
+    if options.fresh_s and options.aligned:
+        problems.append("--align: windows of fresh rows move with them; leave it out with --fresh")
     both = [name for name in ("--insert-rate", "--query-rate") if rates[name]]
     if options.mix and not options.rate:
         problems.append("--mix: divides the operations/s of --rate; give --rate as well")
@@ -66,6 +71,15 @@ def settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
             " another workload"
         )
     return found
+
+
+def mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[str, QueryType]:
+    """Return the query types: about the rows before a time, or about those that come after it."""
+    reader = DatasetReader(stored)
+    if not options.fresh_s:
+        return reader.query_types(aligned=options.aligned, until_ms=until_ms)
+    types = fresh_types(reader)
+    return {name: each.beginning(until_ms) for name, each in types.items()}
 
 
 def mixed_runs(  # noqa: PLR0913
@@ -129,8 +143,7 @@ def _spec(  # noqa: PLR0913
     database = target.open()
     tasks = insert_tasks(stored, options)
     until_ms = settled_until(stored, tasks)
-    reader = DatasetReader(stored)
-    types = reader.query_types(aligned=options.aligned, until_ms=until_ms)
+    types = mixed_types(stored, options, until_ms)
     problems = type_problems(TYPES, options.types, types, stored.workload)
     chosen = chosen_of(options.types or EVERY, types)
     problems += _tuned_problems(target, chosen)
@@ -139,12 +152,13 @@ def _spec(  # noqa: PLR0913
     load = QueryLoad(
         queries=dict.fromkeys(chosen, ""),
         until_ms=until_ms,
+        fresh_ms=round(options.fresh_s * 1000),
         aligned=options.aligned,
     )
     if not database.answered(types, load.queries):
         raise ConfigError(
-            f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with an end of time,"
-            f" {instant(until_ms)}"
+            f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with"
+            f" {'a begin' if options.fresh_s else 'an end'} of time, {instant(until_ms)}"
         )
     asking = options.query_workers
     asks = tuple(

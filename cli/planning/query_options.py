@@ -221,6 +221,11 @@ class MixedLoad(Options):
     """Insert and ask for this time before --duration begins. Rows and answers are verified, and
     left out of every figure.
     """
+    fresh_s: Duration = 0.0
+    """Ask about the rows that arrive, in place of those stored before: about so much of their time
+    up to the newest, such as 1m. Each answer is compared with what was acknowledged before it began
+    and sent until it ended, and the result says how soon rows were seen.
+    """
     rate: Annotated[Number, Opt(kept=False)] = 0.0
     """Operations/s of all workers together, divided by --mix: batches (rows with --batch 0) and
     queries.

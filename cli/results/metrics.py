@@ -13,8 +13,9 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
 from simulator.load.meter import merged_histogram, new_histogram
-from simulator.protocol.events import Outcome
+from simulator.protocol.events import Freshness, Outcome
 from simulator.protocol.messages import WARMUP, QueryTimes, StageTimes, WorkerReport
+from simulator.protocol.sketch import counts_from, quantile_ms
 
 _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
 """Phases of a run."""
@@ -249,13 +250,19 @@ class QueryMetrics:
     queries_per_s: float
     client_share: float
     """Part of the time of the queries in which the client decoded and folded answers, 0..1."""
+    freshness_p50_ms: float | None = None
+    """From the acknowledgement of a row until it was seen in an answer; None: nobody looked."""
+    freshness_p99_ms: float | None = None
 
 
-def timed_query(*types: Sequence[QueryTimes], in_turn: bool = False) -> Timed:
+def timed_query(
+    *types: Sequence[QueryTimes], in_turn: bool = False, freshness: Freshness | None = None
+) -> Timed:
     """Return query types, each as its workers measured it.
 
     The types were asked one after the other, or `in_turn`: all of them during the same time.
     """
+    delays = counts_from(freshness.delays if freshness else ())
     elapsed = [max(each.elapsed_s for each in times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
     times = [each for of_type in types for each in of_type]
@@ -267,6 +274,8 @@ def timed_query(*types: Sequence[QueryTimes], in_turn: bool = False) -> Timed:
         avg_ms=1000 * _ratio(waited, runs),
         queries_per_s=_ratio(runs, elapsed_s),
         client_share=_ratio(client, waited + client),
+        freshness_p50_ms=quantile_ms(delays, 0.5),
+        freshness_p99_ms=quantile_ms(delays, 0.99),
     )
     return Timed(metrics, merged_histogram([each.waits for each in times]))
 

@@ -57,6 +57,14 @@ def _of_waits(name: str, title: str, what: str, **more: Any) -> Figure:
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, **more)
 
 
+def _of_freshness(name: str, title: str, what: str, **more: Any) -> Figure:
+    meaning = (
+        f"{what} of the time from the acknowledgement of a row until a query has seen it"
+        " (`mixed --fresh`)."
+    )
+    return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, compared=True, **more)
+
+
 def _columns(*, inserts: int, **others: int) -> Mapping[str, int]:
     return {"workers": inserts, "level": inserts, **others}
 
@@ -126,6 +134,8 @@ _ALL = (
         "max_ms", "Max ms", "Most", middle=max,
         columns=_columns(inserts=2, stage=2, query=3, load=2),
     ),
+    _of_freshness("freshness_p50_ms", "Fresh p50 ms", "Median", columns={"load": 1}),
+    _of_freshness("freshness_p99_ms", "Fresh p99 ms", "99th percentile", columns={"load": 6}),
     Figure(
         "client_share", Unit.SHARE, "Client",
         "Part of the time in which the client itself was busy.", _LOWER,

@@ -35,7 +35,13 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
         return Row(place, 0, {}, verdicts[0].reason)
     if not any(_timed(times) for times in of_runs):
         return Row(place, 0, {}, f"{status.value}, not timed")
-    return Row(place, len(runs), figures_of([timed_query(each) for each in of_runs]), status.value)
+    seen = [next((f for f in run.outcome.freshness if f.query == name), None) for run in runs]
+    parts = [
+        timed_query(times, freshness=freshness)
+        for run, freshness in zip(runs, seen, strict=True)
+        if (times := times_of(run).get(name))
+    ]
+    return Row(place, len(runs), figures_of(parts), status.value)
 
 
 def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:

@@ -198,7 +198,7 @@ class Collector:
         if self._spec.inserts:
             self._work.finish_insert(reports)
         if self._spec.asks:
-            self._work.finish_query(self._gate.answers)
+            self._work.finish_query(self._gate.answers, self._gate.arrivals)
 
     def _over(self) -> BenchError:
         return (Interrupted if self._interrupted else RunError)(self._run.cause)
@@ -240,6 +240,7 @@ class Collector:
             rows_verdict=self._work.rows_verdict,
             queries=self._work.queries,
             plans=self._work.plans,
+            freshness=self._work.freshness,
             ramps=tuple(self._follower.ramping.found) if self._follower.ramping else (),
             size_bytes=self._work.size_bytes,
             complete=self._work.complete and not failure,

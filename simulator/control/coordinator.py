@@ -158,6 +158,12 @@ class Coordinator:
         self.beats[message.index] = message
         self.heard_s[message.index] = now_s
 
+    @property
+    def newest_ms(self) -> int | None:
+        """The newest time of a row that a worker says was acknowledged; None: nobody says it."""
+        known = [beat.newest_ms for beat in self.beats.values() if beat.newest_ms is not None]
+        return max(known, default=None)
+
     def asked(self, query: str) -> tuple[int, float]:
         """Return how often the workers that ask a query have run it, and how long they waited."""
         beats = [beat for beat in self.beats.values() if beat.phase == query]

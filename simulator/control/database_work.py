@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from simulator.control.arrivals import Arrivals
 from simulator.control.background import BackgroundWatch
 from simulator.control.explaining import explained
+from simulator.control.fresh import judged
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
 from simulator.control.refusal import unfinished, wrong_count
@@ -15,7 +17,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError, counted
 from simulator.modules.base import Database
-from simulator.protocol.events import QueryPlans, QueryVerdict, ServerFacts
+from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import RunSpec, Work
@@ -54,6 +56,7 @@ class DatabaseWork:
         """On the rows alone, where queries were asked meanwhile."""
         self.queries: tuple[QueryVerdict, ...] = ()
         self.plans: tuple[QueryPlans, ...] = ()
+        self.freshness: tuple[Freshness, ...] = ()
         self.size_bytes: int | None = None
         self.complete = False
         """Whether every row of an insert is known to be stored, or was acknowledged."""
@@ -174,19 +177,23 @@ class DatabaseWork:
         if mark and self.verdict.status is Status.VERIFIED:
             self.ownership.confirm(mark)
 
-    def finish_query(self, answers: Answers) -> None:
-        """Compare every different answer to each instance of each query with the truth."""
+    def finish_query(self, answers: Answers, arrivals: Arrivals) -> None:
+        """Compare the answers to each query with the truth."""
         self.background.finish()
         load, every = self._spec.load, self._spec.query_types()
         if load.plans:
             self._enter("plans")
             self.plans = tuple(explained(self._database, load, every))
         self._enter("verify")
-        types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
-        judge = Judge(self._database, self._spec.dataset, load, self._fold)
-        known = {name: types[name] for name in load.queries if name not in load.own}
-        own = judge.unchecked({name: every[name] for name in load.own}, answers)
-        self.queries = (*judge.judged(known, answers), *own)
+        own: tuple[QueryVerdict, ...] = ()
+        if load.fresh_ms:
+            self.queries, self.freshness = judged(self._spec, self._database, arrivals)
+        else:
+            types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
+            judge = Judge(self._database, self._spec.dataset, load, self._fold)
+            known = {name: types[name] for name in load.queries if name not in load.own}
+            own = judge.unchecked({name: every[name] for name in load.own}, answers)
+            self.queries = (*judge.judged(known, answers), *own)
         asked = [query for query in self.queries if query.statement and not query.own]
         verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
         if self._spec.inserts:  # the newest mark is that of this run

@@ -20,9 +20,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator.control.gate import Gate
-from simulator.control.reports import Rejected
+from simulator.control.rejected import Rejected
 from simulator.control.script import MOST_ANSWER_BYTES
 from simulator.host import boot_id
+from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.messages import (
     TOKEN_HEADER,
     UID_HEADER,
@@ -67,6 +68,8 @@ KINDS: Mapping[str, Kind] = {
     "/report": Kind(WorkerReport, Reply),
     "/answers/known": Kind(AnswerQuestion, Known),
     "/answers": Kind(AnswerRows, Known),
+    "/sent": Kind(SentBatches, Reply),
+    "/answers/fresh": Kind(FreshAnswers, Reply),
     "/fold": Kind(FoldRequest, FoldReply),
 }
 
@@ -91,6 +94,8 @@ def application(gate: Gate, token: str) -> Starlette:
             stop=stop,
             over=run.over,
             measured_s=run.measured_s,
+            newest_ms=run.newest_ms,
+            now_ns=time.perf_counter_ns(),
             now_s=time.time(),
             boot_id=boot_id(),
         )
@@ -116,7 +121,13 @@ def application(gate: Gate, token: str) -> Starlette:
         gate.answer(message, uid)
         return Known(known=(True,) * len(message.answers))
 
+    async def arrived(message: SentBatches | FreshAnswers, uid: str) -> Reply:
+        gate.take_part(message, uid)
+        return reply()
+
     handlers: dict[str, _Handler] = {
+        "/sent": arrived,
+        "/answers/fresh": arrived,
         "/register": register,
         "/barrier": barrier,
         "/heartbeat": heartbeat,

@@ -8,7 +8,7 @@ import asyncio
 from base64 import b64decode
 
 from simulator.control.coordinator import Coordinator
-from simulator.control.reports import Rejected
+from simulator.control.rejected import Rejected
 from simulator.control.script import Script
 from simulator.protocol.messages import Folded, FoldReply, QueryName
 from simulator.verify.fold_tasks import FoldTasks

@@ -9,11 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from simulator import __version__
+from simulator.control.arrivals import Arrivals
 from simulator.control.coordinator import Coordinator
 from simulator.control.fold_tasks import SharedFoldTasks
-from simulator.control.reports import Rejected, check_report
+from simulator.control.rejected import Rejected
+from simulator.control.reports import check_report
 from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer
+from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.messages import (
     AnswerKey,
     AnswerQuestion,
@@ -39,6 +42,7 @@ class Gate:
         """Worker, query -> instance and digest of its answers."""
         self._answer_bytes = 0
         self.fold_tasks = SharedFoldTasks(run, script)
+        self.arrivals = Arrivals()
 
     async def register(self, message: Registration, uid: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
@@ -73,8 +77,18 @@ class Gate:
         self._admit(report.index, uid)
         if report.index not in self.run.reports:
             sent = {query: self._sent[report.index, query] for query in self.script.queries}
-            check_report(report, self.script, sent, stopped=self.run.stopped.is_set())
+            stopped = self.run.stopped.is_set()
+            check_report(report, self.script, sent, self.arrivals, stopped=stopped)
             self.run.report(report)
+
+    def take_part(self, message: SentBatches | FreshAnswers, uid: str) -> None:
+        """Keep a part of what a worker reports of rows that arrive."""
+        self._admit(message.index, uid)
+        if not self.script.fresh:
+            raise Rejected(f"worker {message.index}: this run has no queries about fresh rows")
+        if isinstance(message, FreshAnswers) and message.query not in self._answers:
+            raise Rejected(f"worker {message.index}: this run has no query {message.query!r}")
+        self.arrivals.take(message)
 
     async def fold_task(self, message: FoldRequest, uid: str) -> FoldReply:
         """Take what a worker has folded; hold it for a while, and return what to fold next."""

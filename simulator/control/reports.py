@@ -2,19 +2,18 @@
 
 from collections.abc import Collection, Mapping
 
+from simulator.control.arrivals import Arrivals
+from simulator.control.rejected import Rejected
 from simulator.control.script import Script, row_count
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Ask, Insert
-
-
-class Rejected(Exception):
-    """The message does not belong to this run now; the text gives the reason."""
 
 
 def check_report(
     report: WorkerReport,
     script: Script,
     answers: Mapping[str, Collection[tuple[int, str]]],
+    arrivals: Arrivals,
     *,
     stopped: bool,
 ) -> None:
@@ -27,8 +26,10 @@ def check_report(
     whole = report.error is None and not stopped
     if isinstance(task, Insert):
         _check_rows(report, task, whole=whole, by_time=bool(script.clocking.duration_s))
+        if script.fresh and whole and not arrivals.has_sent(report.index):
+            raise _rejected(report, "its rows, and has not sent all of its batches")
     else:
-        _check_answers(report, task, script, answers, whole=whole)
+        _check_answers(report, task, script, answers, arrivals, whole=whole)
 
 
 def _rejected(report: WorkerReport, text: str) -> Rejected:
@@ -48,11 +49,12 @@ def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: boo
         raise _rejected(report, f"{rows} rows of {planned}, and no error")
 
 
-def _check_answers(
+def _check_answers(  # noqa: PLR0913
     report: WorkerReport,
     task: Ask,
     script: Script,
     answers: Mapping[str, Collection[tuple[int, str]]],
+    arrivals: Arrivals,
     *,
     whole: bool,
 ) -> None:
@@ -65,11 +67,17 @@ def _check_answers(
         if times.runs != (task.runs or max(times.runs, least)):
             ran = f"{times.runs} of {task.runs or f'at least {least}'} times"
             raise _rejected(report, f"that query {times.name} ran {ran}")
-        sent = answers[times.name]
+        if script.fresh:
+            got = 1 + times.warmup_runs + times.runs
+            sent = arrivals.answered(times.name, report.index)
+            if whole and sent != got:
+                raise _rejected(report, f"{got} answers to query {times.name}, and has sent {sent}")
+            continue
+        found = answers[times.name]
         asked = script.instances(times.name, task, times.runs, times.warmup_runs)
-        if len(sent) != times.answers or {instance for instance, _ in sent} != asked:
+        if len(found) != times.answers or {instance for instance, _ in found} != asked:
             raise _rejected(
                 report,
                 f"{times.answers} answers to {len(asked)} instances of query {times.name}, and has"
-                f" sent {len(sent)}",
+                f" sent {len(found)}",
             )

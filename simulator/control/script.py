@@ -34,6 +34,8 @@ class Script:
     """Whether a worker may leave out a query whose ramp ended before it was let in."""
     barrier: str = Work.INSERT.value
     """At which workers that write wait for all."""
+    fresh: bool = False
+    """Whether queries are about fresh rows: workers report all batches, and every answer."""
     in_turn: bool = False
     """Whether queries are asked in turn behind that barrier, in place of one after the other."""
 
@@ -52,6 +54,7 @@ class Script:
             _needs_help(spec),
             spec.load.ramp is not None,
             spec.barrier,
+            bool(spec.load.fresh_ms),
             spec.work is Work.MIXED,
         )
 

@@ -119,6 +119,12 @@ class DatasetReader:
         reader.tables = tuple(table.only(names[table.name]) for table in self.tables)
         return reader
 
+    def only_times(self) -> "DatasetReader":
+        """Return a reader whose tables have only the time."""
+        reader = copy(self)
+        reader.tables = tuple(table.only(()) for table in self.tables)
+        return reader
+
     @property
     def one_group(self) -> bool:
         """Whether a payload may have rows of all tables: one group, one unit of time, no parts."""

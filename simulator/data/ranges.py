@@ -297,3 +297,17 @@ def _joined(plain: Iterable[RowRange]) -> list[RowRange]:
         else:
             out.append(item)
     return out
+
+
+def runs_of(rows: Rows) -> Iterator[tuple[int, int, int]]:
+    """Yield the first row, the number and the step of rows at equal distances."""
+    if len(rows) < 2:
+        yield from ((int(row), 1, 1) for row in rows)
+        return
+    steps = np.diff(rows)
+    if (steps == steps[0]).all():
+        yield int(rows[0]), len(rows), int(steps[0])
+        return
+    for run in np.split(rows, np.flatnonzero(steps != steps[0]) + 1):
+        if len(run):
+            yield int(run[0]), len(run), int(steps[0])

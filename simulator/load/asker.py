@@ -1,10 +1,10 @@
-"""Asks queries: renders them before the clock, times them one by one, keeps their answers."""
+"""Asks queries: times them one by one, and has their answers kept."""
 
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement, answer
@@ -27,39 +27,56 @@ _Raw: TypeAlias = Sequence[Sequence[Any]]
 """Rows as the driver returns them."""
 
 
+class Statements(Protocol):
+    """The statements of one query type, each with the number of its instance."""
+
+    def first(self) -> "Asked":
+        """Return that of the first run."""
+
+    def warmup(self, run: int) -> "Asked":
+        """Return that of a run of the warm-up."""
+
+    def timed(self, run: int) -> "Asked":
+        """Return that of a timed run."""
+
+
+class Answers(Protocol):
+    """Keeps the answers to one query type until they are reported."""
+
+    def keep(self, asked: "Asked", rows: "_Raw", began_ns: int, ended_ns: int) -> int:
+        """Keep the rows of an answer; return how many values are kept."""
+
+    def reported(self, report: "Report") -> int:
+        """Report what is kept; return how many answers were reported in all."""
+
+
+class Asked(NamedTuple):
+    """An instance of a query type, and its statement."""
+
+    instance: int
+    statement: Statement
+
+
 class Asker:
-    """Asks the instances of one query type through one session."""
+    """Asks one query type through one session."""
 
     def __init__(  # noqa: PLR0913
         self,
         database: Database,
         session: Session,
         name: str,
-        query_type: QueryType[Query | TextQuery],
-        task: Ask,
+        statements: Statements,
+        answers: Answers,
         *,
-        text: str = "",
+        task: Ask,
         warmup_s: float = 0.0,
     ) -> None:
-        """Render the statements of all instances; `text` is the target's own for all of them.
-
-        The warm-up lasts at least `warmup_s` and as many runs as the task says.
-        """
+        """The warm-up lasts at least `warmup_s` and as many runs as the task says."""
         self._database, self._session, self._name = database, session, name
+        self._statements, self._answers = statements, answers
         self._task = task
-
-        def rendered(number: int) -> tuple[int, Statement]:
-            instance = query_type.number(number)
-            return instance, database.statement(query_type.instance(instance), text)
-
-        numbers = task.instances(task.runs or MOST_INSTANCES)
-        self._first = rendered(task.first)
-        warmup = task.warmup(MOST_WARMUP if warmup_s else task.burn_in)
-        self._warmup = [rendered(number) for number in (warmup if query_type.varies else (0,))]
         self._warmup_s = warmup_s
         self._warmup_runs = 0
-        self._others = [rendered(number) for number in (numbers if query_type.varies else (0,))]
-        self._answers = _Answers(name)
         self.waits = Durations()
         """Of the timed runs so far: without the first one and the warm-up."""
         self._first_ns = self._client_ns = 0
@@ -122,12 +139,12 @@ class Asker:
 
     def ask_first(self, stop: threading.Event, report: Report) -> None:
         """Run the type for the first time."""
-        self._first_ns = self._untimed_ns(self._first, stop, report)
+        self._first_ns = self._untimed_ns(self._statements.first(), stop, report)
 
     def warm_once(self, stop: threading.Event, report: Report, due_ns: int | None = None) -> int:
         """Run the next instance of the warm-up; return the wait, as `once` does, in ns."""
         late_ns = _late_ns(due_ns)
-        asked = self._warmup[self._warmup_runs % len(self._warmup)]
+        asked = self._statements.warmup(self._warmup_runs)
         waited_ns = self._untimed_ns(asked, stop, report)
         self._warmup_runs += 1
         return late_ns + waited_ns
@@ -138,7 +155,7 @@ class Asker:
         One that begins after it was due has waited since then.
         """
         late_ns = _late_ns(due_ns)
-        asked = self._others[self.waits.count % len(self._others)]
+        asked = self._statements.timed(self.waits.count)
         waited_ns = late_ns + self._waited_ns(asked, stop, report)
         self.waits.record(waited_ns)
         return waited_ns
@@ -157,33 +174,46 @@ class Asker:
             warmup_runs=self._warmup_runs,
         )
 
-    def _untimed_ns(
-        self, asked: tuple[int, Statement], stop: threading.Event, report: Report
-    ) -> int:
+    def _untimed_ns(self, asked: Asked, stop: threading.Event, report: Report) -> int:
         """Run an instance and return the wait; the client's share does not count."""
         client_ns = self._client_ns
         waited_ns = self._waited_ns(asked, stop, report)
         self._client_ns = client_ns
         return waited_ns
 
-    def _waited_ns(
-        self, asked: tuple[int, Statement], stop: threading.Event, report: Report
-    ) -> int:
+    def _waited_ns(self, asked: Asked, stop: threading.Event, report: Report) -> int:
         """Run an instance and return the wait; every row is fetched within the timed part."""
         if stop.is_set():
             raise Stopped
-        instance, statement = asked
         session = self._session
         before_s, start_ns = session.client_s, time.perf_counter_ns()
         try:
-            rows = session.run(statement)
+            rows = session.run(asked.statement)
         except Exception as error:  # of any driver
             raise RunError(f"query {self._name}: {self._database.explain(error)}") from error
-        spent_ns = time.perf_counter_ns() - start_ns
+        ended_ns = time.perf_counter_ns()
+        spent_ns = ended_ns - start_ns
         client_ns = min(int((session.client_s - before_s) * 1e9), spent_ns)
         self._client_ns += client_ns
-        self._answers.keep(instance, statement, rows, report)
+        if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
+            self._answers.reported(report)
         return spent_ns - client_ns
+
+
+def asker_of(  # noqa: PLR0913
+    database: Database,
+    session: Session,
+    name: str,
+    query_type: QueryType[Query | TextQuery],
+    task: Ask,
+    *,
+    text: str = "",
+    warmup_s: float = 0.0,
+) -> Asker:
+    """Return what asks the instances of a type; `text` is the target's own for all of them."""
+    statements = Rendered(database, query_type, task, text=text, warmup_s=warmup_s)
+    answers = DifferentAnswers(name)
+    return Asker(database, session, name, statements, answers, task=task, warmup_s=warmup_s)
 
 
 def _late_ns(due_ns: int | None) -> int:
@@ -191,8 +221,45 @@ def _late_ns(due_ns: int | None) -> int:
     return 0 if due_ns is None else max(time.perf_counter_ns() - due_ns, 0)
 
 
-class _Answers:
-    """The answers to one type: what is equal to an answer before is kept once."""
+class Rendered:
+    """Statements of instances, all rendered before the clock starts."""
+
+    def __init__(
+        self,
+        database: Database,
+        query_type: QueryType[Query | TextQuery],
+        task: Ask,
+        *,
+        text: str = "",
+        warmup_s: float = 0.0,
+    ) -> None:
+        """Take the target's own text for all of them, if there is one."""
+
+        def rendered(number: int) -> Asked:
+            instance = query_type.number(number)
+            return Asked(instance, database.statement(query_type.instance(instance), text))
+
+        numbers = task.instances(task.runs or MOST_INSTANCES)
+        warmup = task.warmup(MOST_WARMUP if warmup_s else task.burn_in)
+        self._first = rendered(task.first)
+        self._warmup = [rendered(number) for number in (warmup if query_type.varies else (0,))]
+        self._timed = [rendered(number) for number in (numbers if query_type.varies else (0,))]
+
+    def first(self) -> Asked:
+        """Return that of the first run."""
+        return self._first
+
+    def warmup(self, run: int) -> Asked:
+        """Return that of a run of the warm-up."""
+        return self._warmup[run % len(self._warmup)]
+
+    def timed(self, run: int) -> Asked:
+        """Return that of a timed run."""
+        return self._timed[run % len(self._timed)]
+
+
+class DifferentAnswers:
+    """The different answers to one type: what is equal to an answer before is kept once."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -203,22 +270,23 @@ class _Answers:
         self._digests: dict[int, set[str]] = defaultdict(set)
         """Instance -> digests of the answers that were reported."""
 
-    def keep(self, instance: int, statement: Statement, rows: _Raw, report: Report) -> None:
+    def keep(self, asked: Asked, rows: _Raw, began_ns: int, ended_ns: int) -> int:
         """Keep the rows of an answer, unless they are those of the instance's answer before."""
+        del began_ns, ended_ns
+        instance, statement = asked
         if self._newest.get(instance) == rows:
-            return
+            return 0
         self._kept.append((instance, statement, rows))
         self._newest[instance] = rows
         self._values += max(len(rows), 1) * len(statement.outputs)
-        if self._values > _KEPT_VALUES and len(self._kept) > 1:
-            self.reported(report)
+        return self._values if len(self._kept) > 1 else 0
 
     def reported(self, report: Report) -> int:
         """Report what is kept; return how many different answers were reported in all."""
         for first in range(0, len(self._kept), MOST_ANSWERS):
             found: dict[AnswerName, Rows] = {}
             for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
-                rows = self._rows(statement, raw)
+                rows = rows_of(self._name, statement, raw)
                 digest = digest_of(rows)
                 if digest not in self._digests[instance]:
                     found[instance, digest] = rows
@@ -231,10 +299,12 @@ class _Answers:
         self._values = 0
         return sum(map(len, self._digests.values()))
 
-    def _rows(self, statement: Statement, raw: _Raw) -> Rows:
-        try:
-            return answer(statement.outputs, raw).rows
-        except ValueError as error:
-            raise RunError(
-                f"query {self._name}: the answer does not have the expected columns: {error}"
-            ) from error
+
+def rows_of(name: str, statement: Statement, raw: _Raw) -> Rows:
+    """Return the rows of an answer in canonical form; RunError if its columns are others."""
+    try:
+        return answer(statement.outputs, raw).rows
+    except ValueError as error:
+        raise RunError(
+            f"query {name}: the answer does not have the expected columns: {error}"
+        ) from error

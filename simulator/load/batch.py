@@ -40,6 +40,8 @@ class Batch:
     origin: Origin
     number: int
     """Of the batches of its origin."""
+    logged: int = -1
+    """Of all batches of the worker, where these are logged."""
 
     def held(self) -> Sequence[Held]:
         """Return its rows, by physical table."""

@@ -3,13 +3,14 @@
 import json
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import requests
 
 from simulator.errors import RunError
 from simulator.host import boot_id
+from simulator.protocol.arrivals import ArrivalPart, Ticks
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
@@ -37,6 +38,8 @@ _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
 _TOGETHER_BYTES = 1 << 18
 """Rows of answers, in JSON, that a message of several has at most."""
+_DRIFT = 1e-4
+"""How fast the clocks of two machines may part, at most."""
 _CUT_OFF = 0.8
 """Part of the silence: the worker has to start first, and to be reported afterwards."""
 
@@ -68,6 +71,7 @@ class CollectorClient:
         self._session.headers[UID_HEADER] = uuid.uuid4().hex
         self._session.trust_env = False  # no proxy between worker and collector
         self.clock_offset_s = 0.0
+        self._offset_ns = self._corrected_ns = 0
         self._best_round_trip_s = float("inf")
 
     def post(self, path: str, message: Message) -> Reply:
@@ -120,6 +124,11 @@ class CollectorClient:
             size_bytes += own_bytes
         if waiting:
             self._post_answers(query, waiting)
+
+    def report_parts(self, path: str, parts: Iterable[ArrivalPart]) -> None:
+        """Report something in parts."""
+        for part in parts:
+            self._post(path, dump(part), self._silence_s)
 
     def _post_answers(self, query: str, answers: Sequence[AnswerWithRows]) -> None:
         message = AnswerRows(index=self._index, query=query, answers=tuple(answers))
@@ -179,3 +188,14 @@ class CollectorClient:
         if reply.boot_id != boot_id() and round_trip < self._best_round_trip_s:
             self._best_round_trip_s = round_trip
             self.clock_offset_s = reply.now_s - (sent_s + received_s) / 2
+            self._corrected_ns = time.perf_counter_ns()
+            self._offset_ns = reply.now_ns - self._corrected_ns + int(round_trip * 5e8)
+
+    @property
+    def ticks(self) -> Ticks:
+        """How this machine's monotonic clock differs from the collector's: drift included."""
+        if not self._corrected_ns:
+            return Ticks()
+        age_ns = time.perf_counter_ns() - self._corrected_ns
+        unsure_ns = int(self._best_round_trip_s * 5e8 + age_ns * _DRIFT)
+        return Ticks(offset_ns=self._offset_ns, unsure_ns=unsure_ns)

@@ -10,6 +10,7 @@ from simulator.load.batch import Batch
 from simulator.load.connection import Connection, Stopped
 from simulator.load.failures import Failures
 from simulator.load.meter import Meter
+from simulator.load.send_log import SendLog
 from simulator.load.timings import Stopwatch
 from simulator.load.window import Send, Window
 from simulator.modules.base import Failure
@@ -39,6 +40,8 @@ class Delivery:
         self.meter = Meter(time.perf_counter_ns())
         """Of the batches that were acknowledged."""
         self.failures = Failures()
+        self.log: SendLog | None = None
+        """Notes when each batch is sent and acknowledged."""
 
     def deliver(self, batch: Batch, due_ns: int) -> None:
         """Send, alone or beside other batches in flight."""
@@ -49,6 +52,8 @@ class Delivery:
             raise Stopped
         else:
             before = time.perf_counter_ns()
+            if self.log:
+                self.log.sent(batch, before)
             try:
                 connection.session.send(batch.payload)
             except Exception as error:  # noqa: BLE001 - the module classifies it
@@ -58,6 +63,8 @@ class Delivery:
                 self._spent.send_ns += after - before
                 payload = batch.payload
                 self.meter.record(due_ns, after, payload.rows, payload.size_bytes)
+                if self.log:
+                    self.log.acknowledged(batch, after)
         batch.origin.sent += 1
 
     def _repeat_alone(self, send: Send, before_ns: int) -> None:
@@ -79,6 +86,8 @@ class Delivery:
 
     def _deliver_beside(self, batch: Batch, due_ns: int) -> None:
         before = time.perf_counter_ns()
+        if self.log:
+            self.log.sent(batch, before)
         try:
             self._begin(Send(batch, due_ns))
             while len(self._window) >= self._connection.in_flight:
@@ -118,6 +127,8 @@ class Delivery:
     def _count_acknowledged(self, send: Send) -> None:
         payload = send.batch.payload
         self.meter.record(send.due_ns, send.ended_ns, payload.rows, payload.size_bytes)
+        if self.log:
+            self.log.acknowledged(send.batch, send.ended_ns)
 
     def _count_ended(self, send: Send) -> None:
         """Count a batch without a retry: the run is over."""

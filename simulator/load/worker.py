@@ -16,19 +16,22 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes
-from simulator.load.asker import Asker
+from simulator.load.asker import Asker, asker_of
 from simulator.load.batch import Batch
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
 from simulator.load.failures import Failures
 from simulator.load.fold_tasks import help_to_fold
+from simulator.load.fresh import EveryAnswer, Moving
 from simulator.load.meter import Durations, Meter
 from simulator.load.pace import paces_of
 from simulator.load.records import RecordReader
+from simulator.load.send_log import SendLog
 from simulator.load.sender import Sender
 from simulator.load.timings import RunClock
 from simulator.load.turns import Turns
 from simulator.modules.base import Database, Session
+from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (
     HEARTBEAT_S,
@@ -96,6 +99,10 @@ class Worker:
         self._timed = False
         """Its rows are those of the timed part."""
         self._queries: list[QueryTimes] = []
+        self._log: SendLog | None = None
+        """Of the timed batches, where queries are about fresh rows."""
+        self._newest_ms: int | None = None
+        """The time of a row that was acknowledged last, by any worker."""
 
     def run(self) -> bool:
         """Run the worker's part and report it; False if it failed."""
@@ -166,6 +173,7 @@ class Worker:
                 self._end_alone(f"--timeout: the collector did not stop after {timeout_s:g} s")
                 return
             self._over_query = reply.over
+            self._newest_ms = reply.newest_ms
             if reply.measured_s is not None and self._sender:
                 self._sender.measure_from(self._run_clock.instant_ns(reply.measured_s))
             if reply.stop:
@@ -198,6 +206,7 @@ class Worker:
             runs=waits.count if waits else 0,
             waited_s=waits.sum_ns / 1e9 if waits else 0.0,
             latency=pairs_of(measured.sketch()) if measured else (),
+            newest_ms=self._log.newest_ms() if self._log else None,
         )
 
     def _wait_for_all(self, barrier: str) -> bool:
@@ -262,6 +271,8 @@ class Worker:
         self._wait_for_all(spec.barrier)
         clocking, writers = spec.clocking, len(spec.inserts)
         sender.start(clocking.warmup_s, self._run_clock.start, clocking.stages)
+        if spec.load.fresh_ms:
+            self._log = sender.delivery.log = SendLog(DatasetReader(spec.dataset))
         self._timed = True
         mode = self._database.insert_mode(spec.batch_rows)
         # Those that write come first.
@@ -276,6 +287,9 @@ class Worker:
         finally:
             length_s = max(sender.meter.last_ns - sender.measured_ns, 0) / 1e9
             self._run_clock.stop(length_s, sender.spent.inactive_ns / 1e9)
+        if self._log:
+            ticks, measured_ns = self._client.ticks, sender.measured_ns or NEVER_NS
+            self._client.report_parts("/sent", self._log.parts(self._index, ticks, measured_ns))
 
     def _ask(self, task: Ask) -> None:
         with connected(self._database, self._stop, self._clock) as session:
@@ -307,8 +321,13 @@ class Worker:
 
     def _ask_in_turn(self, task: Ask, session: Session) -> None:
         """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
+        if self._spec.load.fresh_ms:
+            self._ask_fresh(task, session)
+            return
+        self._in_turn(task, [asker for _, asker in self._askers(task, session)])
+
+    def _in_turn(self, task: Ask, askers: Sequence[Asker]) -> None:
         clocking, report = self._spec.clocking, self._client.answers
-        askers = [asker for _, asker in self._askers(task, session)]
         for asker in askers:
             asker.ask_first(self._stop, report)
         (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
@@ -319,11 +338,33 @@ class Worker:
         self._run_clock.stop()
         self._queries += turns.times(report)
 
+    def _ask_fresh(self, task: Ask, session: Session) -> None:
+        """Ask so about rows that arrive meanwhile, and report every answer."""
+        spec, database = self._spec, self._database
+        types, asked = spec.fresh_types, database.answered(spec.query_types(), spec.load.queries)
+        answers = {name: EveryAnswer(name, types[name]) for name in asked}
+        askers = [
+            Asker(
+                database, session, name, Moving(database, types[name], self._since_ms),
+                answers[name], task=task, warmup_s=spec.clocking.warmup_s,
+            )
+            for name in asked
+        ]  # fmt: skip
+        self._in_turn(task, askers)
+        for each in answers.values():
+            self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
+
+    def _since_ms(self) -> int:
+        """Return since when rows are fresh: some time before the newest, and none stored before."""
+        load = self._spec.load
+        until_ms, newest_ms = load.until_ms or 0, self._newest_ms
+        return until_ms if newest_ms is None else max(until_ms, newest_ms - load.fresh_ms)
+
     def _askers(self, task: Ask, session: Session) -> Iterator[tuple[str, Asker]]:
         """Yield the types that the database can answer; each is rendered when it is its turn."""
         load, types = self._spec.load, self._spec.query_types()
         for name in self._database.answered(types, load.queries):
-            asker = Asker(
+            asker = asker_of(
                 self._database, session, name, types[name], task,
                 text=load.queries[name], warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip

@@ -99,6 +99,8 @@ class Capabilities:
     """How many processes can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
     """Feature of queries that `translate` does not express -> why not."""
+    late: str = ""
+    """Why an answer may lack rows that were acknowledged before it began; empty: it has them."""
     plans: str = ""
     """What `query_plans` asks for, such as "EXPLAIN ANALYZE"; empty: it has none."""
     no_plans: str = "this module does not ask for them"
@@ -368,14 +370,16 @@ class Database(ABC, Generic[Session_co]):
         """Create missing secondary indices (`create_indices=true`)."""
         raise Unsupported(f"{self.name} has no secondary indices")
 
+    @property
+    def late(self) -> str:
+        """The same with these options."""
+        return self.capabilities.late
+
     def visible(self, tables: Sequence[Table]) -> None:
         """Return once every acknowledged row is queryable; by default it is at once."""
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Return once the storage is merged and on disk, and the planner has its statistics.
-
-        What the server would do some time later; by default nothing, as it cannot be requested.
-        """
+        """Do what the server would do later: merge the storage, collect statistics; or nothing."""
 
     @abstractmethod
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
@@ -387,10 +391,7 @@ class Database(ABC, Generic[Session_co]):
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
-        """Open a session that reads how often the server has done work of its own since it started.
-
-        The counters, such as {"checkpoints": 3}, are read once a second; by default there are none.
-        """
+        """Open what reads counters of the server's own work, such as {"checkpoints": 3}."""
         yield dict
 
     def inspect(self) -> Server:

@@ -129,6 +129,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        late="a query sees rows after the next refresh (refresh_interval)",
         plans=plans.EXPLAIN,
         limits=LIMITS,
     )

@@ -177,6 +177,18 @@ class QueryPlans(Message):
     """Why the database did not say it."""
 
 
+class Freshness(Message):
+    """How long after its acknowledgement a row was seen in the answers to a query."""
+
+    query: str
+    rows: int
+    """Acknowledged in the measured part, and seen."""
+    unseen_rows: int
+    """Acknowledged, and in no answer until the end."""
+    delays: tuple[tuple[int, int], ...]
+    """Of the rows that were seen: simulator.protocol.sketch."""
+
+
 class RampEnd(StrEnum):
     """Why a ramp is over."""
 
@@ -246,6 +258,8 @@ class Outcome(Message):
     """That of the rows alone, where queries were asked meanwhile; `verdict` is of both."""
     queries: tuple[QueryVerdict, ...] = ()
     plans: tuple[QueryPlans, ...] = ()
+    freshness: tuple[Freshness, ...] = ()
+    """Of queries that count fresh rows."""
     ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
     complete: bool = False

@@ -68,6 +68,8 @@ Index: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 20)]
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Duration: TypeAlias = Annotated[float, Field(ge=0)]
 Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
+Instant: TypeAlias = Annotated[int, Field(gt=-(1 << 62), lt=1 << 62)]
+"""In ms or ns since any beginning."""
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)]
 """Encoded HdrHistogram of microseconds; empty without values."""
@@ -112,6 +114,8 @@ class Heartbeat(Message):
     """How long these runs have waited for their answers."""
     latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
     """Of all timed batches or runs so far: simulator.protocol.sketch."""
+    newest_ms: Instant | None = None
+    """The time of a row that was acknowledged last, where queries about fresh rows are asked."""
 
 
 class Reply(Message):
@@ -125,8 +129,12 @@ class Reply(Message):
     """The query whose ramp ended last: the worker asks it no more."""
     measured_s: float | None = None
     """When the measured part begins, on the collector's clock, once the rate is steady."""
+    newest_ms: int | None = None
+    """The newest time of such a row, of any worker."""
     now_s: float
     """The collector's clock, seconds since 1970."""
+    now_ns: int = 0
+    """On the collector's monotonic clock."""
     boot_id: str
     """Identifies the clock: workers on the same machine need no correction."""
 

@@ -22,11 +22,15 @@ Counts: TypeAlias = NDArray[np.int64]
 """How many latencies are in each bucket."""
 
 
-def counts_of(durations_ns: NDArray[np.int64]) -> Counts:
-    """Return durations, counted by bucket; shorter and longer ones in the first and the last."""
+def counts_of(durations_ns: NDArray[np.int64], weights: NDArray[np.int64] | None = None) -> Counts:
+    """Return durations, counted by bucket; shorter and longer ones in the first and the last.
+
+    With weights, each counts so often.
+    """
     micros = (durations_ns * 1e-3).astype(np.float32)
     buckets = (micros.view(np.int32) >> _FRACTION_SHIFT) - _ONE
-    return np.bincount(np.clip(buckets, 0, BUCKETS - 1), minlength=BUCKETS)
+    counts = np.bincount(np.clip(buckets, 0, BUCKETS - 1), weights, BUCKETS)
+    return counts.astype(np.int64)
 
 
 def pairs_of(counts: Counts) -> tuple[tuple[int, int], ...]:

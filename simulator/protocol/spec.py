@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from simulator import __version__
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.own_query import OwnQuery, TextQuery, own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
@@ -166,6 +167,9 @@ class QueryLoad(BaseModel):
     """The user's own queries among them."""
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
+    fresh_ms: int = 0
+    """Queries are about so much of the time that rows were last acknowledged of; 0: about the rows
+    that were stored before, up to `until_ms`."""
     aligned: bool = False
     """Whether windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
@@ -267,10 +271,21 @@ class RunSpec(BaseModel):
         return self.stored(())
 
     def query_types(self) -> dict[str, QueryType[Query | TextQuery]]:
-        """Return what its workers can ask: the workload's types, and the user's own queries."""
+        """Return what its workers can ask: the workload's types, and the user's own queries.
+
+        Or those about fresh rows, as they are asked first.
+        """
         aligned, until_ms = self.load.aligned, self.load.until_ms
+        if self.load.fresh_ms:
+            return {name: each.beginning(until_ms or 0) for name, each in self.fresh_types.items()}
         types = DatasetReader(self.dataset).query_types(aligned=aligned, until_ms=until_ms)
         return {**types, **own_types(self.load.own, self.dataset, aligned=aligned)}
+
+    @property
+    def fresh_types(self) -> dict[str, FreshType]:
+        """The query types about fresh rows that are asked."""
+        types = fresh_types(DatasetReader(self.dataset))
+        return {name: types[name] for name in self.load.queries}
 
     def stored(self, reports: Iterable[WorkerReport]) -> Dataset:
         """Return the contents of the tables by what the workers of a finished run report."""

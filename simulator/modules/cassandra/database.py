@@ -272,6 +272,15 @@ class Cassandra(Database["CassandraSession"]):
     def _read_consistency(self) -> str:
         return self.options.read_consistency or _READ_BACK.get(self.options.consistency, "ALL")
 
+    @property
+    def late(self) -> str:
+        """Replicas that a read asks may lack the row, if others acknowledged it."""
+        read = self.options.read_consistency
+        enough = {_READ_BACK.get(self.options.consistency, "ALL"), "ALL"}
+        if read is None or read in enough or self.options.replication_factor == 1:
+            return ""
+        return f"read_consistency={read}: a read may ask replicas that do not have the row yet"
+
     def _key_of(self, table: Table) -> cql.TableKey:
         return cql.key_of(table, self.options.clustering_columns)
 

@@ -360,6 +360,16 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         cluster = self.options.cluster
         return f" ON CLUSTER {self.dialect.name(cluster)}" if cluster else ""
 
+    @property
+    def late(self) -> str:
+        """Rows in the queue of asynchronous inserts, or on another replica, are not seen."""
+        options = self.options
+        if options.async_insert and not options.wait_for_async_insert:
+            return "wait_for_async_insert=false: the server inserts rows of its queue later"
+        if options.engine.startswith("Replicated"):
+            return "a replica gets rows from another one later"
+        return ""
+
     def visible(self, tables: Sequence[Table]) -> None:
         """Flush the rows that the server still collects, and copy all rows to every replica."""
         if self.options.async_insert:

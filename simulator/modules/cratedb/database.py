@@ -278,6 +278,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        late="a query sees rows after the next refresh (refresh_interval)",
         plans=EXPLAIN,
         in_client="decodes JSON",
         limits=LIMITS,

@@ -114,6 +114,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             Feature.QUOTIENTS: "it would need a script that runs for each document",
             Feature.SUBQUERIES: "an aggregation reads documents, not the buckets of another one",
         },
+        late="a search sees rows after the next refresh (refresh_interval)",
         plans="a search with profile: true, without its breakdown",
         in_client="turns hits and buckets into rows; counts distinct values; adds up sums of "
         "integers beyond 2**53 from parts",
@@ -236,6 +237,11 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         with self.administration() as session:
             for some in in_requests(names):
                 session.client.indices.delete(index=some, ignore_unavailable=True)
+
+    @property
+    def late(self) -> str:
+        """A bulk request may wait for its refresh."""
+        return self.capabilities.late if self.options.refresh == "false" else ""
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""

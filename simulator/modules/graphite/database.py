@@ -82,6 +82,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for first values, for the last value of several series, and for sums "
         "of integers beyond 2**53",
+        late="a query sees points once carbon has read them and created their files",
         no_plans="Graphite has nothing like EXPLAIN",
         limits=(
             "A rate is that at which sockets take bytes; verification finds rows that were lost.",

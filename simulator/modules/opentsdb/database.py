@@ -190,6 +190,11 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                 # Deletes still buffered in the TSD would also remove rows written later.
                 time.sleep(2 * session.flush_s + _POLL_S)
 
+    @property
+    def late(self) -> str:
+        """Rows in the TSD's buffers are not seen."""
+        return "" if self.options.sync else "sync=false: the TSD writes its buffers later"
+
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the TSD has written its buffers, which synchronous sends leave empty.
 

@@ -175,6 +175,15 @@ class QuasarDb(Database[QuasarSession]):
                 if table.exists():
                     table.remove()
 
+    @property
+    def late(self) -> str:
+        """Rows in pipelines are not seen."""
+        return (
+            "push=async: the server writes its pipelines later"
+            if self.options.push == ASYNC
+            else ""
+        )
+
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the pipelines of asynchronous pushes are written."""
         if self.options.push == ASYNC:

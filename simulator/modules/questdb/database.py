@@ -77,6 +77,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         acknowledged="committed to the write-ahead log; cairo.commit.mode decides whether it was "
         "synced to disk; visible once the log is applied to the table",
         oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
+        late="a query sees rows once the write-ahead log is applied",
         plans="EXPLAIN",
         in_client="decodes JSON",
         limits=(

@@ -92,6 +92,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         },
         in_client="decodes JSON; calculates aggregates from counts of each value, because the "
         "digits of the server's own aggregates are not documented",
+        late="a search sees events once they are indexed",
         no_plans="a search names its parts in a job of its own, which this draft does not ask for",
         limits=(
             "a row has at most 5,000 bytes of JSON, no empty text, and an instant from 2000 on",

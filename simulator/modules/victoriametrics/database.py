@@ -71,6 +71,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         checks_rows=True,
         separates_fields=True,
         unsupported=ROWS_APART,
+        late="a query sees points once they have left buffers in memory, after a second or more",
         plans="a query with trace=1",
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for sums of "

@@ -7,7 +7,7 @@ from base64 import b64encode
 import pytest
 
 from simulator.control import coordinator, script
-from simulator.control.reports import Rejected
+from simulator.control.rejected import Rejected
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.messages import Folded, FoldReply, FoldRequest

@@ -6,7 +6,7 @@ import pytest
 
 from simulator import __version__
 from simulator.control import coordinator
-from simulator.control.reports import Rejected
+from simulator.control.rejected import Rejected
 from simulator.data.query import Answer
 from simulator.data.ranges import RowRange, lane_range
 from simulator.load.meter import encoded_histogram

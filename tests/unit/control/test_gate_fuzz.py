@@ -22,6 +22,7 @@ from simulator.control import coordinator, script
 from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
 from simulator.load.fold_tasks import Folder
+from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.messages import (
     Arrival,
     Folded,
@@ -109,6 +110,7 @@ def plausible(script):
         lambda made, index: made.model_copy(update={"index": index}), RIGHT_ANSWERS, INDEXES
     )
     questions = answers.map(question)
+    parts, text = st.integers(0, 3), st.just("eJwDAAAAAAE=")
     return {
         "/register": st.builds(Registration, index=INDEXES, version=st.just(__version__)),
         "/barrier": st.builds(Arrival, index=INDEXES, barrier=barriers),
@@ -117,7 +119,12 @@ def plausible(script):
         "/answers/known": questions,
         "/answers": answers,
         "/fold": st.builds(FoldRequest, index=INDEXES, folded=st.none() | FOLDED),
-    }
+        "/sent": st.builds(SentBatches, index=INDEXES, part=parts, batches=text, runs=text),
+        "/answers/fresh": st.builds(
+            FreshAnswers, index=INDEXES, part=parts, query=st.just("count-events"),
+            count=st.integers(0, 3), answers=text, values=text,
+        ),
+    }  # fmt: skip
 
 
 def small_tasks():
@@ -419,4 +426,5 @@ def test_every_list_text_and_number_of_a_message_has_a_limit(path):
 
     look({"$ref": f"#/components/schemas/{KINDS[path].message.__name__}"}, path)
 
-    assert unlimited == ([] if path != "/answers" else ["/answers.answers[].rows[][]"])
+    free = {"/answers": ["answers[].rows[][]"], "/answers/fresh": ["keys[][]"]}
+    assert unlimited == [f"{path}.{where}" for where in free.get(path, ())]

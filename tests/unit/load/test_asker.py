@@ -9,7 +9,7 @@ from simulator.data.query_type import QueryType, always
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
 from simulator.load import asker as asking
-from simulator.load.asker import Asker
+from simulator.load.asker import asker_of
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
 from simulator.modules import waits
@@ -89,7 +89,7 @@ class Scripted(Session):
 def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, **more):
     """Return the times, and the reported answers as (instance, rows)."""
     reported = []
-    asker = Asker(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task, **more)
+    asker = asker_of(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task, **more)
 
     def report(query, found):
         assert query == "q"

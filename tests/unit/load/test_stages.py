@@ -10,7 +10,7 @@ from simulator.data.query_type import always
 from simulator.data.ranges import lane_range
 from simulator.load import asker as asking
 from simulator.load import meter as metering
-from simulator.load.asker import Asker
+from simulator.load.asker import asker_of
 from simulator.load.connection import Stopped
 from simulator.load.meter import Meter, StageMeter, merged_histogram
 from simulator.load.pace import NEVER_NS, Timetable, paces_of
@@ -191,7 +191,7 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
 
     monkeypatch.setattr(asking, "wait_until", wait_until)
     session = Scripted(always_1, wait_s=0.4, fold_s=0.1)
-    asker = Asker(
+    asker = asker_of(
         Sqlite(SqliteOptions(path="unused")), session, "q", FIXED, Ask(place=1, every=2, runs=0)
     )
     reported = []
@@ -217,7 +217,7 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
 
 def test_a_stopped_query_run_ends():
     session = Scripted(always_1)
-    asker = Asker(
+    asker = asker_of(
         Sqlite(SqliteOptions(path="unused")), session, "q", always(FIXED.instance(0)),
         Ask(place=0, every=1, runs=0),
     )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from simulator.load import asker as asking
 from simulator.load import pace as pacing
 from simulator.load import turns as turning
-from simulator.load.asker import Asker
+from simulator.load.asker import asker_of
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
 from simulator.load.pace import Pace
@@ -38,7 +38,7 @@ class Stop(threading.Event):
 
 def turns(session, pace, types=(FIXED, VARYING), first=0, **warmup):
     database, warmup_s = Sqlite(SqliteOptions(path="unused")), warmup.get("warmup_s", 0.0)
-    askers = [Asker(database, session, f"q{n}", each, TASK, warmup_s=warmup_s)
+    askers = [asker_of(database, session, f"q{n}", each, TASK, warmup_s=warmup_s)
               for n, each in enumerate(types)]  # fmt: skip
     for asker in askers:
         asker.ask_first(Stop(), ignored)

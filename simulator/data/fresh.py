@@ -1,0 +1,89 @@
+"""Queries about rows that are arriving: those since an instant that moves, of each table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Function,
+    NewestQuery,
+    Output,
+    Selection,
+    outputs,
+)
+from simulator.data.query_type import QueryType, always
+from simulator.data.schema import FLOATS, INTEGERS, Column, Table
+
+PREFIX = "fresh-"
+"""What the name of each of them begins with, and of no query of a workload."""
+COUNT = Aggregate(Function.COUNT)
+
+
+@dataclass(frozen=True, slots=True)
+class FreshType:
+    """A kind of query about the rows since an instant."""
+
+    query: AggregateQuery | NewestQuery
+    """About the rows of all times."""
+
+    def since(self, since_ms: int) -> AggregateQuery | NewestQuery:
+        """Return the query about rows since an instant, in ms since 1970."""
+        since = since_ms * self.query.table.time_unit.per_second // 1000
+        return replace(self.query, selection=Selection(since=since))
+
+    def beginning(self, since_ms: int) -> QueryType:
+        """Return the query type whose only instance is about rows since an instant."""
+        return always(self.since(since_ms))
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The columns of its answers."""
+        return outputs(self.query)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of whose values its answer has a row each."""
+        return self.query.by if isinstance(self.query, AggregateQuery) else self.query.tags
+
+    @property
+    def field(self) -> Column | None:
+        """The column whose values it reads besides; None: none."""
+        if isinstance(self.query, NewestQuery):
+            return self.query.table.column(self.query.columns[-1])
+        named = next((each.column for each in self.query.aggregates if each.column), None)
+        return self.query.table.column(named) if named else None
+
+
+def fresh_types(reader: DatasetReader) -> dict[str, FreshType]:
+    """Return the types by name: how many rows, extremes by the first tag, the newest rows.
+
+    What a table has no columns for is left out, and the newest rows where the workload does not ask
+    for them.
+    """
+    found = {}
+    for table in reader.tables:
+        end = f"-{table.base}" if len(reader.tables) > 1 else ""
+        for name, query in _queries(table, reader.query_types()).items():
+            found[f"{PREFIX}{name}{end}"] = FreshType(query)
+    return found
+
+
+def _queries(
+    table: Table, types: Mapping[str, QueryType]
+) -> Mapping[str, AggregateQuery | NewestQuery]:
+    found: dict[str, AggregateQuery | NewestQuery] = {"count": AggregateQuery(table, (COUNT,))}
+    field = next(filter(_is_compared, table.fields), None)
+    if field and table.tags:
+        ends = (Aggregate(Function.MIN, field.name), Aggregate(Function.MAX, field.name))
+        found["extremes"] = AggregateQuery(table, (COUNT, *ends), by=(table.tags[0].name,))
+    asked = (each.instance(0) for each in types.values() if not each.problem)
+    newest = (each for each in asked if isinstance(each, NewestQuery) and each.table == table)
+    if field and (own := next(newest, None)):
+        found["newest"] = NewestQuery(table, own.tags, (table.time.name, field.name))
+    return found
+
+
+def _is_compared(column: Column) -> bool:
+    return column.type in INTEGERS | FLOATS and not column.nullable and not column.rounded

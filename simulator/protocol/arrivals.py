@@ -1,0 +1,62 @@
+"""What workers report of rows that arrive: batches, and answers about fresh rows."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simulator.protocol.messages import Index, Instant, Message, Name, Scalar
+from simulator.protocol.packed import Packed
+
+NEVER_NS = (1 << 62) - 1
+"""When a batch was acknowledged that was not."""
+BATCH_COLUMNS = ("sent_ns", "acknowledged_ns")
+RUN_COLUMNS = ("batch", "table", "first", "count", "step")
+"""Rows first, first + step, ... of one batch and table (its place)."""
+ANSWER_COLUMNS = ("since_ms", "began_ns", "ended_ns", "rows")
+NULL_INTEGER, NULL_DOUBLE = -(1 << 63), 0x7FF8 << 48
+"""In the values of an answer; the latter is a NaN."""
+_MOST_KEYS = 1 << 18
+
+
+class Ticks(Message):
+    """How a worker's monotonic clock differs from that of the collector."""
+
+    offset_ns: Instant = 0
+    """Is added to the worker's time."""
+    unsure_ns: Annotated[int, Field(ge=0)] = 0
+    """By how much the sum may be wrong, either way; 0 on the machine of the collector."""
+
+
+class ArrivalPart(Message):
+    """Something that is reported in parts: the last one says so."""
+
+    index: Index
+    part: Annotated[int, Field(ge=0)]
+    last: bool = False
+    ticks: Ticks = Ticks()
+
+
+class SentBatches(ArrivalPart):
+    """Timed batches of a worker, in the order in which they were sent."""
+
+    batches: Packed
+    """BATCH_COLUMNS, on the worker's monotonic clock."""
+    runs: Packed
+    """RUN_COLUMNS; `batch` counts from the first one of this part."""
+    measured_ns: Instant = 0
+    """When the measured part began."""
+
+
+class FreshAnswers(ArrivalPart):
+    """Answers to one query about fresh rows, in the order in which they came."""
+
+    query: Name
+    count: Annotated[int, Field(ge=0)]
+    """How many answers this part has."""
+    answers: Packed
+    """ANSWER_COLUMNS."""
+    keys: Annotated[tuple[tuple[Scalar, ...], ...], Field(max_length=_MOST_KEYS)] = ()
+    """Values of its tags that occur in this part."""
+    values: Packed
+    """The number of the key, then the other columns of a row of the answers; 64-bit floats as
+    the integers that have the same bits."""

@@ -1,0 +1,249 @@
+"""Rows that arrive: when each was sent and acknowledged, on the clock of the collector.
+
+Where clocks differ by an unknown part, a row counts as sent earlier and as acknowledged later, and
+an answer as begun earlier and ended later: nothing right is ever taken for wrong.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Block
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.fresh import FreshType
+from simulator.data.ranges import LANE_BITS, numbers_between, runs_of
+from simulator.data.schema import FLOATS, Type
+from simulator.protocol.arrivals import (
+    ANSWER_COLUMNS,
+    BATCH_COLUMNS,
+    NEVER_NS,
+    RUN_COLUMNS,
+    FreshAnswers,
+    SentBatches,
+)
+from simulator.protocol.packed import Columns, unpacked
+
+Numbers: TypeAlias = NDArray[np.int64]
+BEFORE_NS = -(1 << 62)
+"""When rows were sent and acknowledged that were stored before."""
+_TAIL_ROWS = 64
+Key: TypeAlias = tuple[Any, ...]
+"""The values of the tags of a group, in canonical form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The timed batches of all workers."""
+
+    sent_ns: Numbers
+    """When each was sent, at the earliest."""
+    acknowledged_ns: Numbers
+    """When it was acknowledged, at the latest; NEVER_NS: it was not."""
+    is_measured: NDArray[np.bool_]
+    """Whether it was acknowledged in the measured part."""
+    runs: Columns
+    """RUN_COLUMNS; `batch` is a place in the others."""
+
+    @classmethod
+    def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "Sent":
+        """Return what workers have reported, after rows that were stored before (RUN_COLUMNS).
+
+        ValueError if something is damaged.
+        """
+        batches, runs = [np.array([[BEFORE_NS], [BEFORE_NS]], np.int64)], [stored]
+        measured, count = [np.zeros(1, np.bool_)], 1
+        for part in parts:
+            own = unpacked(part.batches, len(BATCH_COLUMNS)).copy()
+            own_runs = unpacked(part.runs, len(RUN_COLUMNS)).copy()
+            if own_runs.size and not 0 <= own_runs[0].min() <= own_runs[0].max() < own.shape[1]:
+                raise ValueError("a run of rows is of no batch")
+            acknowledged = own[1] != NEVER_NS
+            measured.append(acknowledged & (own[1] >= part.measured_ns))
+            own[0] += part.ticks.offset_ns - part.ticks.unsure_ns
+            own[1][acknowledged] += part.ticks.offset_ns + part.ticks.unsure_ns
+            own_runs[0] += count
+            count += own.shape[1]
+            batches.append(own)
+            runs.append(own_runs)
+        sent_ns, acknowledged_ns = np.concatenate(batches, axis=1)
+        return cls(sent_ns, acknowledged_ns, np.concatenate(measured), np.concatenate(runs, axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """A part of the answers of a worker to one query."""
+
+    since_ms: Numbers
+    began_ns: Numbers
+    """At the earliest."""
+    ended_ns: Numbers
+    """At the latest."""
+    owner: Numbers
+    """The answer that each row belongs to."""
+    keys: Sequence[Key]
+    key: Numbers
+    """The place of each row's key."""
+    values: Columns
+    """The other columns of each row."""
+
+    @classmethod
+    def of(cls, part: FreshAnswers, fresh_type: FreshType) -> "Answers":
+        """Return what a worker has reported; ValueError if it is damaged."""
+        since_ms, began_ns, ended_ns, rows = unpacked(part.answers, len(ANSWER_COLUMNS))
+        columns = 1 + len(fresh_type.outputs) - len(fresh_type.tags)
+        values = unpacked(part.values, columns)
+        if len(rows) != part.count or rows.min(initial=0) < 0 or rows.sum() != values.shape[1]:
+            raise ValueError("the rows of the answers are not those of the part")
+        if values.size and not 0 <= values[0].min() <= values[0].max() < len(part.keys):
+            raise ValueError("a row of an answer has no key")
+        ticks = part.ticks
+        return cls(
+            since_ms,
+            began_ns + ticks.offset_ns - ticks.unsure_ns,
+            ended_ns + ticks.offset_ns + ticks.unsure_ns,
+            np.repeat(np.arange(len(rows)), rows),
+            part.keys,
+            values[0],
+            values[1:],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The rows since an instant that were sent until another one."""
+
+    keys: Sequence[Key]
+    group: Numbers
+    """The place of each row's key."""
+    times: Numbers
+    """In the table's time unit."""
+    values: NDArray[Any]
+    """Of the field that the query reads, or zeros."""
+    sent_ns: Numbers
+    acknowledged_ns: Numbers
+    batch: Numbers
+
+
+def stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) -> Columns:
+    """Return the stored rows that are not before an instant, in ms since 1970: RUN_COLUMNS."""
+    found = [np.empty((len(RUN_COLUMNS), 0), np.int64)]
+    times = reader.only_times()
+    for item in dataset.ranges:
+        table, count, taken = times.tables[item.table], len(item), _TAIL_ROWS
+        since = since_ms * table.time_unit.per_second // 1000
+        while count:
+            rows = numbers_between([item], max(count - taken, 0), count)
+            is_since = times.drawn(table, rows).data[table.time.name].values() >= since
+            if taken >= count or not is_since[0]:
+                break
+            taken *= 4
+        else:
+            continue
+        runs = [(0, item.table, *run) for run in runs_of(rows[is_since])]
+        found += [np.array(runs, np.int64).reshape(-1, len(RUN_COLUMNS)).T]
+    return np.concatenate(found, axis=1)
+
+
+class ArrivingRows:
+    """The rows of the batches, drawn again as they are needed."""
+
+    def __init__(self, reader: DatasetReader, sent: Sent) -> None:
+        self.sent = sent
+        self._reader = reader
+        self._last: dict[int, tuple[Numbers, Numbers]] = {}
+        """Table -> its runs, and the time of the last row of each."""
+
+    def rows_of(self, place: int) -> Numbers:
+        """Return how many rows of a table each batch has."""
+        batch, table, _, count, _ = self.sent.runs
+        own = table == place
+        return np.bincount(batch[own], count[own], len(self.sent.sent_ns)).astype(np.int64)
+
+    def window(self, fresh_type: FreshType, since_ms: int, ended_ns: int) -> Window:
+        """Return the rows that a query since an instant may find until its end."""
+        table = fresh_type.query.table
+        reader = self._reader.reading([fresh_type.query])
+        since = since_ms * table.time_unit.per_second // 1000
+        runs, last = self._runs_of(reader.place(table))
+        sent = self.sent
+        found = runs[(last >= since) & (sent.sent_ns[sent.runs[0][runs]] <= ended_ns)]
+        batch, _, first, count, step = sent.runs[:, found]
+        rows = np.repeat(first, count) + np.repeat(step, count) * _places(count)
+        of_batch = np.repeat(batch, count)
+        parts = [np.flatnonzero(rows >> LANE_BITS == lane) for lane in np.unique(rows >> LANE_BITS)]
+        blocks = [reader.drawn(reader.table(table.name), rows[part]) for part in parts]
+        order = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+        times = _joined([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
+        kept = times >= since
+        of_batch = of_batch[order][kept]
+        keys, group = _keyed(blocks, fresh_type)
+        field = fresh_type.field
+        values = _joined([b.data[field.name].values() for b in blocks]) if field else 0 * times
+        return Window(
+            keys,
+            group[kept],
+            times[kept],
+            values[kept].astype(np.float64 if field and field.type in FLOATS else np.int64),
+            sent.sent_ns[of_batch],
+            sent.acknowledged_ns[of_batch],
+            of_batch,
+        )
+
+    def _runs_of(self, place: int) -> tuple[Numbers, Numbers]:
+        if place not in self._last:
+            _, table, first, count, step = self.sent.runs
+            runs = np.flatnonzero(table == place)
+            ends = first[runs] + step[runs] * (count[runs] - 1)
+            times = np.zeros(len(runs), np.int64)
+            own = self._reader.tables[place].only(())
+            reader = self._reader.only_times()
+            for lane in np.unique(ends >> LANE_BITS):
+                of_lane = ends >> LANE_BITS == lane
+                block = reader.drawn(own, ends[of_lane])
+                times[of_lane] = block.data[own.time.name].values()
+            self._last[place] = runs, times
+        return self._last[place]
+
+
+def _places(counts: Numbers) -> Numbers:
+    """Return 0, 1, ... for each of the counts."""
+    ends = np.cumsum(counts)
+    return np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _keyed(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], Numbers]:
+    """Return the different keys of some blocks, and the place of each row's key."""
+    table, rows = fresh_type.query.table, sum(map(len, blocks))
+    if not fresh_type.tags:
+        return [()], np.zeros(rows, np.int64)
+    group, columns = np.zeros(rows, np.int64), []
+    for name in fresh_type.tags:
+        column_type = table.column(name).type
+        array = _joined([block.data[name].values() for block in blocks])
+        known, codes = np.unique(array, return_inverse=True)
+        found = [_canonical(value, column_type) for value in known.tolist()]
+        valid = _joined([_valid(block, name) for block in blocks]).astype(np.bool_)
+        codes = np.where(valid, codes.reshape(-1), len(found))
+        columns.append(([*found, None], codes))
+        group = np.unique(group * (len(found) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    _, rows_of, group = np.unique(group, return_index=True, return_inverse=True)
+    keys = [tuple(values[codes[row]] for values, codes in columns) for row in rows_of.tolist()]
+    return keys, group.reshape(-1).astype(np.int64)
+
+
+def _valid(block: Block, name: str) -> NDArray[np.bool_]:
+    valid = block.data[name].valid
+    return np.ones(len(block), np.bool_) if valid is None else valid
+
+
+def _canonical(value: Any, column_type: Type) -> Any:
+    if isinstance(value, bytes):
+        return value.decode()
+    return bool(value) if column_type is Type.BOOL else value
