@@ -280,6 +280,16 @@ def _query_plans() -> str:
     return _table(("Module", "Asks for"), rows)
 
 
+def _late() -> str:
+    classes = {module: database_class(module) for module in MODULES}
+    rows = [
+        (_link(module), each.capabilities.late)
+        for module, each in classes.items()
+        if each.capabilities.late
+    ]
+    return _table(("Module", "A later answer may lack the row, because"), rows)
+
+
 def _figures() -> str:
     subjects = {each.name: each for kind in every_kind() for each in kind.subjects}
     by_subject = [(name, each.figures) for name, each in subjects.items()]
@@ -337,6 +347,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "unsupported queries": _unsupported,
     "work in the client": _in_client,
     "query plans": _query_plans,
+    "late rows": _late,
     "figures": _figures,
     "settings": _settings,
     "permissions": _permissions,

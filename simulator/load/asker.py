@@ -286,7 +286,7 @@ class DifferentAnswers:
         for first in range(0, len(self._kept), MOST_ANSWERS):
             found: dict[AnswerName, Rows] = {}
             for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
-                rows = rows_of(self._name, statement, raw)
+                rows = _rows_of(self._name, statement, raw)
                 digest = digest_of(rows)
                 if digest not in self._digests[instance]:
                     found[instance, digest] = rows
@@ -300,11 +300,14 @@ class DifferentAnswers:
         return sum(map(len, self._digests.values()))
 
 
-def rows_of(name: str, statement: Statement, raw: _Raw) -> Rows:
+def _rows_of(name: str, statement: Statement, raw: _Raw) -> Rows:
     """Return the rows of an answer in canonical form; RunError if its columns are others."""
     try:
         return answer(statement.outputs, raw).rows
     except ValueError as error:
-        raise RunError(
-            f"query {name}: the answer does not have the expected columns: {error}"
-        ) from error
+        raise unexpected(name, error) from error
+
+
+def unexpected(name: str, error: Exception) -> RunError:
+    """Return the error of a query whose answer cannot be read."""
+    return RunError(f"query {name}: the answer does not have the expected columns: {error}")

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.data.fresh import FreshType
-from simulator.data.query import Statement
-from simulator.data.schema import FLOATS
+from simulator.data.query import Output, canonical
+from simulator.data.schema import FLOATS, dtype_of
 from simulator.errors import RunError
-from simulator.load.asker import Asked, Report, rows_of
+from simulator.load.asker import Asked, Report, unexpected
 from simulator.modules.base import Database
 from simulator.protocol.arrivals import (
     ANSWER_COLUMNS,
@@ -20,7 +21,7 @@ from simulator.protocol.arrivals import (
     Ticks,
 )
 from simulator.protocol.messages import Scalar
-from simulator.protocol.packed import MOST_NUMBERS, packed
+from simulator.protocol.packed import MOST_NUMBERS, Columns, packed
 
 _PART_NUMBERS = MOST_NUMBERS // 4
 _DOUBLE, _INTEGER = struct.Struct("<d"), struct.Struct("<q")
@@ -51,8 +52,7 @@ class EveryAnswer:
 
     def __init__(self, name: str, fresh_type: FreshType) -> None:
         self._name, self._type = name, fresh_type
-        self._tags = len(fresh_type.tags)
-        self._kept: list[tuple[int, int, int, Statement, Sequence[Sequence[Any]]]] = []
+        self._kept: list[tuple[int, int, int, Sequence[Sequence[Any]]]] = []
         self._values = 0
         self._parts: list[tuple[int, str, list[tuple[Scalar, ...]], str]] = []
         self.count = 0
@@ -61,7 +61,7 @@ class EveryAnswer:
         self, asked: Asked, rows: Sequence[Sequence[Any]], began_ns: int, ended_ns: int
     ) -> int:
         """Keep an answer, and pack what is kept once it is enough for a part; return 0."""
-        self._kept.append((asked.instance, began_ns, ended_ns, asked.statement, rows))
+        self._kept.append((asked.instance, began_ns, ended_ns, rows))
         self.count += 1
         self._values += len(ANSWER_COLUMNS) + len(rows) * len(asked.statement.outputs)
         if self._values > _PART_NUMBERS:
@@ -75,36 +75,40 @@ class EveryAnswer:
 
     def _pack(self) -> None:
         """Pack what is kept."""
-        heads: list[tuple[int, int, int, int]] = []
-        keys: dict[tuple[Scalar, ...], int] = {}
-        values: list[list[int]] = []
-        for since_ms, began_ns, ended_ns, statement, raw in self._kept:
-            rows = rows_of(self._name, statement, raw)
-            heads.append((since_ms, began_ns, ended_ns, len(rows)))
-            for row in rows:
-                key = keys.setdefault(row[: self._tags], len(keys))
-                values.append([key, *map(_bits, self._columns, row[self._tags :])])
-        width = 1 + len(self._columns)
-        if len(values) * width > MOST_NUMBERS:
+        heads = [(since, began, ended, len(rows)) for since, began, ended, rows in self._kept]
+        rows = [row for *_, found in self._kept for row in found]
+        outputs = self._type.outputs
+        if len(rows) * len(outputs) > MOST_NUMBERS:
             raise RunError(
-                f"query {self._name}: expected answers of at most {MOST_NUMBERS // width:,} rows"
-                f" together, got {len(values):,}; choose others with --types"
+                f"query {self._name}: expected answers of at most {MOST_NUMBERS // len(outputs):,}"
+                f" rows together, got {len(rows):,}; choose others with --types"
             )
+        try:
+            keys, values = self._columns(rows)
+        except (ValueError, OverflowError) as error:
+            raise unexpected(self._name, error) from error
         self._parts.append(
             (
                 len(heads),
                 packed(np.array(heads, np.int64).reshape(-1, len(ANSWER_COLUMNS)).T),
-                [*keys],
-                packed(np.array(values, np.int64).reshape(-1, width).T),
+                keys,
+                packed(values),
             )
         )
         self._kept.clear()
         self._values = 0
 
-    @property
-    def _columns(self) -> Sequence[bool]:
-        """Of each column behind the tags: whether it has numbers with a fraction."""
-        return [output.type in FLOATS for output in self._type.outputs[self._tags :]]
+    def _columns(self, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Scalar, ...]], Columns]:
+        """Return the different keys of some rows; the place of each row's key, and its values."""
+        outputs, tags = self._type.outputs, len(self._type.tags)
+        if any(len(row) != len(outputs) for row in rows):
+            raise ValueError(f"expected {len(outputs)} columns")
+        place_of: dict[tuple[Any, ...], int] = {}
+        places = [place_of.setdefault(tuple(row[:tags]), len(place_of)) for row in rows]
+        keys = [tuple(map(canonical, outputs, raw)) for raw in place_of]
+        by_column = zip(*rows, strict=True) if rows else [()] * len(outputs)
+        columns = [*map(_numbers, outputs[tags:], [*by_column][tags:])]
+        return keys, np.array([places, *columns], np.int64)
 
     def parts(self, index: int, ticks: Ticks) -> Iterator[FreshAnswers]:
         """Yield what worker `index` reports; the last part may be empty."""
@@ -123,8 +127,22 @@ class EveryAnswer:
             )
 
 
-def _bits(is_double: bool, value: Any) -> int:  # noqa: FBT001 - mapped over columns
-    """Return a number as an integer of 64 bits."""
+def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
+    """Return a column of answers as integers of 64 bits.
+
+    Most drivers return numbers as they are; whatever else comes is converted one by one.
+    """
+    found = np.asarray(values)
+    if output.type in FLOATS:
+        if found.dtype.kind == "f" and np.isfinite(found).all():
+            return found.astype(dtype_of(output.type)).astype(np.float64).view(np.int64)
+    elif found.dtype.kind == "i":
+        return found.astype(np.int64)
+    return np.array([_bits(output, canonical(output, value)) for value in values], np.int64)
+
+
+def _bits(output: Output, value: Any) -> int:
+    is_double = output.type in FLOATS
     if value is None:
         return NULL_DOUBLE if is_double else NULL_INTEGER
     bits: int = _INTEGER.unpack(_DOUBLE.pack(value))[0] if is_double else int(value)

@@ -113,6 +113,14 @@ def test_pods_send_in_stages_and_then_beside_queries(cli: ClusterLine) -> None:
     assert mixed.code == 0, mixed.err
     assert verdicts(cli.results()[-1]) == ["verified"]
     assert int(cli.namespace.sql("SELECT count(*) FROM events")) > stored
+    fresh = cli.run(
+        "mixed", POSTGRES, "--fresh=1m", "--duration=3s", "--batch=100", "--insert-rate=2000",
+        "--format=json",
+    )  # fmt: skip
+    assert fresh.code == 0, fresh.err
+    rows = {row.get("load") or row["query"]: row for row in fresh.json["rows"]}
+    assert rows["fresh-count"]["freshness_p99_ms"] < 3000
+    assert {row["verdict"] for row in rows.values()} == {"verified"}
 
 
 def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
