@@ -21,7 +21,13 @@ from cli.main import commands
 from cli.planning.insert_options import generator_params
 from cli.planning.options import Insert
 from cli.planning.plan import empty_dataset
-from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
+from cli.schemas import (
+    config_schema,
+    plan_schema,
+    queries_schema,
+    result_schema,
+    workload_schema,
+)
 from cli.summary.figures import FIGURES
 from cli.targets.advice import Amount, Choice, Value, advice
 from simulator.data.dataset import DatasetReader
@@ -53,6 +59,7 @@ GENERATED = {
     ROOT / "docs" / "config.schema.json": config_schema,
     ROOT / "docs" / "plan.schema.json": plan_schema,
     ROOT / "docs" / "queries.schema.json": queries_schema,
+    ROOT / "docs" / "workload.schema.json": workload_schema,
     TABLE: completion_table,
 }
 """File -> what makes it."""

@@ -7,6 +7,7 @@ from typing import Any
 from cli.experiment.plan import Plan
 from cli.input.parameters import option_of, parameters
 from cli.planning.query_file import LANGUAGES, QUERY_NAME, QueryFile
+from cli.planning.workload_file import TABLE_NAME, WorkloadFile
 from cli.results.formats import FORMAT_VERSION
 from cli.results.result import Result
 from cli.targets.config import NAME_PATTERN, RUNNERS
@@ -38,7 +39,7 @@ def plan_schema() -> str:
     """Return the JSON Schema of plans."""
     schema = Plan.model_json_schema()
     insert, setting = (schema["$defs"][name]["properties"] for name in ("Insert", "Setting"))
-    insert["workload"]["enum"] = list(GENERATORS)
+    insert["workload"]["anyOf"] = [{"enum": list(GENERATORS)}, {"pattern": r"\.ya?ml$"}]
     names = [option_of(field).removeprefix("--").replace("-", "_") for field in parameters()]
     insert["parameters"]["propertyNames"] = {"enum": sorted(names)}
     setting["only"]["items"]["enum"] = list(MODULES)
@@ -53,6 +54,19 @@ def queries_schema() -> str:
     text = schema["$defs"]["OwnQueryEntry"]["properties"]["text"]
     text["propertyNames"] = {"enum": [*LANGUAGES, *MODULES]}
     return _written(schema, "Own queries")
+
+
+def workload_schema() -> str:
+    """Return the JSON Schema of files that declare a workload."""
+    schema = WorkloadFile.model_json_schema()
+    names = {"pattern": f"^{TABLE_NAME}$"}
+    schema["properties"]["tables"]["propertyNames"] = names
+    table = schema["$defs"]["TableOf"]["properties"]
+    table["tags"]["propertyNames"] = table["fields"]["propertyNames"] = names
+    table["tags"]["additionalProperties"] = {
+        "anyOf": [table["tags"]["additionalProperties"], {"type": "null"}]
+    }
+    return _written(schema, "Workload")
 
 
 def config_schema() -> str:

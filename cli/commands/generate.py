@@ -17,6 +17,7 @@ from cli.options.declared import options_of
 from cli.planning import insert_options
 from cli.planning.options import InsertOptions, Rows
 from cli.planning.plan import empty_dataset
+from cli.planning.workload_file import class_of
 from cli.records.manifest import beside, read
 from cli.records.output import Written, to_file, to_standard_output
 from cli.records.processes import encoded
@@ -24,7 +25,6 @@ from cli.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import LANE_ROWS, distributed, lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest
 from simulator.records.formats import FORMATS, Format, format_named
@@ -95,7 +95,7 @@ def generate(*, options: _Options) -> None:
     and verifies it by its manifest; databases' own tools read it, too.
     """
     problems = options.problems()
-    if options.num_inserts is not None and GENERATORS[options.workload].has_end:
+    if options.num_inserts is not None and class_of(options.workload).has_end:
         problems.append(f"--num-inserts: workload {options.workload} has an end; leave it out")
         options = options.model_copy(update={"num_inserts": None})
     insert = options.insert()

@@ -8,6 +8,7 @@ from typing import Any
 
 from cli.experiment.plan import Plan
 from cli.experiment.settings import Setting
+from cli.planning.workload_file import contents_of
 from cli.targets.config import Target
 from simulator import __version__
 from simulator.errors import counted
@@ -110,10 +111,12 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
 
 
 def _measured(setting: Setting) -> dict[str, Any]:
-    """Return what results depend on: of a file of own queries the content, not the path."""
+    """Return what results depend on: of files of the user the content, not the path."""
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= set() if setting.mixed else {"mixed"}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
     if found["query"] and (own := found["query"].pop("queries")):
         found["query"]["own"] = own["queries"]
+    if declared := contents_of(setting.insert.workload):
+        found["insert"]["workload"] = declared
     return found

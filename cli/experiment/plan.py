@@ -24,7 +24,6 @@ from cli.summary.rows import ALL_QUERIES, INSERTS
 from cli.summary.subjects import LOAD, QUERY
 from simulator.data.dataset import DatasetReader
 from simulator.data.query_type import QueryType
-from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
 
@@ -175,9 +174,6 @@ def _setting_problems(setting: Setting) -> list[str]:
     ]
     search = setting.search
     insert = (setting.with_number(search.most) if search else setting).insert
-    if insert.workload not in GENERATORS:
-        hint = nearest(insert.workload, GENERATORS)
-        return [*problems, f"insert.workload: {insert.workload!r} is not known ({hint})"]
     try:
         options = insert.options(None, 0, 0.0)
         generator_params(options)

@@ -11,6 +11,7 @@ from cli.input.parameters import option_of, parameters
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
+from simulator.data.workloads.declared import DeclaredParams
 from simulator.data.workloads.file import FileParams, OnError
 from simulator.errors import ConfigError
 
@@ -177,6 +178,8 @@ def shown_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
     """Return the options of an insert for display; with a file, without those it rules out."""
     if not isinstance(params, FileParams):
         shown = {name: value for name, value in options.items() if value is not None}
+        if isinstance(params, DeclaredParams):
+            return {**shown, "declared": params.digest}
         return {**shown, **params.model_dump(mode="json")}
     of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
     reading = {

@@ -140,6 +140,21 @@ class Parsed(click.ParamType[_Value], Generic[_Value]):
             self.fail(str(error), param, ctx)
 
 
+class ChoiceOr(click.Choice[str]):
+    """One of some words, or another one that a function takes."""
+
+    def __init__(self, choices: Sequence[str], parse: Callable[[str], str]) -> None:
+        super().__init__(choices)
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the parsed word."""
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 class FileOf(click.Path):
     """The content of a file, which one function reads."""
 

@@ -14,7 +14,7 @@ from cli.completion.words import complete_query
 from cli.input.options import Declared, Options
 from cli.input.parameters import meanings, option_of, parameters, written
 from cli.input.quantities import parse_count, parse_duration_s, parse_instant, parse_number
-from cli.options.basic import FileOf, Parsed, option
+from cli.options.basic import ChoiceOr, FileOf, Parsed, option
 from simulator.data.workloads.base import Written
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -93,6 +93,8 @@ def _option(each: Declared, **changes: Any) -> Callable[..., Any]:
 
 
 def _type(each: Declared) -> click.ParamType[Any]:
+    if each.notation and each.choices:
+        return ChoiceOr(each.choices, each.notation.parse)
     if each.notation and each.notation.is_file:
         return FileOf(each.notation.parse)
     if each.notation:

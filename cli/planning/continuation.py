@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cli.input.parameters import as_written, instant, option_of
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads import workload_class
+from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError
 
 _SAME = "--no-clean continues it: give the same, or use --clean"
@@ -41,8 +42,17 @@ def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
         yield _differs("--tables", found.parts, wanted.parts)
     if found.parts_by != wanted.parts_by:
         yield _differs("--tables-by", found.parts_by, wanted.parts_by)
+    yield from _other_params(found, wanted)
+
+
+def _other_params(found: Dataset, wanted: Dataset) -> Iterator[str]:
+    both = found, wanted
     model = workload_class(wanted.workload).params_model
     params = [model(**data.params).model_dump(mode="json") for data in both]
+    if wanted.workload == Declared.name:
+        if params[0] != params[1]:
+            yield f"--workload: the file declares other tables than those that are stored; {_SAME}"
+        return
     for field in params[0]:
         values = [each[field] for each in params]
         if values[0] != values[1]:

@@ -17,12 +17,14 @@ from cli.planning.options import (
     InsertOptions,
 )
 from cli.planning.stages import stage_problems
+from cli.planning.workload_file import is_file, read_workload
 from cli.targets.config import Target
 from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
+from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError, counted
 from simulator.modules.base import IMPORT
 
@@ -166,6 +168,8 @@ def worker_problems(workers: int, batch_rows: int, target: Target, *, force: boo
 
 def generator_params(options: InsertOptions) -> Params:
     """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
+    if is_file(options.workload):
+        return _declared_params(options)
     cls = workload_class(options.workload)
     fields = cls.params_model.model_fields
     values = {name: _as_parameter(name, value, options) for name, value in options.params.items()}
@@ -183,6 +187,22 @@ def generator_params(options: InsertOptions) -> Params:
         problems += [_problem(key, sentence, options) for _, key, sentence in found]
         raise ConfigError(problems) from error
     problems += _workload_problems(options, workload)
+    if problems:
+        raise ConfigError(problems)
+    return params
+
+
+def _declared_params(options: InsertOptions) -> Params:
+    """Return what a file declares; ConfigError with all that is wrong."""
+    problems = [
+        f"{option_of(name)}: is an option of other workloads; {options.workload} declares all of it"
+        for name in options.params
+    ]
+    try:
+        params = read_workload(options.workload)
+    except ConfigError as error:
+        raise ConfigError([*problems, *error.problems]) from error
+    problems += _workload_problems(options, Declared(params, options.seed, options.begin_ms))
     if problems:
         raise ConfigError(problems)
     return params

@@ -15,10 +15,11 @@ from cli.input.quantities import LONGEST_S, parse_count
 from cli.input.values import Count, Counts, InstantMs, Notation, Number, Parameters, Seconds
 from cli.planning.distribution import Split
 from cli.planning.stages import Stages, counts_of, duration_of
+from cli.planning.workload_file import WorkloadName, class_of
 from simulator.data.dataset import TABLE_PREFIX, PartsBy
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads import GENERATORS, workload_class
+from simulator.data.workloads import GENERATORS
 from simulator.modules.base import OWN, Capabilities
 from simulator.protocol.verdict import VerifyMode
 
@@ -76,8 +77,8 @@ class Rows(Options):
 
     GROUP: ClassVar[str] = "Generated rows"
 
-    workload: Annotated[str, Opt(choices=tuple(GENERATORS))] = "iot"
-    """Generator of the rows."""
+    workload: Annotated[WorkloadName, Opt(choices=tuple(GENERATORS))] = "iot"
+    """Generator of the rows, or a file in YAML that declares tables, columns and distributions."""
     seed: Count = 1
     """Seed of the generator."""
     start_ms: Annotated[InstantMs | None, Opt("--start-time")] = None
@@ -361,7 +362,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
 
 def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
     """Return the primary key of the workload, or of a target that has no such key."""
-    wanted = workload_class(workload).default_key
+    wanted = class_of(workload).default_key
     if capabilities is None:
         return wanted or PrimaryKey.DB
     known = wanted in capabilities.primary_keys

@@ -8,6 +8,7 @@ from cli.input.options import outside
 from cli.input.quantities import LONGEST_S
 from cli.planning.distribution import Load, worker_plans
 from cli.planning.options import InsertOptions
+from cli.planning.workload_file import class_of
 from cli.targets.config import Target
 from simulator.control.marks import TABLE as MARKS
 from simulator.data.dataset import Dataset, DatasetReader
@@ -58,7 +59,7 @@ class Again(Protocol):
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
     """Return the dataset of an insert, still without rows."""
-    cls = workload_class(options.workload)
+    cls = class_of(options.workload)
     return Dataset(
         workload=cls.name,
         workload_version=cls.version,

@@ -68,7 +68,7 @@ Index: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 20)]
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Duration: TypeAlias = Annotated[float, Field(ge=0)]
 Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
-Instant: TypeAlias = Annotated[int, Field(gt=-(1 << 62), lt=1 << 62)]
+Instant: TypeAlias = Annotated[int, Field(ge=-(1 << 62), lt=1 << 62)]
 """In ms or ns since any beginning."""
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)]

@@ -3,6 +3,7 @@
 from simulator.data.workloads.base import Workload
 from simulator.data.workloads.cpu import Cpu
 from simulator.data.workloads.dashboard.workload import Dashboard
+from simulator.data.workloads.declared import Declared
 from simulator.data.workloads.devops.workload import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.homes.workload import Homes
@@ -20,7 +21,11 @@ _GENERATORS: tuple[type[Workload], ...] = (
 )  # fmt: skip
 GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in _GENERATORS}
 """The choices of `--workload`."""
-WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
+WORKLOADS: dict[str, type[Workload]] = {
+    **GENERATORS,
+    File.name: File,
+    Declared.name: Declared,
+}
 
 
 def workload_class(name: str) -> type[Workload]:

@@ -166,7 +166,7 @@ def test_what_the_values_mean_together_is_checked_too(write):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("workload: iot", "workload: oit", "settings.bulk.insert.workload: 'oit' is not known"),
+        ("workload: iot", "workload: oit", "settings.0.insert.workload: expected one of iot, "),
         ("[1-host-1-hr]", "[1-host-2-hr]", "settings.asked.query.types: '1-host-2-hr' is no"),
         ("scale: 2", "scale: 0", "settings.asked.insert: --scale: must be at least 1"),
         ("scale: 2", "scales: 2", "settings.1.insert.parameters.scales: unknown key"),

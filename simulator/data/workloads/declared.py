@@ -1,0 +1,321 @@
+"""Tables that a user declares: columns, distributions and cardinalities, without any code.
+
+Row n of a table belongs to series n mod `series`; its time is n div `series` intervals after the
+start. A value is a pure function of seed, column and row: 64 random bits choose one of up to 65,536
+values that share the distribution evenly (its quantiles), or are scaled.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.mixer import below, draw, fractions, key_of
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.ranges import RowRange
+from simulator.data.schema import (
+    FLOATS,
+    INTEGERS,
+    Column,
+    Role,
+    Table,
+    TimeUnit,
+    Type,
+    dtype_of,
+    usual_indices,
+)
+from simulator.data.walks import Precision
+from simulator.data.workloads.base import Params, Workload
+
+MOST_VALUES = 1 << 16
+"""Different values of a column that are drawn from a list of them."""
+MOST_SERIES = 10**7
+_QUANTILES = 1 << 12
+_ASKED_FIELDS = 2
+_FINEST, _LARGEST = 2.0**-20, 2.0**20
+"""Sums of multiples of the one, up to the other, are exact for 2**13 times 10**6 values."""
+_LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
+
+Listed: TypeAlias = str | int | float
+
+
+class Drawn(BaseModel):
+    """A column, and how its values are drawn."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    type: Type
+    role: Role
+    how: Literal["series", "numbered", "values", "uniform", "normal", "exponential", "bool", "text"]
+    """`series`: another value in each series; `numbered`: one of `count` names."""
+    pattern: str = "{}"
+    """Of names: {} is the number."""
+    count: int = 0
+    """Of names, or of different texts."""
+    values: tuple[Listed, ...] = ()
+    weights: tuple[float, ...] = ()
+    """Of the values; none: all are equally frequent."""
+    low: float = 0.0
+    """Of `uniform`; the mean of `normal` and `exponential`; the share of true; the least length."""
+    high: float = 0.0
+    """Of `uniform`, exclusive for numbers with a fraction; the deviation of `normal`; the greatest
+    length."""
+    step: float = 0.0
+    """Numbers are multiples of it; 0: as they come."""
+    nulls: float = 0.0
+    """The share of rows in which it is NULL."""
+
+
+class DeclaredTable(BaseModel):
+    """A table of a number of series."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    time: str
+    series: int
+    interval_ms: int
+    columns: tuple[Drawn, ...]
+
+
+class DeclaredParams(Params):
+    """The tables, and how long the data lasts."""
+
+    duration_ms: int
+    tables: tuple[DeclaredTable, ...]
+
+    @property
+    def digest(self) -> str:
+        """What distinguishes files of the same name in results."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+
+
+class Declared(Workload):
+    """Tables that a file declares (`--workload FILE.yaml`)."""
+
+    name = "declared"
+    version = 1
+    params_model = DeclaredParams
+    has_end = True
+    params: DeclaredParams
+
+    def __init__(self, params: DeclaredParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        self._declared = {each.name: each for each in params.tables}
+        self._tables = tuple(map(_table, params.tables))
+        self._drawing = lru_cache(maxsize=None)(self._drawing_of)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables in the order of the file."""
+        return self._tables
+
+    @property
+    def precision(self) -> Precision | None:
+        """Whether numbers with a fraction are multiples of a step; None: there are none."""
+        drawn = [each for t in self.params.tables for each in t.columns if each.type in FLOATS]
+        if not drawn:
+            return None
+        has_steps = all(each.step or each.values for each in drawn)
+        return Precision.GRID if has_steps else Precision.FULL
+
+    def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
+        """Return None: NULLs are drawn, and not counted."""
+        return None
+
+    def size(self, table: Table) -> int:
+        """Return the number of rows."""
+        declared = self._declared[table.name]
+        return declared.series * -(-self.params.duration_ms // declared.interval_ms)
+
+    def series(self, table: Table) -> int:
+        """Return the number of series: they take turns."""
+        return self._declared[table.name].series
+
+    def last_ms(self, rows: int) -> int:
+        """Return the end of the data."""
+        return self.start_ms + self.params.duration_ms
+
+    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
+        """Return the columns of these rows."""
+        declared = self._declared[table.name]
+        ticks, series = np.divmod(rows, declared.series)
+        found: dict[str, ColumnData] = {}
+        for column in table.columns:
+            if column.role is Role.TIME:
+                found[column.name] = Values(ticks * declared.interval_ms + self.start_ms)
+            else:
+                found[column.name] = self._drawing(table.name, column.name)(rows, series)
+        return found
+
+    def _drawing_of(self, table: str, column: str) -> Callable[[Rows, Rows], ColumnData]:
+        """Return what draws a column, from the numbers of rows and of their series."""
+        declared = self._declared[table]
+        one = next(each for each in declared.columns if each.name == column)
+        key = key_of(self.seed, f"{table}.{column}")
+        if one.role is Role.TAG:
+            return _of_series(one, key, declared.series)
+        drawing, null_key = _of_rows(one, key), key_of(self.seed, f"{table}.{column}.null")
+
+        def draw_some(rows: Rows, series: Rows) -> ColumnData:
+            data = drawing(rows, series)
+            valid = fractions(draw(null_key, rows)) >= one.nulls
+            if isinstance(data, Coded):
+                return Coded(data.codes, data.levels, valid)
+            assert isinstance(data, Values)
+            return Values(data.array, valid)
+
+        return draw_some if one.nulls else drawing
+
+    def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
+        """Return queries that fit any table; with several, each begins with the table's name."""
+        found: dict[str, Query] = {}
+        for table in tables:
+            begin = f"{table.base}-" if len(tables) > 1 else ""
+            found |= {f"{begin}{name}": query for name, query in _queries(table).items()}
+        return found
+
+
+def _table(declared: DeclaredTable) -> Table:
+    time = Column(declared.time, Type.TIMESTAMP, Role.TIME)
+    columns = (time, *map(_column, declared.columns))
+    names = [each.name for each in declared.columns if each.how == "series"]
+    return Table(
+        declared.name,
+        columns,
+        key=(*names, declared.time),
+        time_unit=TimeUnit.MILLISECOND,
+        indices=usual_indices(columns),
+        distinct_times=declared.series == 1,
+    )
+
+
+def _column(one: Drawn) -> Column:
+    ends = np.abs(_levels(one)) if one.type in FLOATS and one.how != "uniform" else None
+    largest = max(abs(one.low), abs(one.high)) if ends is None else float(ends.max(initial=0))
+    on_grid = bool(one.step) and one.step % _FINEST == 0 and largest <= _LARGEST
+    return Column(
+        one.name,
+        one.type,
+        one.role,
+        nullable=one.nulls > 0,
+        exact=one.type not in FLOATS or on_grid,
+        max_characters=_longest(one) if one.type is Type.TEXT else None,
+    )
+
+
+def _longest(one: Drawn) -> int | None:
+    match one.how:
+        case "text":
+            return int(one.high)
+        case "values":
+            return max(len(str(value)) for value in one.values)
+        case _:
+            return None
+
+
+def _of_series(one: Drawn, key: int, series: int) -> Callable[[Rows, Rows], ColumnData]:
+    """Return what draws a tag: a value for each series."""
+    if one.how == "series":
+        levels = _names(one.pattern, series)
+        return lambda _, numbers: Coded(numbers, levels)
+    levels = _levels(one)
+    of_series = _codes(one, key, np.arange(series), len(levels))
+    return lambda _, numbers: Coded(of_series[numbers], levels)
+
+
+def _of_rows(one: Drawn, key: int) -> Callable[[Rows, Rows], ColumnData]:
+    """Return what draws a field: a value for each row."""
+    if one.how == "bool":
+        return lambda rows, _: Values(fractions(draw(key, rows)) < one.low)
+    if one.how == "uniform" and one.type in INTEGERS:
+        bound, dtype = int(one.high) - int(one.low) + 1, dtype_of(one.type)
+        return lambda rows, _: Values((below(key, rows, bound) + int(one.low)).astype(dtype))
+    if one.how == "uniform" and not _has_levels(one):
+        width, dtype = one.high - one.low, dtype_of(one.type)
+        return lambda rows, _: Values((fractions(draw(key, rows)) * width + one.low).astype(dtype))
+    levels = _levels(one)
+    return lambda rows, _: Coded(_codes(one, key, rows, len(levels)), levels)
+
+
+def _has_levels(one: Drawn) -> bool:
+    return bool(one.step) and (one.high - one.low) / one.step <= MOST_VALUES
+
+
+def _codes(one: Drawn, key: int, rows: Rows, count: int) -> NDArray[np.int64]:
+    """Return which of its values each row has."""
+    if not one.weights:
+        return below(key, rows, count)
+    ends = np.cumsum(one.weights)
+    found = np.searchsorted(ends[:-1] / ends[-1], fractions(draw(key, rows)), "right")
+    return found.astype(np.int64)
+
+
+def _levels(one: Drawn) -> Array:
+    """Return the different values of a column, each as frequent as its weight."""
+    if one.how == "numbered":
+        return _names(one.pattern, one.count)
+    if one.how == "text":
+        return _texts(one)
+    if one.how == "values":
+        texts = one.type is Type.TEXT
+        return np.array([str(v).encode() if texts else v for v in one.values], dtype_of(one.type))
+    shares = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    found: NDArray[Any]
+    if one.how == "normal":
+        unit = NormalDist()
+        found = one.low + one.high * np.array([unit.inv_cdf(share) for share in shares.tolist()])
+    elif one.how == "exponential":
+        found = -one.low * np.log1p(-shares)
+    else:
+        found = one.low + np.arange(max(round((one.high - one.low) / one.step), 1)) * one.step
+    if one.step and one.how != "uniform":
+        found = np.round(found / one.step) * one.step
+    if one.type in INTEGERS:
+        ends: np.iinfo[Any] = np.iinfo(dtype_of(one.type))
+        found = np.clip(np.round(found), ends.min, ends.max)
+    return found.astype(dtype_of(one.type))
+
+
+def _names(pattern: str, count: int) -> Array:
+    digits = len(str(count - 1))
+    before, _, after = pattern.encode().partition(b"{}")
+    numbers = np.char.zfill(np.arange(count).astype(f"S{digits}"), digits)
+    found: Array = np.char.add(np.char.add(before, numbers), after)
+    return found
+
+
+def _texts(one: Drawn) -> Array:
+    """Return different texts of random letters, of lengths from `low` to `high`."""
+    key, width = key_of(one.count, f"text.{one.name}"), max(int(one.high), 1)
+    places = np.arange(one.count * width)
+    letters = _LETTERS[below(key, places, len(_LETTERS) - 1)].reshape(one.count, width).copy()
+    lengths = below(key ^ 1, np.arange(one.count), int(one.high) - int(one.low) + 1) + int(one.low)
+    letters[np.arange(width) >= lengths[:, None]] = 0
+    return np.unique(letters.reshape(-1).view(f"S{width}"))
+
+
+def _queries(table: Table) -> Mapping[str, Query]:
+    count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+    asked: dict[str, Query] = {"count": count}
+    numbers = [c.name for c in table.fields if c.type in INTEGERS | FLOATS]
+    tags = [tag.name for tag in table.tags]
+    groups = [name for name in tags if name not in table.key] or tags
+    for field in numbers[:_ASKED_FIELDS]:
+        highest, lowest = Aggregate(Function.MAX, field), Aggregate(Function.MIN, field)
+        stats = (highest, Aggregate(Function.AVG, field), lowest)
+        asked[f"{field}-min-max"] = AggregateQuery(table, (highest, lowest))
+        asked[f"{field}-stats"] = AggregateQuery(table, stats)
+        if groups:
+            asked[f"{field}-stats-per-{groups[0]}"] = AggregateQuery(table, stats, by=(groups[0],))
+    series = tuple(name for name in table.key if name != table.time.name)
+    if series and numbers:
+        asked["newest-per-series"] = NewestQuery(table, series, tuple(numbers[:_ASKED_FIELDS]))
+    return asked
