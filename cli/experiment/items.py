@@ -115,8 +115,9 @@ def _measured(setting: Setting) -> dict[str, Any]:
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= set() if setting.mixed else {"mixed"}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
-    if found["query"] and (own := found["query"].pop("queries")):
-        found["query"]["own"] = own["queries"]
+    for asked in filter(None, (found["query"], found.get("mixed"))):
+        if own := asked.pop("queries"):
+            asked["own"] = own["queries"]
     if declared := contents_of(setting.insert.workload):
         found["insert"]["workload"] = declared
     return found

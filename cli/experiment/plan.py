@@ -4,6 +4,7 @@ A plan is checked as a whole before anything starts: keys, values, and what they
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from cli.planning.stages import stage_conflicts
 from cli.summary.rows import ALL_QUERIES, INSERTS
 from cli.summary.subjects import LOAD, QUERY
 from simulator.data.dataset import DatasetReader
-from simulator.data.query_type import QueryType
+from simulator.data.fresh import fresh_types
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
 
@@ -76,8 +77,10 @@ class Plan(Record):
         queries: dict[str, None] = {}
         for each in self.settings:
             asked = each.query or each.mixed
-            queries |= dict.fromkeys(_query_types(each.insert) if asked else ())
+            types = _query_types(each.insert, fresh=_is_fresh(each)) if asked else ()
+            queries |= dict.fromkeys(types)
             queries |= dict.fromkeys(each.query.own if each.query else ())
+            queries |= dict.fromkeys(each.mixed.own if each.mixed else ())
             queries |= dict.fromkeys([INSERTS] if each.mixed else [])
         inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
         subjects = {kind_named("insert").subject(dict(each)) for each in inserted}
@@ -202,20 +205,28 @@ def _setting_problems(setting: Setting) -> list[str]:
             )
         ]
     asked = {"query": setting.query, "mixed": setting.mixed}
-    types = _query_types(insert) if any(asked.values()) and not problems else {}
-    problems += [
-        f"{key}.types: {name!r} is no query of workload {insert.workload} ({nearest(name, types)})"
-        for key, each in asked.items()
-        for name in (each.types if each and types else ())
-        if name not in types and not matches_of(name, types)
-    ]
+    for key, each in asked.items():
+        if not each or problems:
+            continue
+        types = _query_types(insert, fresh=key == "mixed" and _is_fresh(setting))
+        problems += [
+            f"{key}.types: {name!r} is no query of workload {insert.workload}"
+            f" ({nearest(name, types)})"
+            for name in each.types
+            if name not in types and not matches_of(name, types)
+        ]
     if setting.mixed:
         found = mixed_plan.option_problems(setting.mixed.options(0.0))
         problems += [f"mixed: {text}" for text in found]
     return problems
 
 
-def _query_types(insert: Insert) -> dict[str, QueryType]:
+def _is_fresh(setting: Setting) -> bool:
+    """Whether the queries of a mixed load are about fresh rows."""
+    return bool(setting.mixed and setting.mixed.fresh_s)
+
+
+def _query_types(insert: Insert, *, fresh: bool) -> Mapping[str, object]:
     options = insert.options(None, 0, 0.0)
     reader = DatasetReader(empty_dataset(options, generator_params(options)))
-    return dict(reader.query_types(aligned=False))
+    return fresh_types(reader) if fresh else reader.query_types(aligned=False)

@@ -12,7 +12,7 @@ from cli.planning import plan
 from cli.planning.distribution import rows_left
 from cli.planning.mixed_plan import mixed_runs, mixed_types, option_problems
 from cli.planning.plan import PlannedRun
-from cli.planning.query_options import EVERY, MixedOptions
+from cli.planning.query_options import MixedOptions
 from cli.planning.query_plan import impossible_of
 from cli.results.metrics import measured_s
 from cli.results.result import Result
@@ -47,6 +47,8 @@ class Mixed(Kind[MixedOptions]):
     the acknowledgement of a row until a query has seen it.
 
     With --runs, each run continues the rows of the one before.
+
+    With --queries, your own queries are asked as they are; their answers are not checked.
 
     Types that a database cannot ask with an end of time are left out, with the reason.
     """
@@ -90,7 +92,7 @@ class Mixed(Kind[MixedOptions]):
                 "until": instant(until_ms),
                 **asked_about(asked, first),
             },
-            impossible_of(options.types or EVERY, types),
+            impossible_of(options.asked, types),
         )
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:

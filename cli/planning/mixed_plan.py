@@ -18,12 +18,15 @@ from cli.planning.insert_options import (
     worker_problems,
 )
 from cli.planning.options import FASTEST_ROWS_PER_S
+from cli.planning.own_queries import own_problems
 from cli.planning.plan import PlannedRun, spec_of
-from cli.planning.query_options import EVERY, MixedOptions
+from cli.planning.query_options import MixedOptions
 from cli.planning.query_plan import TYPES, chosen_of, type_problems
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
+from simulator.data.own_query import TextQuery, own_types
+from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
@@ -46,6 +49,8 @@ def option_problems(options: MixedOptions) -> list[str]:
         for name, rate in rates.items()
         if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE
     ]
+    if options.fresh_s and options.own:
+        problems.append("--queries: are about stored rows; leave them out with --fresh")
     if options.fresh_s and options.aligned:
         problems.append("--align: windows of fresh rows move with them; leave it out with --fresh")
     both = [name for name in ("--insert-rate", "--query-rate") if rates[name]]
@@ -145,17 +150,23 @@ def _spec(  # noqa: PLR0913
     until_ms = settled_until(stored, tasks)
     types = mixed_types(stored, options, until_ms)
     problems = type_problems(TYPES, options.types, types, stored.workload)
-    chosen = chosen_of(options.types or EVERY, types)
-    problems += _tuned_problems(target, chosen)
+    chosen = chosen_of(options.asked, types)
+    problems += [
+        *_tuned_problems(target, chosen),
+        *own_problems(options.own, target, stored, types),
+    ]
     if problems:
         raise ConfigError(problems)
     load = QueryLoad(
-        queries=dict.fromkeys(chosen, ""),
+        queries=dict.fromkeys((*chosen, *options.own), ""),
+        own=dict(options.own),
         until_ms=until_ms,
         fresh_ms=round(options.fresh_s * 1000),
         aligned=options.aligned,
     )
-    if not database.answered(types, load.queries):
+    every: dict[str, QueryType[Query | TextQuery]]
+    every = {**types, **own_types(options.own, stored)}
+    if not database.answered(every, load.queries):
         raise ConfigError(
             f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with"
             f" {'a begin' if options.fresh_s else 'an end'} of time, {instant(until_ms)}"

@@ -238,7 +238,7 @@ class MixedLoad(Options):
     """Queries/s of all workers that ask; the wait counts from the scheduled time. 0: no limit."""
 
 
-class Mixed(Types, Verification, Sending, MixedLoad):
+class Mixed(OwnQueries, Types, Verification, Sending, MixedLoad):
     """The options of `mixed` that a plan has, too."""
 
     def options(self, timeout_s: float) -> "MixedOptions":
@@ -260,6 +260,11 @@ class MixedOptions(OfInsert, Resources, Mixed):
     def decided(self, timeout_s: float) -> Self:
         """Return the options with what follows from others."""
         return self.model_copy(update={"timeout_s": timeout_s})
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The types and patterns of types that are asked."""
+        return self.types or (() if self.own else EVERY)
 
     @property
     def level(self) -> VerifyMode:
@@ -288,4 +293,5 @@ class MixedOptions(OfInsert, Resources, Mixed):
             "insert_rate": self.rows_per_s,
             "query_rate": self.queries_per_s,
             "verify": self.level.value,
+            **({"own_queries": digest_of(self.own)} if self.own else {}),
         }

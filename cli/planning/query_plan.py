@@ -1,6 +1,6 @@
 """The runs of a query sweep: one for each worker count, on the rows of one insert."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from cli.input.options import outside
@@ -38,7 +38,7 @@ def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[
     return {name: types[name].problem for name in found if types[name].problem}
 
 
-def matches_of(pattern: str, types: Mapping[str, QueryType]) -> list[str]:
+def matches_of(pattern: str, types: Iterable[str]) -> list[str]:
     """Return the types that a pattern names; none for a word that is no pattern."""
     if _PATTERN.isdisjoint(pattern):
         return []

@@ -196,13 +196,13 @@ class DatabaseWork:
             self.queries = (*judge.judged(known, answers), *own)
         asked = [query for query in self.queries if query.statement and not query.own]
         verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
+        if own and (not asked or verdict.status is Status.VERIFIED):
+            unchecked = {"status": Status.UNCHECKED, "reason": own[0].verdict.reason}
+            verdict = verdict.model_copy(update=unchecked)
         if self._spec.inserts:  # the newest mark is that of this run
             self.rows_verdict = self.verdict
             self.verdict = self.verdict.beside(verdict) if self.verdict else verdict
             return
-        if own and (not asked or verdict.status is Status.VERIFIED):
-            unchecked = {"status": Status.UNCHECKED, "reason": own[0].verdict.reason}
-            verdict = verdict.model_copy(update=unchecked)
         self.verdict = verdict
         if self.verdict.status is Status.MISMATCH:
             self._expect_own(visible=True)

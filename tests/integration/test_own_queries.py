@@ -352,3 +352,26 @@ def test_an_answer_that_has_other_columns_ends_the_run(cli: CommandLine) -> None
     assert done.code == 1
     assert "query few: the answer does not have the expected columns: expected 2" in done.err
     assert rows == 2000
+
+
+def test_own_queries_are_asked_while_rows_arrive(cli: CommandLine) -> None:
+    targets(cli)
+    inserted(cli, "lite")
+    option = written(cli, "mine")
+    load = ("mixed", "--target=lite", "--duration=2s", "--insert-rate=500", "--batch=20",
+            "--query-rate=20", option)  # fmt: skip
+    mixed = cli.run(*load, "--types=count-events", "--format=json")
+    alone = cli.run(*load)
+    refused = cli.run(*load, "--fresh=1m")
+
+    assert mixed.code == 4, mixed.err
+    assert {row.get("load") or row["query"]: row["verdict"] for row in mixed.json["rows"]} == {
+        "inserts": "verified",
+        "count-events": "verified",
+        "mine": "not checked",
+    }
+    assert alone.code == 4, alone.err
+    assert "own queries (mine): their answers were not checked" in alone.out
+    assert "count-events" not in alone.out
+    assert refused.code == 2
+    assert "--queries: are about stored rows; leave them out with --fresh" in refused.err

@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 
 from cli.experiment.plan import read_plan
 from cli.planning.query_file import read_own
-from cli.schemas import config_schema, plan_schema, queries_schema
+from cli.planning.workload_file import read_workload
+from cli.schemas import config_schema, plan_schema, queries_schema, workload_schema
 from cli.targets.config import load
 from simulator.errors import ConfigError
 from tests import ROOT
@@ -136,3 +137,32 @@ def test_wrong_queries_are_refused_by_both(tmp_path, text, place):
     with pytest.raises(ConfigError):
         read_own(str(tmp_path / "q.yaml"))
     assert place in problems(queries_schema(), text)
+
+
+def test_the_workload_of_the_documentation_passes(tmp_path):
+    page = (ROOT / "docs/workloads.md").read_text()
+    text = page.partition("<<'EOF'\n")[2].partition("EOF\n")[0]
+    (tmp_path / "own.yaml").write_text(text)
+
+    assert "series: 1000" in text
+    assert problems(workload_schema(), text) == []
+    assert read_workload(str(tmp_path / "own.yaml")).tables[0].series == 1000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("duration: 1h", "durations: 1h", "$"),
+        ("readings:", "Readings:", "$.tables"),
+        ("float64", "double", "$.tables.readings.fields.watts.type"),
+        ("meter-{}", "[meter]", "$.tables.readings.tags.meter"),
+    ],
+)
+def test_a_wrong_workload_is_refused_by_both(tmp_path, old, new, place):
+    page = (ROOT / "docs/workloads.md").read_text()
+    text = page.partition("<<'EOF'\n")[2].partition("EOF\n")[0].replace(old, new, 1)
+    (tmp_path / "own.yaml").write_text(text.replace('"[meter]"', "[meter]"))
+    with pytest.raises(ConfigError):
+        read_workload(str(tmp_path / "own.yaml"))
+    found = problems(workload_schema(), text.replace('"[meter]"', "[meter]"))
+    assert any(each.startswith(place) for each in found), found
