@@ -118,6 +118,8 @@ def _measured(setting: Setting) -> dict[str, Any]:
     for asked in filter(None, (found["query"], found.get("mixed"))):
         if own := asked.pop("queries"):
             asked["own"] = own["queries"]
+    for option in filter(None, (found["insert"]["setup"], found["insert"]["teardown"])):
+        del option["path"]
     if declared := contents_of(setting.insert.workload):
         found["insert"]["workload"] = declared
     return found

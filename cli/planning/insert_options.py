@@ -120,6 +120,11 @@ def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
 
 def _step_problems(options: InsertOptions) -> list[str]:
     problems = []
+    if (options.setup or options.teardown) and (options.steps or not options.clean):
+        problems.append(
+            "--setup, --teardown: are for tables that each run creates; leave"
+            f" {'--steps' if options.steps else '--no-clean'} out"
+        )
     if options.steps:
         if len(options.workers) != 1:
             counts = ",".join(map(str, options.workers))
@@ -150,6 +155,9 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         found.append("--import: writes files, for which pods have no room; use --runner local")
     if options.imports and database.options.sends_by:
         found.append("--import: the database reads files, and no driver sends rows; use client=own")
+    for name, own in (("--setup", options.setup), ("--teardown", options.teardown)):
+        if own and database.no_statements:
+            found.append(f"{name}: {target.module}: {database.no_statements}; leave it out")
     workers = max(options.workers, default=0)
     return found + worker_problems(workers, options.batch, target, force=force)
 

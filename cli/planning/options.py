@@ -15,6 +15,7 @@ from cli.input.quantities import LONGEST_S, parse_count
 from cli.input.values import Count, Counts, InstantMs, Notation, Number, Parameters, Seconds
 from cli.planning.distribution import Split
 from cli.planning.stages import Stages, counts_of, duration_of
+from cli.planning.statement_file import StatementsFile
 from cli.planning.workload_file import WorkloadName, class_of
 from simulator.data.dataset import TABLE_PREFIX, PartsBy
 from simulator.data.ranges import LANE_ROWS
@@ -284,7 +285,20 @@ class Emptying(Options):
     """
 
 
-class Insert(Machine, Verification, Rows, Naming, Tables, Sending, Load):
+class Statements(Options):
+    """The user's own statements on the tables."""
+
+    GROUP: ClassVar[str] = "Tables"
+
+    setup: Annotated[StatementsFile | None, Opt(kept=False)] = None
+    """Carry out the statements in this file once the tables of a run are created, such as further
+    indices, policies or views; each ends with a semicolon at the end of a line.
+    """
+    teardown: Annotated[StatementsFile | None, Opt(kept=False)] = None
+    """Carry out the statements in this file at the end of each run, also of one that has failed."""
+
+
+class Insert(Machine, Verification, Rows, Naming, Tables, Statements, Sending, Load):
     """The options of `insert` that a plan has, too."""
 
     def options(
@@ -357,6 +371,8 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
             "stages": found["stages"] or None,
             "warmup_until_steady_s": self.warmup_until_steady_s or None,
             "tables_by": self.tables_by.value if self.tables > 1 else None,
+            "setup": self.setup.digest if self.setup else None,
+            "teardown": self.teardown.digest if self.teardown else None,
         }
 
 

@@ -135,6 +135,8 @@ def insert_runs(  # noqa: PLR0913
                 retry_s=options.retry_for_s,
                 clean=not keeps,
                 replace_tables=options.replace_tables,
+                setup=options.setup.statements if options.setup else (),
+                teardown=options.teardown.statements if options.teardown else (),
                 verify=level,
                 timeout_s=options.timeout_s,
             )

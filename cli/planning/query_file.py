@@ -103,13 +103,13 @@ def read_own(path: str) -> ReadQueries:
     return ReadQueries(path=path, queries={name: each.own for name, each in found.items()})
 
 
-class _File(Notation):
+class FileOf(Notation):
     """The path of a file, relative to the one that names it."""
 
     is_file = True
 
     def _parsed(self, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, ReadQueries):
+        if isinstance(value, Record):
             return value
         if not isinstance(value, str):
             raise ValueError("expected the path of a file")  # noqa: TRY004 - pydantic names its place
@@ -120,7 +120,7 @@ class _File(Notation):
             raise several(*(("", text) for text in error.problems)) from error
 
 
-QueriesFile = Annotated[ReadQueries, _File("FILE", read_own, lambda read: read.path)]
+QueriesFile = Annotated[ReadQueries, FileOf("FILE", read_own, lambda read: read.path)]
 
 
 def _problems(found: Mapping[str, OwnQueryEntry]) -> Iterator[str]:

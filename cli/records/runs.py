@@ -41,6 +41,8 @@ def record_runs(  # noqa: PLR0913
                 retry_s=options.retry_for_s,
                 clean=clean or number > 0,
                 replace_tables=options.replace_tables,
+                setup=options.setup.statements if options.setup else (),
+                teardown=options.teardown.statements if options.teardown else (),
                 verify=level,
                 timeout_s=options.timeout_s,
             )

@@ -6,6 +6,7 @@ Standard output is the event stream of the run; its last event is the Outcome, e
 import asyncio
 import math
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -39,6 +40,8 @@ _LAST_REPORTS_S = 2.0
 _STALLED_S = 2.0
 """A database that acknowledges no row for so long is named when the time is up."""
 _LAST_REPLIES_S = 0.05
+_TEARDOWN_S = 10.0
+"""How long the statements of --teardown may take after a failure."""
 
 
 class Collector:
@@ -86,6 +89,7 @@ class Collector:
             failure = SetupError(f"{self._phases.now}: {self._database.explain(error)}")
         if failure:
             self._run.stop(self._database.options.redact(str(failure)))
+            await self._tear_down()
         self._follower.pass_on(self._run.all_reports())
         outcome = self._outcome(failure)
         self._writer.write(outcome)
@@ -93,6 +97,15 @@ class Collector:
         await asyncio.to_thread(self._writer.close)
         serving.cancel()
         return outcome
+
+    async def _tear_down(self) -> None:
+        """End what the run has set up, though it failed; not for longer than a moment."""
+        try:
+            async with asyncio.timeout(_TEARDOWN_S):
+                await asyncio.to_thread(self._work.tear_down)
+        except (BenchError, TimeoutError) as error:
+            text = self._database.options.redact(str(error) or "--teardown: took too long")
+            print(text, file=sys.stderr, flush=True)  # noqa: T201
 
     async def _measure(self) -> None:
         spec = self._spec
@@ -199,6 +212,9 @@ class Collector:
             self._work.finish_insert(reports)
         if self._spec.asks:
             self._work.finish_query(self._gate.answers, self._gate.arrivals)
+        if self._spec.teardown:
+            self._enter_from_thread("teardown")
+            self._work.tear_down()
 
     def _over(self) -> BenchError:
         return (Interrupted if self._interrupted else RunError)(self._run.cause)

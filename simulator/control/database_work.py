@@ -15,7 +15,7 @@ from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
-from simulator.errors import RunError, counted
+from simulator.errors import BenchError, RunError, SetupError, counted
 from simulator.modules.base import Database
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
@@ -48,6 +48,8 @@ class DatabaseWork:
         self._enter = enter
         self._reader = DatasetReader(spec.dataset)
         self.ownership = Ownership(spec, database, self._reader.tables)
+        self._is_set_up = False
+        """Whether the tables are created, and not yet torn down."""
         self.touched = False
         """Whether tables were dropped or created."""
         self.server: ServerFacts | None = None
@@ -86,6 +88,7 @@ class DatabaseWork:
                     database.drop(made_before)
             database.create(tables, spec.batch_rows)
             self.touched = True
+            self._set_up()
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
         if spec.inserts:
@@ -95,6 +98,29 @@ class DatabaseWork:
             database.create_indices(tables)
         if spec.workers:
             self.background.start()
+
+    def _set_up(self) -> None:
+        """Carry out the user's own statements on the new tables."""
+        self._is_set_up = True
+        if self._spec.setup:
+            self._enter("setup")
+            self._carry_out("--setup", self._spec.setup)
+
+    def tear_down(self) -> None:
+        """Carry out those for the end: once, and only on tables that this run has created."""
+        if self._spec.teardown and self._is_set_up:
+            self._is_set_up = False
+            self._carry_out("--teardown", self._spec.teardown)
+
+    def _carry_out(self, option: str, statements: Sequence[str]) -> None:
+        for number, statement in enumerate(statements, 1):
+            try:
+                self._database.carry_out(statement)
+            except Exception as error:  # of any driver
+                is_ours = isinstance(error, BenchError)
+                cause = str(error) if is_ours else self._database.explain(error)
+                which = f"{option}: statement {number} of {len(statements)}"
+                raise SetupError(f"{which} failed: {cause}") from error
 
     def _expect_rows(self) -> None:
         """Raise an error that says why, if the tables do not hold the rows of the dataset."""

@@ -27,6 +27,7 @@ from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError, with_remedy
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
+from simulator.modules.own_statements import OwnStatements
 from simulator.modules.query_plans import Explaining
 from simulator.modules.texts import TextLanguage
 from simulator.modules.waits import Waits
@@ -276,7 +277,7 @@ Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Sessio
 _REMEDIES = {"[Aa]lready *[Ee]xists": "drop it, or run with --clean"}
 
 
-class Database(ABC, Generic[Session_co]):
+class Database(OwnStatements, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
     The methods that use the server open a session of their own. They raise SetupError, with the

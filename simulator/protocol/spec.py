@@ -221,6 +221,10 @@ class RunSpec(BaseModel):
     clean: bool = True
     replace_tables: tuple[str, ...] = ()
     """Names in the database of what this program did not make and the user wants replaced."""
+    setup: tuple[str, ...] = ()
+    """Statements of the user's own, which are carried out once the tables are created."""
+    teardown: tuple[str, ...] = ()
+    """Those that are carried out at the end, also of a run that has failed."""
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
     appear_s: float = 120.0

@@ -620,3 +620,33 @@ def test_the_rows_that_are_sent_singly_hold_every_repeated_value():
         assert len(repeated) >= 3
         for name in repeated:
             assert set(first.data[name].present()) == columns[name], name
+
+
+OWN_TABLE = {
+    "cassandra": "CREATE TABLE own_statement (n int PRIMARY KEY)",
+    "clickhouse": "CREATE TABLE own_statement (n Int32) ENGINE = Log",
+}
+"""Module -> a statement that makes a table, where it needs more than a column."""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(target, id=name)
+        for name, target in STORING.items()
+        if not target.database.no_statements
+        and not (target.stand_in and name == "cratedb")  # it parses ours only
+    ],
+)
+def test_a_statement_of_the_users_own_is_carried_out_or_fails(request, target):
+    database = target.open(request)
+    kind = next((name for name in OWN_TABLE if name in database.name), "")
+    create = OWN_TABLE.get(kind, "CREATE TABLE own_statement (n INT)")
+    database.create(target.wide().tables, 100)
+    database.carry_out(create)
+    try:
+        with pytest.raises(Exception) as error:  # noqa: PT011 - of any driver
+            database.carry_out(create)
+        assert database.explain(error.value)
+    finally:
+        database.carry_out("DROP TABLE own_statement")

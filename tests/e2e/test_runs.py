@@ -124,8 +124,13 @@ def test_pods_send_in_stages_and_then_beside_queries(cli: ClusterLine) -> None:
 
 
 def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
-    done = cli.insert(POSTGRES, *QUICK, "--tables=multiple", "--devices=4")
+    (cli.folder / "setup.sql").write_text("CREATE INDEX warm ON events0 (temperature);\n")
+    setup = f"--setup={cli.folder / 'setup.sql'}"
+    done = cli.insert(POSTGRES, *QUICK, "--tables=multiple", "--devices=4", setup)
     assert done.code == 0, done.err
+    assert (
+        cli.namespace.sql("SELECT tablename FROM pg_indexes WHERE indexname = 'warm'") == "events0"
+    )
     assert verdicts(cli.result()) == ["verified"]
     asked = cli.run("query", POSTGRES, "--workers=2", "--runs=1", "--plans", "--format=json")
     assert asked.code == 0, asked.err

@@ -49,7 +49,7 @@ def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
 
 def _measured(target: str, place: Place, left_s: float) -> bool:
     """Measure a target; return whether it was neither interrupted nor out of time."""
-    with _configured(target, place) as (config, environment):
+    with configured(target, place) as (config, environment):
         code = program("run", PLAN, f"--targets={target}", f"--config={config}",
                        f"--output={MEASURED / target}", "--timeout=10m",
                        f"--stop-after={left_s:.0f}s", environment=environment)  # fmt: skip
@@ -59,7 +59,7 @@ def _measured(target: str, place: Place, left_s: float) -> bool:
 
 
 @contextlib.contextmanager
-def _configured(target: str, place: Place) -> Iterator[tuple[Path, Mapping[str, str]]]:
+def configured(target: str, place: Place) -> Iterator[tuple[Path, Mapping[str, str]]]:
     """Yield a configuration in which the target is a server of its own, and its environment."""
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     options = config["targets"][target]

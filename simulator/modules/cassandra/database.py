@@ -286,6 +286,14 @@ class Cassandra(Database["CassandraSession"]):
 
     # --- tables
 
+    no_statements: ClassVar[str] = ""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement, in the keyspace."""
+        with self.administration() as session:
+            session.session.set_keyspace(self.options.keyspace)
+            session.session.execute(statement)
+
     def objects(self, table: Table) -> list[str]:
         """Return the names of the tables in CQL."""
         return [*map(cql.table_name, table.names)]

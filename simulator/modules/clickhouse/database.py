@@ -153,6 +153,13 @@ class ClickhouseTables(Database[ClickhouseSession]):
 
     # --- tables
 
+    no_statements: ClassVar[str] = ""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement."""
+        with self.administration() as session:
+            session.execute(statement)
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""
         with self.administration() as session:

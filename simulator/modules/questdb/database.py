@@ -151,6 +151,13 @@ class QuestDb(HttpDatabase[QuestSession]):
             for name in names:
                 session.ask(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
+    no_statements: ClassVar[str] = ""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement."""
+        with self.administration() as session:
+            session.ask(statement)
+
     def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the log is applied."""
         with self.administration() as session:

@@ -46,6 +46,7 @@ class SqlDatabase(Database[SqlSession_co]):
     """Whether names that differ only in case are the same."""
     kinds: ClassVar[frozenset[str]] = frozenset({"table"})
     """What `create` makes."""
+    no_statements: ClassVar[str] = ""
     relative: ClassVar[str] = ""
     """The module for whose database a user's texts are understood here too."""
 
@@ -56,6 +57,10 @@ class SqlDatabase(Database[SqlSession_co]):
     @abstractmethod
     def change(self, statements: Sequence[str]) -> None:
         """Run statements in one transaction."""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement."""
+        self.change([statement])
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""

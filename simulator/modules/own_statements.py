@@ -1,0 +1,14 @@
+"""Statements of the user's own, which create and drop what belongs to the tables."""
+
+from typing import ClassVar
+
+
+class OwnStatements:
+    """A database that carries out statements of the user (`--setup`, `--teardown`)."""
+
+    no_statements: ClassVar[str] = "its requests are no statements in text"
+    """Why it takes none; empty: it does."""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement, which may be a transaction of its own."""
+        raise NotImplementedError
