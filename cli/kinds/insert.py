@@ -28,7 +28,7 @@ class Insert(Kind[InsertOptions]):
     work = Work.INSERT
     subjects = (WORKERS, LEVEL, STAGE)
     options = InsertOptions
-    pictures = (Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
+    pictures = (Form.GROWTH, Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
         """Return what the rows are about: worker counts, unless there are steps or stages."""

@@ -25,7 +25,12 @@ class Query(Kind[QueryOptions]):
     subjects = (QUERY,)
     options = QueryOptions
     title = "Queries"
-    pictures = (Form.WAITS, Over("queries_per_s", "Queries per second"), Form.CLIENT_TIMES)
+    pictures = (
+        Form.GROWTH,
+        Form.WAITS,
+        Over("queries_per_s", "Queries per second"),
+        Form.CLIENT_TIMES,
+    )
     help = """Time the workload's queries and verify every answer.
 
     Run `insert` first: it writes the rows. Each worker runs each query once, which is timed apart

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from cli.kinds import kind_of
-from cli.page import inserts, queries
+from cli.page import growth, inserts, queries
 from cli.page.content import Picture, Section
 from cli.page.measured import Measured
 from cli.page.pictures import chunks, overs, ranges
@@ -15,6 +15,7 @@ _DRAWN: Mapping[Form, Callable[[Sequence[Measured]], Iterator[Picture]]] = {
     Form.FIGURES: inserts.figures,
     Form.DISTRIBUTION: inserts.distributions,
     Form.SIZES: inserts.sizes,
+    Form.GROWTH: growth.pictures,
     Form.WAITS: queries.waits,
     Form.CLIENT_TIMES: queries.client_times,
     Form.RAMPS: queries.ramps,

@@ -33,6 +33,8 @@ class Form(Enum):
     """Each figure that has a picture, over what the rows are about."""
     DISTRIBUTION = auto()
     """The latency at each percentile."""
+    GROWTH = auto()
+    """Rate, memory and newest rows over the number of series, of results that differ in it."""
     SIZES = auto()
     """Bytes a row on disk."""
     WAITS = auto()

@@ -383,3 +383,33 @@ def start_s(pod: Any) -> float | None:
                 created = datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
                 return (started - created).total_seconds()
     return None
+
+
+DECLARED = """
+duration: 10m
+tables:
+  meters:
+    series: 20
+    interval: 1s
+    tags:
+      meter:
+      site: {values: [north, south], weights: [3, 1]}
+    fields:
+      watts: {type: float64, normal: [230, 15]}
+      note: {type: text, length: [0, 9], nulls: 20%}
+"""
+
+
+def test_a_declared_workload_reaches_the_pods(cli: ClusterLine) -> None:
+    path = cli.folder / "meters.yaml"
+    path.write_text(DECLARED)
+    done = cli.insert(
+        POSTGRES, f"--workload={path}", "--workers=2", "--runs=1", "--batch=500", "--limit=6000",
+        "--verify=full",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert verdicts(cli.result()) == ["verified"]
+    assert cli.namespace.sql("SELECT count(DISTINCT meter) FROM meters") == "20"
+    asked = cli.run("query", POSTGRES, "--workers=1", "--runs=1", "--format=json")
+    assert asked.code == 0, asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
