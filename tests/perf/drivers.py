@@ -1,0 +1,77 @@
+"""What each vendor's driver costs: inserts by `--client driver` beside our own bytes, as a table.
+
+    python tests/perf/drivers.py [TARGET ...] [--pairs 3] [--duration 5s] [--batch 1000]
+
+Each server is started for it, with the settings of an installation. Both insert the same rows, in
+turn, each first equally often; the ratio is the median over the pairs, with their range. All rows
+are verified.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from simulator.modules import database_class
+from simulator.modules.base import DRIVER
+from tests.perf.on_servers import PLACES, Line, line_on
+from tests.servers import NotInstalled
+
+HEAD = (
+    "| Target | Own, rows/s | Client | Driver, rows/s | Client | Driver over own (range)"
+    " | Verdict |\n|---|---|---|---|---|---|---|"
+)
+
+
+def inserted(line: Line, client: str, given: argparse.Namespace) -> dict[str, float | str]:
+    """Return the row of an insert."""
+    found = line.run(
+        "insert", f"--client={client}", "--workers=1", "--runs=1", f"--batch={given.batch}",
+        f"--duration={given.duration}", "--warmup=1s",
+    )  # fmt: skip
+    (row,) = found["rows"]
+    return dict(row)
+
+
+def row(target: str, given: argparse.Namespace) -> str:
+    """Return the row of a target."""
+    with line_on(target) as line:
+        if DRIVER not in database_class(line.module).capabilities.modes:
+            raise RuntimeError(database_class(line.module).capabilities.no_driver)
+        pairs = []
+        for number in range(given.pairs):
+            order = ("own", "driver") if number % 2 == 0 else ("driver", "own")
+            both = {client: inserted(line, client, given) for client in order}
+            pairs.append((both["own"], both["driver"]))
+    rates = [(float(own["rows_per_s"]), float(other["rows_per_s"])) for own, other in pairs]
+    ratios = sorted(other / own for own, other in rates)
+    shares = [[float(each["client_share"]) for each in side] for side in zip(*pairs, strict=True)]
+    verdicts = {str(each["verdict"]) for pair in pairs for each in pair}
+    own, other = (median(side) for side in zip(*rates, strict=True))
+    return (
+        f"| {target} | {own:,.0f} | {median(shares[0]):.0%} | {other:,.0f}"
+        f" | {median(shares[1]):.0%} | {median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        f" | {', '.join(sorted(verdicts))} |"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("targets", nargs="*", choices=[*PLACES, []])
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--duration", default="5s")
+    parser.add_argument("--batch", default="1000")
+    given = parser.parse_args()
+    print(HEAD)
+    for target in given.targets or PLACES:
+        try:
+            print(row(target, given), flush=True)
+        except (NotInstalled, RuntimeError) as error:
+            print(f"| {target} | | | | | | {error} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

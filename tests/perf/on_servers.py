@@ -1,0 +1,61 @@
+"""Commands on test servers, for benchmarks that print a table of databases."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from tests.published.measuring import configured
+from tests.published.targets import targets
+from tests.servers.settings import Place
+
+ROOT = Path(__file__).parents[2]
+PLACES: Mapping[str, Place] = {
+    name: place for name, place in targets().items() if not name.endswith("_advised")
+}
+"""Target -> its server, with the settings that an installation has."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The command line on one target, whose server runs."""
+
+    target: str
+    config: Path
+    folder: Path
+    """Of the results."""
+    environment: Mapping[str, str]
+
+    @property
+    def module(self) -> str:
+        """The module of the target."""
+        found = yaml.safe_load(self.config.read_text())["targets"][self.target]
+        name: str = (found or {}).get("module", self.target)
+        return name
+
+    def run(self, command: str, *words: str) -> Any:
+        """Return the JSON that a command prints; RuntimeError with its last words."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "run.py"), command, "--target", self.target, *words,
+             f"--config={self.config}", f"--output={self.folder}", "--format=json"],
+            check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT,
+            env={**os.environ, **self.environment},
+        )  # fmt: skip
+        if not done.stdout.startswith("{"):
+            raise RuntimeError(done.stderr.strip().splitlines()[-1])
+        return json.loads(done.stdout)
+
+
+@contextmanager
+def line_on(target: str) -> Iterator[Line]:
+    """Start the server of a target, and yield the command line on it."""
+    with configured(target, PLACES[target]) as (config, environment), TemporaryDirectory() as name:
+        yield Line(target, config, Path(name), environment)
