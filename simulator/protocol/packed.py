@@ -25,10 +25,13 @@ def packed(columns: Columns) -> str:
 
 def unpacked(text: str, columns: int) -> Columns:
     """Return so many columns of a text; ValueError if it is damaged, or has too many numbers."""
+    reader = zlib.decompressobj()
     try:
-        content = zlib.decompressobj().decompress(base64.b64decode(text), _MOST_BYTES + 1)
+        content = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES + 1)
     except (zlib.error, ValueError) as error:
         raise ValueError(f"packed columns are damaged: {error}") from error
+    if not reader.eof and len(content) <= _MOST_BYTES:
+        raise ValueError("packed columns are damaged: they end before their end")
     if len(content) > _MOST_BYTES or len(content) % (8 * columns):
         raise ValueError(f"expected {columns} columns of whole numbers, got {len(content)} bytes")
     return np.frombuffer(content, np.int64).reshape(columns, -1)

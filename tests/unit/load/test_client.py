@@ -85,7 +85,8 @@ class Server(ThreadingHTTPServer):
         self.clock_s, self.boot_id = 0.0, boot_id()
 
     def answer(self):
-        reply = Reply(now_s=time.time() + self.clock_s, boot_id=self.boot_id)
+        now_ns = time.perf_counter_ns() + int(self.clock_s * 1e9)
+        reply = Reply(now_s=time.time() + self.clock_s, now_ns=now_ns, boot_id=self.boot_id)
         return self.status, self.content or json.dumps(dump(reply)).encode()
 
     @contextmanager
@@ -292,6 +293,22 @@ def test_another_machines_clock_is_corrected_by_the_fastest_reply(server, client
 
     assert first == pytest.approx(100.0, abs=0.5)
     assert client.clock_offset_s == first
+
+
+def test_ticks_of_another_machine_are_within_what_is_unsure(server, client_of):
+    client = client_of(server.server_port)
+    client.post("/heartbeat", BEAT)
+    same = client.ticks
+    server.boot_id, server.clock_s = "another", 100.0
+    client.post("/heartbeat", BEAT)
+    first = client.ticks
+    time.sleep(0.01)
+    later = client.ticks
+
+    assert (same.offset_ns, same.unsure_ns) == (0, 0)
+    assert abs(first.offset_ns - 100 * 10**9) <= first.unsure_ns < 10**9
+    assert later.offset_ns == first.offset_ns
+    assert later.unsure_ns > first.unsure_ns
 
 
 # --- answers ------------------------------------------------------------------------------------
