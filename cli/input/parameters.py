@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
-from cli.input.quantities import parse_duration_s, parse_instant
+from cli.input.quantities import parse_count, parse_duration_s, parse_instant, parse_number
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Written
 
@@ -60,8 +60,12 @@ def parsed(field: str, value: Any) -> Any:
     """
     if is_end(field):
         return round(parse_instant(str(value)).timestamp() * 1000)
-    if written(parameters()[field][0]) is Written.DURATION:
+    info, _ = parameters()[field]
+    if written(info) is Written.DURATION:
         return round(parse_duration_s(str(value)) * 1000)
+    kinds = {info.annotation, *get_args(info.annotation)}
+    if isinstance(value, str) and kinds & {int, float}:
+        return parse_count(value) if int in kinds else parse_number(value)
     return value
 
 

@@ -116,7 +116,8 @@ class _Parameters(Notation):
         problems: list[tuple[str, str]] = []
         for name, each in value.items():
             try:
-                found[fields[name]] = each if name == fields[name] else parsed(fields[name], each)
+                is_read = name == fields[name] and not isinstance(each, str)
+                found[fields[name]] = each if is_read else parsed(fields[name], each)
             except KeyError:
                 problems.append((name, f"unknown key ({nearest(name, fields)})"))
             except ValueError as error:

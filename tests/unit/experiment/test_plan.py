@@ -282,3 +282,20 @@ def test_thresholds_name_the_rows_of_a_mixed_load(write):
     found = problems_of(write(mixed.replace(", mixed: {}", "") + limits))
     assert len(found) == 2
     assert "no query=inserts in what is measured" in found[0]
+
+
+def test_numbers_of_a_workload_are_written_as_on_the_command_line(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        "{name: a, settings: [{name: b, insert: {workload: cpu, parameters: {scale: 1k}}},"
+        " {name: c, insert: {workload: cpu, parameters: {scale: many}}}]}"
+    )
+    with pytest.raises(ConfigError) as error:
+        read_plan(path)
+
+    (first, *_) = error.value.problems
+    assert "settings.1.insert.parameters.scale: expected a whole number" in first
+    path.write_text(
+        "{name: a, settings: [{name: b, insert: {workload: cpu, parameters: {scale: 1k}}}]}"
+    )
+    assert read_plan(path).settings[0].insert.params == {"scale": 1000}
