@@ -104,7 +104,7 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/beside.py
 	$(BIN)/python tests/perf/compare.py
 	$(BIN)/python tests/perf/page.py
-	$(BIN)/python tests/perf/fresh.py
+	$(BIN)/python tests/perf/fresh_checks.py
 	$(BIN)/python tests/perf/declared.py
 	$(BIN)/python tests/perf/freshness.py
 	$(BIN)/python tests/perf/drivers.py

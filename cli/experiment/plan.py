@@ -205,8 +205,9 @@ def _setting_problems(setting: Setting) -> list[str]:
             )
         ]
     asked = {"query": setting.query, "mixed": setting.mixed}
+    can_be_drawn = not problems
     for key, each in asked.items():
-        if not each or problems:
+        if not each or not can_be_drawn:
             continue
         types = _query_types(insert, fresh=key == "mixed" and _is_fresh(setting))
         problems += [

@@ -32,6 +32,7 @@ from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Ask, Clocking, Insert, QueryLoad, RunSpec, Work
 
+_SHORTEST_S = 0.001
 MOST_INSTANCES = 1000
 """Different timed instances of a type: all types are rendered before the clock starts."""
 
@@ -49,6 +50,8 @@ def option_problems(options: MixedOptions) -> list[str]:
         for name, rate in rates.items()
         if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE
     ]
+    if 0 < options.fresh_s < _SHORTEST_S:
+        problems.append(f"--fresh: expected 1ms at least, got {options.fresh_s:g}s")
     if options.fresh_s and options.own:
         problems.append("--queries: are about stored rows; leave them out with --fresh")
     if options.fresh_s and options.aligned:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from cli.input.records import FOLDER, Record, read_record
@@ -113,8 +114,8 @@ class FieldOf(_Column):
             raise ValueError(
                 f"expected one of {', '.join(known)}, got {', '.join(given) or 'none'}"
             )
-        for problem in self._problems(kind):
-            raise ValueError(problem)
+        if problems := [*self._problems(kind)]:
+            raise ValueError("; ".join(problems))
         return self
 
     def _has(self, name: str) -> bool:
@@ -133,17 +134,13 @@ class FieldOf(_Column):
         if self.length and not 0 <= low <= high <= _LONGEST_TEXT:
             yield f"length: expected two numbers from 0 to {_LONGEST_TEXT:,}, the lower one first"
         if kind in INTEGERS:
-            ends: Any = dtype_of(kind)
-            yield from self._of_integers(ends)
+            yield from self._of_integers(np.iinfo(dtype_of(kind)))
         if kind in FLOATS and self.values and not _are_numbers(self.values):
             yield "values: expected numbers"
         if kind is Type.TEXT and not all(isinstance(value, str) for value in self.values):
             yield "values: expected texts; put numbers in quotes"
 
-    def _of_integers(self, dtype: Any) -> Iterator[str]:
-        import numpy as np  # noqa: PLC0415 - only where integers are declared
-
-        ends = np.iinfo(dtype)
+    def _of_integers(self, ends: np.iinfo[Any]) -> Iterator[str]:
         given = (*self.values, *(self.uniform or ()))
         if any(not _is_whole(value) for value in given):
             yield f"{'uniform' if self.uniform else 'values'}: expected whole numbers"

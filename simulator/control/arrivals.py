@@ -44,8 +44,8 @@ class Arrivals:
 
     def has_sent(self, worker: int) -> bool:
         """Whether all batches of a worker are here."""
-        parts = self._sent.get(worker)
-        return parts is not None and parts[-1].last
+        parts = self._sent.get(worker, [])
+        return bool(parts) and parts[-1].last
 
     def answers(self, query: str) -> Iterator[FreshAnswers]:
         """Yield the answers of all workers to a query."""

@@ -126,14 +126,14 @@ def application(gate: Gate, token: str) -> Starlette:
         return reply()
 
     handlers: dict[str, _Handler] = {
-        "/sent": arrived,
-        "/answers/fresh": arrived,
         "/register": register,
         "/barrier": barrier,
         "/heartbeat": heartbeat,
         "/report": report,
         "/answers/known": answers_known,
         "/answers": answers,
+        "/sent": arrived,
+        "/answers/fresh": arrived,
         "/fold": gate.fold_task,
     }
 

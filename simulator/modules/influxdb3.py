@@ -155,7 +155,7 @@ class Influxdb3(Influxdb):
         modes=OWN_MODES,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
-        plans=_EXPLAIN,
+        plans=f"{_EXPLAIN} (not yet tried on a server)",
         in_client="decodes JSON",
         unsupported={},
         limits=(

@@ -6,7 +6,7 @@ from typing import ClassVar
 class OwnStatements:
     """A database that carries out statements of the user (`--setup`, `--teardown`)."""
 
-    no_statements: ClassVar[str] = "its requests are no statements in text"
+    no_statements: ClassVar[str] = "this module carries out no statements of others"
     """Why it takes none; empty: it does."""
 
     def carry_out(self, statement: str) -> None:

@@ -4,7 +4,7 @@ Where clocks differ by an unknown part, a row counts as sent earlier and as ackn
 an answer as begun earlier and ended later: nothing right is ever taken for wrong.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from simulator.data.block import Block
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import FreshType
-from simulator.data.ranges import LANE_BITS, numbers_between, runs_of
-from simulator.data.schema import FLOATS, Type
+from simulator.data.ranges import LANE_BITS, RowRange, numbers_between, runs_of
+from simulator.data.schema import FLOATS, Table, Type
 from simulator.protocol.arrivals import (
     ANSWER_COLUMNS,
     BATCH_COLUMNS,
@@ -131,20 +131,23 @@ def stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) -> Colu
     """Return the stored rows that are not before an instant, in ms since 1970: RUN_COLUMNS."""
     found = [np.empty((len(RUN_COLUMNS), 0), np.int64)]
     times = reader.only_times()
-    for item in dataset.ranges:
-        table, count, taken = times.tables[item.table], len(item), _TAIL_ROWS
+    for item in filter(len, dataset.ranges):
+        table = times.tables[item.table]
         since = since_ms * table.time_unit.per_second // 1000
-        while count:
-            rows = numbers_between([item], max(count - taken, 0), count)
-            is_since = times.drawn(table, rows).data[table.time.name].values() >= since
-            if taken >= count or not is_since[0]:
-                break
-            taken *= 4
-        else:
-            continue
-        runs = [(0, item.table, *run) for run in runs_of(rows[is_since])]
+        runs = [(0, item.table, *run) for run in runs_of(_last_rows(times, table, item, since))]
         found += [np.array(runs, np.int64).reshape(-1, len(RUN_COLUMNS)).T]
     return np.concatenate(found, axis=1)
+
+
+def _last_rows(reader: DatasetReader, table: Table, item: RowRange, since: int) -> Numbers:
+    """Return the rows at the end of a range that are not before an instant."""
+    count, taken = len(item), _TAIL_ROWS
+    while True:
+        rows = numbers_between([item], max(count - taken, 0), count)
+        is_since = reader.drawn(table, rows).data[table.time.name].values() >= since
+        if taken >= count or not is_since[0]:
+            return rows[is_since]
+        taken *= 4
 
 
 class ArrivingRows:
@@ -173,7 +176,7 @@ class ArrivingRows:
         batch, _, first, count, step = sent.runs[:, found]
         rows = np.repeat(first, count) + np.repeat(step, count) * _places(count)
         of_batch = np.repeat(batch, count)
-        parts = [np.flatnonzero(rows >> LANE_BITS == lane) for lane in np.unique(rows >> LANE_BITS)]
+        parts = [*_by_lane(rows)]
         blocks = [reader.drawn(reader.table(table.name), rows[part]) for part in parts]
         order = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
         times = _joined([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
@@ -200,12 +203,18 @@ class ArrivingRows:
             times = np.zeros(len(runs), np.int64)
             own = self._reader.tables[place].only(())
             reader = self._reader.only_times()
-            for lane in np.unique(ends >> LANE_BITS):
-                of_lane = ends >> LANE_BITS == lane
+            for of_lane in _by_lane(ends):
                 block = reader.drawn(own, ends[of_lane])
                 times[of_lane] = block.data[own.time.name].values()
             self._last[place] = runs, times
         return self._last[place]
+
+
+def _by_lane(rows: Numbers) -> Iterator[Numbers]:
+    """Yield the places of the rows of each lane, in the order in which a workload draws rows."""
+    order = np.argsort(rows, kind="stable")
+    lanes = rows[order] >> LANE_BITS
+    yield from (each for each in np.split(order, np.flatnonzero(np.diff(lanes)) + 1) if len(each))
 
 
 def _places(counts: Numbers) -> Numbers:

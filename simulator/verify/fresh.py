@@ -16,7 +16,7 @@ from simulator.data.fresh import FreshType
 from simulator.data.query import AggregateQuery
 from simulator.data.schema import FLOATS
 from simulator.errors import counted
-from simulator.protocol.arrivals import NEVER_NS
+from simulator.protocol.arrivals import NEVER_NS, NULL_DOUBLE, NULL_INTEGER
 from simulator.verify.arriving import BEFORE_NS, Answers, ArrivingRows, Numbers, Window
 
 MOST_LISTED = 5
@@ -180,7 +180,7 @@ class _Compared:
             given = self._as_field(cells)
             outer = self._sent.running(values, of, self._most)
             inner = self._acknowledged.running(values, of, self._least)
-            beyond = of(given, outer) != outer  # also of NULL
+            beyond = (of(given, outer) != outer) | self._is_null(cells)
             short = (self._least > 0) & (of(given, inner) != given)
             yield has & (beyond | short), self._other_extreme(given, inner, outer)
 
@@ -211,6 +211,12 @@ class _Compared:
         asked = np.arange(times.shape[1]) * span + np.where(inside, wanted, 0)
         at = np.minimum(np.searchsorted(names[order], asked), len(names) - 1)
         found: _Cells = np.where(inside & (names[order][at] == asked), order[at], -1)
+        return found
+
+    def _is_null(self, cells: _Cells) -> _Cells:
+        column = self._type.field
+        null = NULL_DOUBLE if column and column.type in FLOATS else NULL_INTEGER
+        found: _Cells = cells == null
         return found
 
     def _as_field(self, cells: _Cells) -> _Cells:

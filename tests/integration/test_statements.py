@@ -92,3 +92,17 @@ def test_an_index_of_the_users_own_on_postgres(
 
     assert planned.code == 0, planned.err
     assert "by_temperature" in planned.out
+
+
+def test_a_run_that_takes_too_long_is_torn_down(cli: CommandLine) -> None:
+    both = files(cli, "CREATE TABLE mine (n);\n", "DROP TABLE mine;\n")
+    done = cli.run(
+        "insert", "--target=sqlite", "--extra-option=path=bench.db", "--workers=1", "--runs=1",
+        "--batch=100", "--duration=60s", "--timeout=3s", "--quiet", *both,
+    )  # fmt: skip
+
+    assert done.code == 1, done.err
+    assert "--timeout: the run was not done after 3 s" in done.err
+    assert asked(cli, "SELECT name FROM sqlite_master WHERE name IN ('mine', 'events')") == [
+        ("events",)
+    ]

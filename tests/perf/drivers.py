@@ -16,8 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.modules import database_class
 from simulator.modules.base import DRIVER
-from tests.perf.on_servers import PLACES, Line, line_on
-from tests.servers import NotInstalled
+from tests.perf.on_servers import Line, line_on, print_table
 
 HEAD = (
     "| Target | Own, rows/s | Client | Driver, rows/s | Client | Driver over own (range)"
@@ -57,21 +56,5 @@ def row(target: str, given: argparse.Namespace) -> str:
     )
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("targets", nargs="*", choices=[*PLACES, []])
-    parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--duration", default="5s")
-    parser.add_argument("--batch", default="1000")
-    given = parser.parse_args()
-    print(HEAD)
-    for target in given.targets or PLACES:
-        try:
-            print(row(target, given), flush=True)
-        except (NotInstalled, RuntimeError) as error:
-            print(f"| {target} | | | | | | {error} |", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_table(HEAD, row, __doc__, {"--pairs": 3, "--duration": "5s", "--batch": "1000"})

@@ -15,8 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.modules import database_class
-from tests.perf.on_servers import PLACES, line_on
-from tests.servers import NotInstalled
+from tests.perf.on_servers import line_on, print_table
 
 HEAD = (
     "| Target | Rows/s | Answers/s | Freshness, median | 99th percentile | Rows never seen"
@@ -46,20 +45,5 @@ def row(target: str, given: argparse.Namespace) -> str:
     )
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("targets", nargs="*", choices=[*PLACES, []])
-    parser.add_argument("--duration", default="10s")
-    parser.add_argument("--insert-rate", default="2000")
-    given = parser.parse_args()
-    print(HEAD)
-    for target in given.targets or PLACES:
-        try:
-            print(row(target, given), flush=True)
-        except (NotInstalled, RuntimeError) as error:
-            print(f"| {target} | | | | | | | {error} |", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print_table(HEAD, row, __doc__, {"--duration": "10s", "--insert-rate": "2000"})

@@ -1,10 +1,11 @@
 """Commands on test servers, for benchmarks that print a table of databases."""
 
+import argparse
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import yaml
 
 from tests.published.measuring import configured
 from tests.published.targets import targets
+from tests.servers import NotInstalled
 from tests.servers.settings import Place
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +54,26 @@ class Line:
         if not done.stdout.startswith("{"):
             raise RuntimeError(done.stderr.strip().splitlines()[-1])
         return json.loads(done.stdout)
+
+
+def print_table(
+    head: str,
+    row: Callable[[str, argparse.Namespace], str],
+    about: str,
+    options: Mapping[str, Any],
+) -> None:
+    """Print a row for each target that is named, or for all; `options`: name -> default."""
+    parser = argparse.ArgumentParser(description=about.partition("\n")[0])
+    parser.add_argument("targets", nargs="*", choices=[*PLACES, []])
+    for name, default in options.items():
+        parser.add_argument(name, default=default, type=type(default))
+    given = parser.parse_args()
+    print(head)
+    for target in given.targets or PLACES:
+        try:
+            print(row(target, given), flush=True)
+        except (NotInstalled, RuntimeError) as error:
+            print(f"{target}: {error}", file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -32,12 +32,12 @@ from simulator.data.schema import (
 )
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import Params, Workload
+from simulator.data.workloads.shared.field_queries import ASKED_FIELDS, field_queries
 
 MOST_VALUES = 1 << 16
 """Different values of a column that are drawn from a list of them."""
 MOST_SERIES = 10**7
 _QUANTILES = 1 << 12
-_ASKED_FIELDS = 2
 _FINEST, _LARGEST = 2.0**-20, 2.0**20
 """Sums of multiples of the one, up to the other, are exact for 2**13 times 10**6 values."""
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
@@ -308,14 +308,8 @@ def _queries(table: Table) -> Mapping[str, Query]:
     numbers = [c.name for c in table.fields if c.type in INTEGERS | FLOATS]
     tags = [tag.name for tag in table.tags]
     groups = [name for name in tags if name not in table.key] or tags
-    for field in numbers[:_ASKED_FIELDS]:
-        highest, lowest = Aggregate(Function.MAX, field), Aggregate(Function.MIN, field)
-        stats = (highest, Aggregate(Function.AVG, field), lowest)
-        asked[f"{field}-min-max"] = AggregateQuery(table, (highest, lowest))
-        asked[f"{field}-stats"] = AggregateQuery(table, stats)
-        if groups:
-            asked[f"{field}-stats-per-{groups[0]}"] = AggregateQuery(table, stats, by=(groups[0],))
+    asked |= field_queries(table, numbers, groups[0] if groups else None)
     series = tuple(name for name in table.key if name != table.time.name)
     if series and numbers:
-        asked["newest-per-series"] = NewestQuery(table, series, tuple(numbers[:_ASKED_FIELDS]))
+        asked["newest-per-series"] = NewestQuery(table, series, tuple(numbers[:ASKED_FIELDS]))
     return asked

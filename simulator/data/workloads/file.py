@@ -29,9 +29,9 @@ from simulator.data.schema import (
     usual_indices,
 )
 from simulator.data.workloads.base import Params, Workload
+from simulator.data.workloads.shared.field_queries import ASKED_FIELDS, field_queries
 from simulator.errors import counted
 
-_ASKED_FIELDS = 2
 _COUNTED_ROWS = 1 << 20
 """NULLs are counted in portions of so many rows."""
 _READ_ROWS = 2000
@@ -262,15 +262,9 @@ class File(Workload):
         asked: dict[str, Query] = {f"count-{table.base}": count}
         numbers = [c.name for c in self.params.columns if c.summable and c.role is Role.FIELD]
         tag = table.tags[0].name if table.tags else None
-        for field in numbers[:_ASKED_FIELDS]:
-            highest, lowest = Aggregate(Function.MAX, field), Aggregate(Function.MIN, field)
-            stats = (highest, Aggregate(Function.AVG, field), lowest)
-            asked[f"{field}-min-max"] = AggregateQuery(table, (highest, lowest))
-            asked[f"{field}-stats"] = AggregateQuery(table, stats)
-            if tag:
-                asked[f"{field}-stats-per-{tag}"] = AggregateQuery(table, stats, by=(tag,))
+        asked |= field_queries(table, numbers, tag)
         if tag and table.key == (tag, table.time.name):
-            newest = NewestQuery(table, (tag,), tuple(numbers[:_ASKED_FIELDS]))
+            newest = NewestQuery(table, (tag,), tuple(numbers[:ASKED_FIELDS]))
             asked[f"newest-per-{tag}"] = newest
         return asked
 

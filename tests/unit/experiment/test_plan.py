@@ -299,3 +299,17 @@ def test_numbers_of_a_workload_are_written_as_on_the_command_line(tmp_path):
         "{name: a, settings: [{name: b, insert: {workload: cpu, parameters: {scale: 1k}}}]}"
     )
     assert read_plan(path).settings[0].insert.params == {"scale": 1000}
+
+
+def test_wrong_types_of_queries_and_of_a_mixed_load_are_named_together(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        "{name: a, settings: [{name: b, insert: {workload: iot}, query: {types: [oldest]},"
+        " mixed: {fresh: 1m, types: [count-events]}}]}"
+    )
+    with pytest.raises(ConfigError) as error:
+        read_plan(path)
+
+    first, second = error.value.problems
+    assert "settings.b.query.types: 'oldest' is no query" in first
+    assert "settings.b.mixed.types: 'count-events' is no query" in second

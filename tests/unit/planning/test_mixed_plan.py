@@ -208,3 +208,12 @@ def test_a_target_that_stores_nothing_or_takes_one_worker_is_refused():
     assert "stores nothing" in problems(target=Target("n", "null", "local", NullOptions(), {}))[0]
     duck = Target("duck", "duckdb", "local", DuckDbOptions(path="x"), {})
     assert "takes at most 1, got 5" in problems(target=duck)[0]
+
+
+def test_a_window_of_fresh_rows_has_a_length_and_moves():
+    found = option_problems(changed(OPTIONS, fresh_s=0.0005, aligned=True))
+
+    assert found == [
+        "--fresh: expected 1ms at least, got 0.0005s",
+        "--align: windows of fresh rows move with them; leave it out with --fresh",
+    ]

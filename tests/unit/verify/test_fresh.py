@@ -1,14 +1,16 @@
 """Answers about fresh rows of a simulated database, whose rows become visible at any time."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.fresh import fresh_types
+from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.query import Statement
 from simulator.data.ranges import lane_range
+from simulator.data.schema import Type
 from simulator.load.asker import Asked
 from simulator.load.batch import Batch, Held, OfBlock
 from simulator.load.fresh import EveryAnswer
@@ -195,6 +197,47 @@ def test_a_wrong_group_or_extreme_is_named(spoil, words):
     (wrong,) = check(run.arriving, TYPES[name], parts, promised=True).wrong
 
     assert words in wrong.expected
+
+
+def test_an_extreme_without_a_value_is_wrong_in_integers_too():
+    columns = {column.name: column for column in EVENTS.columns}
+    whole = replace(columns["temperature"], type=Type.INT32)
+    table = replace(EVENTS, columns=(*EVENTS.columns[:-1], whole))
+    fresh_type = FreshType(replace(TYPES["fresh-extremes"].query, table=table))
+    run = Run()
+    since, began, ended = run.asks()[40]
+    answers = EveryAnswer("fresh-extremes", fresh_type)
+    rows = answer_of("fresh-extremes", run.visible(since, (began + ended) / 2))
+    raw = [(device, count, int(low), None) for device, count, low, _ in rows]
+    answers.keep(Asked(since, Statement("", fresh_type.outputs)), raw, began, ended)
+    parts = [Answers.of(part, fresh_type) for part in answers.parts(0, SAME)]
+
+    assert check(run.arriving, fresh_type, parts, promised=False).right == 0
+
+
+def test_rows_of_workers_that_share_a_lane_are_drawn_in_their_order(monkeypatch):
+    params = {"scale": 5, "duration_ms": 3_600_000, "interval_ms": 10_000}
+    reader = DatasetReader(dataset(workload="cpu", params=params))
+    logs = [SendLog(reader), SendLog(reader)]
+    for number in range(20):
+        numbers = np.arange(number * 10, number * 10 + 10)
+        batch = Batch(Payload(10, "batch", b"", 0), OfBlock(Held(0, 0, numbers), 10), 0)
+        logs[number % 2].sent(batch, number)
+        logs[number % 2].acknowledged(batch, number + 1)
+    parts = [part for log in logs for part in log.parts(0, SAME, 0)]
+    rows = ArrivingRows(reader, Sent.of(parts, np.empty((5, 0), np.int64)))
+    draw = DatasetReader.drawn
+
+    def ascending(self, table, numbers):
+        assert (np.diff(numbers) > 0).all()
+        return draw(self, table, numbers)
+
+    monkeypatch.setattr(DatasetReader, "drawn", ascending)
+    window = rows.window(fresh_types(reader)["fresh-extremes"], 0, 100)
+
+    assert len(window.keys) == 5
+    assert np.bincount(window.group).tolist() == [40] * 5
+    assert (window.sent_ns == window.times // 20_000).all()
 
 
 def test_clocks_that_differ_make_no_right_answer_wrong():

@@ -1,6 +1,6 @@
 """The speed of `mixed --fresh`: how many answers about fresh rows a core keeps, packs and checks.
 
-    python tests/perf/fresh.py [--answers 30000] [--rows 300000] [--devices 1 8 64]
+    python tests/perf/fresh_checks.py [--answers 30000] [--rows 300000] [--devices 1 8 64]
 
 A run is simulated: writers acknowledge batches of 100 rows, an asker gets the answers that a
 database which shows every row at once would give, and the instant since when it asks moves twice a
