@@ -82,6 +82,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return "known: " + (", ".join(choices) or "none")
 
 
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def sized(size_bytes: int) -> str:
+    """Return a size with three digits and a unit."""
+    size = float(size_bytes)
+    for unit in _UNITS[:-1]:
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} {_UNITS[-1]}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a count with its noun in the right number: "1 row", "2 rows", "3 queries"."""
     if number == 1:

@@ -8,6 +8,7 @@ rows are added meanwhile: new rows come later in time, and every query ends befo
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
+from typing import Protocol
 
 from cli.input.parameters import instant
 from cli.planning.distribution import Load, Split, worker_plans
@@ -211,7 +212,26 @@ def _tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]:
             )
 
 
-def insert_tasks(stored: Dataset, options: MixedOptions) -> tuple[Insert, ...]:
+class Beside(Protocol):
+    """Options of rows that are inserted while something else happens."""
+
+    @property
+    def insert_workers(self) -> int: ...  # noqa: D102
+
+    @property
+    def batch(self) -> int: ...  # noqa: D102
+
+    @property
+    def rows_per_s(self) -> float: ...  # noqa: D102
+
+    @property
+    def warmup_s(self) -> float: ...  # noqa: D102
+
+    @property
+    def duration_s(self) -> float: ...  # noqa: D102
+
+
+def insert_tasks(stored: Dataset, options: Beside) -> tuple[Insert, ...]:
     """Return what the workers write, as much as they can in the time, after all stored rows."""
     reader = DatasetReader(stored)
     load = Load(
@@ -232,7 +252,7 @@ def insert_tasks(stored: Dataset, options: MixedOptions) -> tuple[Insert, ...]:
     return tasks
 
 
-def _rows_each(reader: DatasetReader, stored: Dataset, options: MixedOptions) -> int:
+def _rows_each(reader: DatasetReader, stored: Dataset, options: Beside) -> int:
     """Return how many rows of an endless lane a worker may write: no time is after year 9999."""
     if reader.sizes is not None:
         return 0

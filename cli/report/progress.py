@@ -24,6 +24,7 @@ from simulator.protocol.events import (
     ProgressEvent,
     SampleEvent,
 )
+from simulator.protocol.spec import Work
 
 _LINE_EVERY_S = 5.0
 _BAR_WIDTH = 12
@@ -217,6 +218,11 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
         rows_checked = counted(planned.spec.dataset.rows, "row")
         return f"{queries if work.asks else rows_checked}, {verdict}"
     rows, window_s = measured_rows(inserting(outcome)), measured_s(outcome)
+    if work is Work.CHANGE:
+        corrected = sum(each.rows for report in outcome.workers for each in report.changes)
+        counts = (("corrected", corrected), ("deleted", outcome.deleted_rows), ("inserted", rows))
+        changed = ", ".join(f"{counted(n, 'row')} {what}" for what, n in counts if n)
+        return f"{changed}, {verdict}"
     rate = f"{rows / window_s:,.0f} rows/s" if window_s else counted(rows, "row")
     runs = sum(times.runs for report in outcome.workers for times in report.queries)
     asked = f", {counted(runs, 'query')}" if work.asks else ""

@@ -61,14 +61,14 @@ def _figure(name: str, drop: int, title: str) -> Column:
 
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
-_NAMES = ("Query", "Load")
+_NAMES = ("Query", "Load", "Change")
 """Columns of names, which stay on one line if they are short."""
 _VERDICT = Column("Verdict", lambda row: row.verdict, text=True)
 _OF_CHECKS = (
     Column("Expected", lambda row: row.expected, text=True),
     Column("Found", lambda row: row.found, text=True),
 )
-_DROP_WORKERS = {"stage": 0, "query": 0, "load": 1}
+_DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
 """Subject whose rows differ in the number of workers, too -> when that is dropped."""
 _DROP_SPREAD = {"workers": 4, "load": 6}
 """Subject whose rows are of several runs -> when the spread is dropped."""

@@ -1,6 +1,6 @@
 """The names of the kinds of measurements; each names a file of cli/kinds/ that says what it is."""
 
-NAMES = ("insert", "query", "mixed", "verify")
+NAMES = ("insert", "query", "mixed", "change", "verify")
 """In the order in which they are listed and shown."""
 
 

@@ -14,7 +14,7 @@ from simulator.data.schema import Role
 from simulator.data.walks import Precision
 from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
-from simulator.protocol.messages import WARMUP, QueryTimes, StageTimes, WorkerReport
+from simulator.protocol.messages import WARMUP, ChangeTimes, QueryTimes, StageTimes, WorkerReport
 from simulator.protocol.sketch import counts_from, quantile_ms
 
 _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
@@ -134,8 +134,8 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
 
 
 def inserting(outcome: Outcome) -> list[WorkerReport]:
-    """Return the reports of the workers that insert: in a mixed run others ask."""
-    return [report for report in outcome.workers if not report.queries]
+    """Return the reports of the workers that insert: others ask, or change rows."""
+    return [each for each in outcome.workers if not each.queries and not each.changes]
 
 
 def measured_rows(reports: Iterable[WorkerReport]) -> int:
@@ -173,7 +173,7 @@ def in_stages(reports: Iterable[WorkerReport]) -> bool:
 class Timed:
     """A run, or a part of one: what it measured, and how long each batch or query took."""
 
-    metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage"
+    metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage | ChangeMetrics"
     latencies: HdrHistogram
 
 
@@ -276,6 +276,31 @@ def timed_query(
         client_share=_ratio(client, waited + client),
         freshness_p50_ms=quantile_ms(delays, 0.5),
         freshness_p99_ms=quantile_ms(delays, 0.99),
+    )
+    return Timed(metrics, merged_histogram([each.waits for each in times]))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMetrics:
+    """What corrections or deletions by all workers come to."""
+
+    timed_s: float
+    """From the first request to the last acknowledgement."""
+    rows: int
+    rows_per_s: float
+    client_share: float
+    """Part of the time in which the client drew and encoded rows, 0..1."""
+
+
+def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
+    """Return a change of so many rows, as its workers measured it."""
+    timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
+    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    metrics = ChangeMetrics(
+        timed_s=timed_s,
+        rows=rows,
+        rows_per_s=_ratio(rows, timed_s),
+        client_share=_ratio(client, waited + client),
     )
     return Timed(metrics, merged_histogram([each.waits for each in times]))
 

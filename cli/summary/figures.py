@@ -73,7 +73,7 @@ _HIGHER, _LOWER = Better.HIGHER, Better.LOWER
 _ALL = (
     Figure(
         "timed_s", Unit.SECONDS, "Seconds", "Length of the timed part.", _LOWER,
-        columns={"stage": 1, "query": 1},
+        columns={"stage": 1, "query": 1, "change": 0},
     ),
     Figure(
         "stored_s", Unit.SECONDS, "Stored s", "The same, until every row was visible to queries.",
@@ -81,12 +81,13 @@ _ALL = (
     ),
     Figure(
         "rows", Unit.ROWS, "Rows", "Rows acknowledged in the timed part.", _HIGHER,
-        columns={"stage": 4},
+        columns={"stage": 4, "change": 0},
     ),
     Figure(
         "rows_per_s", Unit.ROWS_PER_S, "Rows/s",
         "Rows acknowledged, over the time from the common start to the last acknowledgement.",
-        _HIGHER, columns=_columns(inserts=0, stage=0, load=0), compared=True, picture="Rate",
+        _HIGHER, columns=_columns(inserts=0, stage=0, load=0, change=0), compared=True,
+        picture="Rate",
     ),
     Figure(
         "rows_per_s_stored", Unit.ROWS_PER_S, "Stored rows/s",
@@ -118,7 +119,8 @@ _ALL = (
     _of_waits("min_ms", "Min ms", "Least", middle=min, columns={"query": 4}),
     _of_waits("avg_ms", "Avg ms", "Mean", columns={"query": 0, "load": 3}),
     _of_waits(
-        "p50_ms", "p50 ms", "Median", columns=_columns(inserts=3, stage=3, query=6, load=0),
+        "p50_ms", "p50 ms", "Median",
+        columns=_columns(inserts=3, stage=3, query=6, load=0, change=1),
         compared=True, picture="Median latency",
     ),
     _of_waits(
@@ -126,20 +128,20 @@ _ALL = (
     ),
     _of_waits(
         "p99_ms", "p99 ms", "99th percentile",
-        columns=_columns(inserts=5, stage=5, query=5, load=7), compared=True,
+        columns=_columns(inserts=5, stage=5, query=5, load=7, change=2), compared=True,
         picture="99th percentile of latency",
     ),
     _of_waits("p999_ms", "p99.9 ms", "99.9th percentile"),
     _of_waits(
         "max_ms", "Max ms", "Most", middle=max,
-        columns=_columns(inserts=2, stage=2, query=3, load=2),
+        columns=_columns(inserts=2, stage=2, query=3, load=2, change=1),
     ),
     _of_freshness("freshness_p50_ms", "Fresh p50 ms", "Median", columns={"load": 1}),
     _of_freshness("freshness_p99_ms", "Fresh p99 ms", "99th percentile", columns={"load": 6}),
     Figure(
         "client_share", Unit.SHARE, "Client",
         "Part of the time in which the client itself was busy.", _LOWER,
-        columns=_columns(inserts=6, query=2, load=5), compared=True,
+        columns=_columns(inserts=6, query=2, load=5, change=3), compared=True,
         picture="Client share of the time",
     ),
     Figure(

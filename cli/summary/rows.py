@@ -9,7 +9,7 @@ from simulator.errors import counted
 ALL_QUERIES = "all queries"
 """The query of a row that is about all of a run together."""
 INSERTS = "inserts"
-"""The load of the row of a mixed run that is not a query."""
+"""The load of the row of such a run that is not a query or a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,9 @@ class Place:
 
     check: str | None = None
     load: str | None = None
-    """INSERTS, of a mixed run."""
+    """INSERTS, of a run that does something else as well."""
+    change: str | None = None
+    """Corrections or deletion."""
     query: str | None = None
     level: int | None = None
     """Rows in the tables before a step."""
@@ -53,7 +55,9 @@ class Place:
         return replace(self, workers=None)
 
     def __str__(self) -> str:
-        words = [each for each in (self.check, self.load, self.query) if each is not None]
+        words = [
+            each for each in (self.check, self.load, self.change, self.query) if each is not None
+        ]
         words += [f"level {self.level:,}"] if self.level is not None else []
         words += [f"stage {self.stage}"] if self.stage is not None else []
         words += [counted(self.workers, "worker")] if self.workers is not None else []

@@ -3,9 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from cli.results.metrics import InsertMetrics, InsertStage, Latency, QueryMetrics, QueryStage
+from cli.results.metrics import (
+    ChangeMetrics,
+    InsertMetrics,
+    InsertStage,
+    Latency,
+    QueryMetrics,
+    QueryStage,
+)
 from cli.results.result import RunRecord
-from cli.summary import inserts, mixed, queries
+from cli.summary import changes, inserts, mixed, queries
 from cli.summary.checks import rows_by_check
 from cli.summary.figures import FIGURES, Figure
 from cli.summary.rows import Place, Row
@@ -52,6 +59,8 @@ class Subject:
 
     def figures_at(self, place: Place) -> frozenset[str]:
         """The figures that a row may have: those of inserts, or those of queries."""
+        if place.change is not None:
+            return _measured_by(ChangeMetrics) | _measured_by(Latency)
         if place.query is None and place.load is None:
             return self.figures
         asked = QueryStage if place.stage else QueryMetrics
@@ -94,6 +103,11 @@ QUERY = Subject(
 LOAD = Subject(
     "load", "Load", mixed.rows_by_load, mixed.load_totals,
     sources=(InsertMetrics, QueryMetrics, Latency), listed_by=_RATE, judged_by=_WAIT,
+    is_named=True,
+)  # fmt: skip
+CHANGE = Subject(
+    "change", "Change", changes.rows_by_change,
+    sources=(InsertMetrics, ChangeMetrics, Latency), listed_by=_RATE, judged_by=_RATE,
     is_named=True,
 )  # fmt: skip
 CHECK = Subject("check", "Check", rows_by_check, is_named=True)

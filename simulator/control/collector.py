@@ -208,7 +208,7 @@ class Collector:
 
     def _finish(self) -> None:
         reports = list(self._run.reports.values())
-        if self._spec.inserts:
+        if self._spec.work.writes:
             self._work.finish_insert(reports)
         if self._spec.asks:
             self._work.finish_query(self._gate.answers, self._gate.arrivals)
@@ -233,12 +233,12 @@ class Collector:
     def _outcome(self, failure: BenchError | None) -> Outcome:
         self._phases.leave(time.time())
         inserts = bool(self._spec.inserts)
-        if inserts:
+        if self._spec.work.writes:
             self._phases.make_exact(self._spec)
         reports = self._run.all_reports()
         released_s = min(self._run.released_s.values(), default=None)
         background, began_s = self._work.background, released_s or math.inf
-        written = any(r.rows or r.prefill_rows or r.uncertain for r in reports)
+        written = any(r.rows or r.prefill_rows or r.uncertain or r.changes for r in reports)
         status: Literal["done", "failed", "interrupted"] = "done"
         if failure:
             status = "interrupted" if isinstance(failure, Interrupted) else "failed"
@@ -259,6 +259,8 @@ class Collector:
             freshness=self._work.freshness,
             ramps=tuple(self._follower.ramping.found) if self._follower.ramping else (),
             size_bytes=self._work.size_bytes,
+            size_before_bytes=self._work.size_before_bytes,
+            deleted_rows=self._spec.dataset.rows - self._spec.changed.rows,
             complete=self._work.complete and not failure,
             marks=self._work.found_marks,
             no_mark=self._work.ownership.no_mark,

@@ -60,6 +60,8 @@ class DatabaseWork:
         self.plans: tuple[QueryPlans, ...] = ()
         self.freshness: tuple[Freshness, ...] = ()
         self.size_bytes: int | None = None
+        self.size_before_bytes: int | None = None
+        """Before stored rows were changed."""
         self.complete = False
         """Whether every row of an insert is known to be stored, or was acknowledged."""
         self.found_marks: tuple[Mark, ...] = ()
@@ -78,7 +80,7 @@ class DatabaseWork:
             buffer_bytes=facts.buffer_bytes,
         )
         indexes = bool(spec.asks and spec.options.get("create_indices"))
-        if spec.inserts or indexes:
+        if spec.work.writes or indexes:
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             if spec.clean:
@@ -91,7 +93,11 @@ class DatabaseWork:
             self._set_up()
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
-        if spec.inserts:
+        if spec.changes:
+            self.size_before_bytes = database.size_bytes(tables)
+            self.ownership.record(State.CHANGING)
+            self.touched = True
+        elif spec.inserts:
             self.ownership.record(State.WRITING)
         if indexes:
             self._enter("index")
@@ -197,7 +203,7 @@ class DatabaseWork:
             mark = self.ownership.found(visible=True)
             if not self.ownership.interrupted(mark):
                 return
-        if mark and mark.state is State.CLEARING:
+        if mark and mark.state in (State.CLEARING, State.CHANGING):
             raise unfinished(self._spec.target, mark)
         self.verdict = verify_interrupted(self._database, spec.dataset)
         if mark and self.verdict.status is Status.VERIFIED:

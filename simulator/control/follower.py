@@ -21,7 +21,7 @@ _PROGRESS_PARTS = 200
 """A long run reports its progress less often, so that its log stays short..."""
 _PULSES = 3
 """...but so often within the time that counts as silence, in every phase, as a sign of life."""
-_SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED)
+_SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED, Work.CHANGE)
 
 
 class Follower:

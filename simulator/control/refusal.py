@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulator.errors import BenchError, MismatchError, SetupError, counted
+from simulator.errors import BenchError, MismatchError, SetupError, counted, sized
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.protocol.mark import Mark, State
-
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
 
 def of_another(target: str, mark: Mark) -> str:
     """Return why a run is refused whose tables hold the rows of another insert."""
-    if mark.state in (State.CLEARING, State.WRITING):
+    if mark.state in (State.CLEARING, State.WRITING, State.CHANGING):
         return (
             f"the tables of {target} were written by another insert, which did not end or still"
             f" runs: {mark.describe()}; wait for it, or run insert again"
@@ -72,6 +70,11 @@ def unfinished(target: str, mark: Mark | None) -> SetupError:
         return SetupError(
             f"the last insert of {target} did not end: it was interrupted while it"
             f" created the tables, which may hold anything{which}; run insert again"
+        )
+    if mark and mark.state is State.CHANGING:
+        return SetupError(
+            f"the rows of {target} were being changed by a run that did not end or still runs, so"
+            f" nobody knows which of them are as they were{which}; wait for it, or run insert again"
         )
     return SetupError(
         f"the last insert of {target} did not end, or not all of its rows are"
@@ -98,13 +101,4 @@ def _stored(contents: Contents) -> str:
     shown = "rows unknown" if rows is None else counted(rows, contents.noun)
     if rows is not None and rows > MOST_COUNTED:
         shown = f"more than {MOST_COUNTED:,} rows"
-    return f"{shown}, {'size unknown' if size_bytes is None else _size(size_bytes)}"
-
-
-def _size(size_bytes: int) -> str:
-    size = float(size_bytes)
-    for unit in _UNITS[:-1]:
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} {_UNITS[-1]}"
+    return f"{shown}, {'size unknown' if size_bytes is None else sized(size_bytes)}"

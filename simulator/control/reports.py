@@ -6,7 +6,7 @@ from simulator.control.arrivals import Arrivals
 from simulator.control.rejected import Rejected
 from simulator.control.script import Script, row_count
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Ask, Insert
+from simulator.protocol.spec import Ask, Change, Insert
 
 
 def check_report(
@@ -28,8 +28,10 @@ def check_report(
         _check_rows(report, task, whole=whole, by_time=bool(script.clocking.duration_s))
         if script.fresh and whole and not arrivals.has_sent(report.index):
             raise _rejected(report, "its rows, and has not sent all of its batches")
-    else:
+    elif isinstance(task, Ask):
         _check_answers(report, task, script, answers, arrivals, whole=whole)
+    elif whole:
+        _check_changes(report, task)
 
 
 def _rejected(report: WorkerReport, text: str) -> Rejected:
@@ -47,6 +49,15 @@ def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: boo
     rows = report.rows + report.prefill_rows + row_count(report.uncertain)
     if whole and rows != planned:
         raise _rejected(report, f"{rows} rows of {planned}, and no error")
+
+
+def _check_changes(report: WorkerReport, task: Change) -> None:
+    corrected = sum(times.rows for times in report.changes)
+    if corrected != row_count(task.correct):
+        raise _rejected(report, f"{corrected} corrected rows of {row_count(task.correct)}")
+    deletions = sum(times.count for times in report.changes if not times.rows)
+    if deletions != len(task.delete_ms):
+        raise _rejected(report, f"{deletions} deletions of {len(task.delete_ms)}")
 
 
 def _check_answers(  # noqa: PLR0913

@@ -9,7 +9,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Output, Query, outputs
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
-from simulator.protocol.spec import Ask, Clocking, Insert, RunSpec, Task, Work
+from simulator.protocol.spec import Ask, Clocking, RunSpec, Task, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.fold_tasks import FOLD_TASK_ROWS
 
@@ -43,7 +43,12 @@ class Script:
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
         if not spec.asks:
-            return cls(spec.workers, clocking=spec.clocking, helps=_needs_help(spec))
+            return cls(
+                spec.workers,
+                clocking=spec.clocking,
+                helps=_needs_help(spec),
+                barrier=spec.barrier,
+            )
         types = spec.query_types()
         asked = database.answered(types, spec.load.queries)
         return cls(
@@ -60,7 +65,7 @@ class Script:
 
     def barriers(self, task: Task) -> tuple[str, ...]:
         """Return the barriers that a worker passes, in order."""
-        alike = self.in_turn or isinstance(task, Insert)
+        alike = self.in_turn or not isinstance(task, Ask)
         return (self.barrier,) if alike else tuple(self.queries)
 
     @cached_property

@@ -129,6 +129,24 @@ class Texts:
 ColumnData: TypeAlias = Values | Coded | Texts
 
 
+def replaced(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
+    """Return a column in which these rows, by their index, have the values of a new one."""
+    if len(rows) == len(column):
+        return new
+    valid = None
+    if column.valid is not None or new.valid is not None:
+        valid = np.ones(len(column), np.bool_) if column.valid is None else column.valid.copy()
+        valid[rows] = True if new.valid is None else new.valid
+    if isinstance(column, Texts) and isinstance(new, Texts):
+        starts, lengths = column.starts.copy(), column.lengths.copy()
+        starts[rows], lengths[rows] = new.starts + len(column.content), new.lengths
+        return Texts(np.concatenate([column.content, new.content]), starts, lengths, valid)
+    old, values = column.values(), new.values()
+    found = old.astype(np.result_type(old, values))
+    found[rows] = values
+    return Values(found, valid)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Rows of one physical table. `data` has every column of `table`, in table order."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from simulator.data.block import Block, Rows, Values
+from simulator.data.block import Block, Rows, Values, replaced
 from simulator.data.derived import innermost
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType, before
@@ -40,6 +40,16 @@ class PartsBy(StrEnum):
     """The rows of a lane, which are those of a worker, are in part lane mod parts."""
 
 
+class Correction(BaseModel):
+    """Rows whose fields were replaced by others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int = Field(ge=1)
+    """Of the dataset's corrections, which decides what the fields are."""
+    ranges: tuple[RowRange, ...]
+
+
 class Dataset(BaseModel):
     """The rows that a target's tables hold, or are to hold."""
 
@@ -55,6 +65,8 @@ class Dataset(BaseModel):
     parts_by: PartsBy = PartsBy.ROW
     table_prefix: str = Field("", pattern=TABLE_PREFIX)
     ranges: tuple[RowRange, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    """One after the other; of rows that were deleted since, too."""
 
     @property
     def rows(self) -> int:
@@ -67,11 +79,7 @@ class Dataset(BaseModel):
 
     def holds(self, table: int, rows: Rows) -> NDArray[np.bool_]:
         """Return which of these rows of a table (its place) are in the ranges."""
-        inside = np.zeros(len(rows), np.bool_)
-        for item in self.ranges:
-            if item.table == table:
-                inside |= item.holds(rows)
-        return inside
+        return _held(self.ranges, table, rows)
 
     def ends(self) -> dict[tuple[int, int], int]:
         """Return (table, lane) -> the first sequence number after all of its rows."""
@@ -81,6 +89,14 @@ class Dataset(BaseModel):
             key = rows.table, lane
             ends[key] = max(ends.get(key, 0), rows.stop - lane * LANE_ROWS)
         return ends
+
+
+def _held(ranges: Iterable[RowRange], table: int, rows: Rows) -> NDArray[np.bool_]:
+    inside = np.zeros(len(rows), np.bool_)
+    for item in ranges:
+        if item.table == table:
+            inside |= item.holds(rows)
+    return inside
 
 
 class DatasetReader:
@@ -103,6 +119,10 @@ class DatasetReader:
                 f"workload {cls.name}: invalid parameters: {place}: {first['msg']}"
             ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
+        self._corrected = [
+            (each.ranges, cls(params, _seed_of(dataset, each), dataset.start_ms))
+            for each in dataset.corrections
+        ]
         self.parts = dataset.parts
         self.parts_by = dataset.parts_by
         self.tables = tuple(
@@ -168,7 +188,7 @@ class DatasetReader:
             found += sum(map(len, rows)) * len(columns)
             if nullable := {column.name for column in columns if column.nullable}:
                 nulls = self._workload.nulls(self._workload.tables[place].only(nullable), rows)
-                if nulls is None:
+                if nulls is None or self._corrected:
                     return None
                 found -= nulls
         return found
@@ -190,17 +210,26 @@ class DatasetReader:
             return types
         return {name: before(each, until_ms) for name, each in types.items()}
 
+    @property
+    def time_rises(self) -> bool:
+        """Whether no row has an earlier time than the rows of its table and lane before it."""
+        return self._workload.time_rises
+
+    def time_at(self, rows: RowRange, place: int) -> int:
+        """Return the time of the row at a place of a range, in the unit of its table."""
+        table = self._workload.tables[rows.table].only(())
+        data = self._workload.draw(table, np.array([rows.number(place)]))
+        return int(data[table.time.name].values()[0])
+
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
         """Return a time that none of these rows is before, in ms since 1970.
 
         None if a row may have an earlier time than rows before it.
         """
         times: list[int] = []
-        for item in ranges if self._workload.time_rises else ():
-            table = self.tables[item.table]
-            block = self.drawn(table, np.array([item.start]))
-            begins = int(block.data[table.time.name].values()[0])
-            times.append(begins * 1000 // table.time_unit.per_second)
+        for item in ranges if self.time_rises else ():
+            begins = self.time_at(item, 0)
+            times.append(begins * 1000 // self.tables[item.table].time_unit.per_second)
         return min(times, default=None)
 
     def table(self, name: str) -> Table:
@@ -268,9 +297,22 @@ class DatasetReader:
         stored = self.tables[table]
         own = self._workload.tables[table].only({column.name for column in stored.columns})
         data = self._workload.draw(own, numbers)
+        for ranges, workload in self._corrected:
+            at = np.flatnonzero(_held(ranges, table, numbers))
+            if len(at) and own.fields:
+                fields = own.only({column.name for column in own.fields})
+                drawn = workload.draw(fields, numbers[at])
+                new = {column.name: drawn[column.name] for column in own.fields}
+                data = {**data, **{n: replaced(data[n], at, each) for n, each in new.items()}}
         if ID in stored.columns:
             data = {ID.name: Values(client_key(stored, data)), **data}
         return Block(stored, part, numbers, data)
+
+
+def _seed_of(dataset: Dataset, correction: Correction) -> int:
+    """Return the seed of corrected fields, which no user is likely to give."""
+    mixed = dataset.seed + correction.number * 0x9E37_79B9_7F4A_7C15
+    return (mixed + MOST_ROWS * 2) % (MOST_ROWS * 4) - MOST_ROWS * 2
 
 
 class _Stream:

@@ -8,6 +8,7 @@ their JSON from here.
 
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -33,23 +34,28 @@ _PAYLOAD = Frame(b"", b"", b"")
 
 
 def documents(
-    columns: Sequence[Column], time_unit: TimeUnit, key: Column | None, index: str = ""
+    columns: Sequence[Column],
+    time_unit: TimeUnit,
+    key: Column | None,
+    index: str = "",
+    action: Literal["create", "index"] = "create",
 ) -> Text:
-    """Return the encoder of documents to create; a document that exists is an error.
+    """Return the encoder of documents to create; one that exists is an error, or replaced (index).
 
     `key` becomes the document's _id and no field; without a key the server generates the _id.
     `index` is named in every action; empty: the request's path names it.
     """
     row = []
     named = b'"_index":' + json.dumps(index, ensure_ascii=False).encode() if index else b""
-    action = b'{"create":{' + named + b"}}\n"
+    start = b'{"' + action.encode() + b'":{' + named
+    whole = start + b"}}\n"
     if key is not None:
-        before = b'{"create":{' + named + (b"," if named else b"") + b'"_id":'
+        before = start + (b"," if named else b"") + b'"_id":'
         row.append(Slot(key, JSON, before, b"}}\n", b""))
-        action = b""
+        whole = b""
     for place, column in enumerate(columns):
         name = json.dumps(column.name, ensure_ascii=False).encode()
-        before = (b"," if place else action + b"{") + name + b":"
+        before = (b"," if place else whole + b"{") + name + b":"
         after = b"}\n" if column is columns[-1] else b""
         row.append(Slot(column, JSON, before, after, before + JSON.null + after))
     return Text(row, _PAYLOAD, time_unit)

@@ -18,6 +18,7 @@ from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes
 from simulator.load.asker import Asker, asker_of
 from simulator.load.batch import Batch
+from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
 from simulator.load.failures import Failures
@@ -37,6 +38,7 @@ from simulator.protocol.messages import (
     HEARTBEAT_S,
     TIMEOUT_GRACE_S,
     Arrival,
+    ChangeTimes,
     Heartbeat,
     Message,
     QueryTimes,
@@ -46,7 +48,7 @@ from simulator.protocol.messages import (
     WorkerReport,
 )
 from simulator.protocol.sketch import pairs_of
-from simulator.protocol.spec import Ask, Insert, RunSpec, Work
+from simulator.protocol.spec import Ask, Change, Insert, RunSpec, Task, Work
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -99,6 +101,7 @@ class Worker:
         self._timed = False
         """Its rows are those of the timed part."""
         self._queries: list[QueryTimes] = []
+        self._changes: tuple[ChangeTimes, ...] = ()
         self._log: SendLog | None = None
         """Of the timed batches, where queries are about fresh rows."""
         self._newest_ms: int | None = None
@@ -119,11 +122,7 @@ class Worker:
         threading.Thread(target=self._beat, daemon=True).start()
         error = None
         try:
-            match self._task:
-                case Insert():
-                    self._insert(self._task)
-                case Ask():
-                    self._ask(self._task)
+            self._carry_out(self._task)
         except Stopped:
             error = self._broken or None
         except BenchError as failed:
@@ -143,6 +142,15 @@ class Worker:
         if error is None:
             self._help()
         return error is None
+
+    def _carry_out(self, task: Task) -> None:
+        match task:
+            case Insert():
+                self._insert(task)
+            case Ask():
+                self._ask(task)
+            case Change():
+                self._change(task)
 
     def _help(self) -> None:
         """Fold rows for the collector, which does without this worker if that fails."""
@@ -291,6 +299,21 @@ class Worker:
             ticks, measured_ns = self._client.ticks, sender.measured_ns or NEVER_NS
             self._client.report_parts("/sent", self._log.parts(self._index, ticks, measured_ns))
 
+    def _change(self, task: Change) -> None:
+        """Wait for all, and change rows that were stored before."""
+        with connected(self._database, self._stop, self._clock) as session:
+            changer = Changer(self._database, session, self._spec, self._stop)
+            if not self._spec.inserts:  # else samples are about the rows that are inserted
+                self._waits = changer.waits
+            self._wait_for_all(self._spec.barrier)
+            self._run_clock.start()
+            if self._stop.wait(task.at_s):
+                raise Stopped
+            try:
+                self._changes = changer.carry_out(task, self._run_clock.instant_s)
+            finally:
+                self._run_clock.stop()
+
     def _ask(self, task: Ask) -> None:
         with connected(self._database, self._stop, self._clock) as session:
             if self._spec.load.own:
@@ -396,6 +419,7 @@ class Worker:
             written=self._written(),
             memory_peak_bytes=memory_peak_bytes(),
             queries=tuple(self._queries),
+            changes=self._changes,
             node=os.environ.get("NODE_NAME", ""),
             **records,
         )

@@ -19,7 +19,7 @@ MODULES = {
     "duckdb": "simulator.modules.duckdb:DuckDb",
     "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
     "postgres": "simulator.modules.postgres.database:Postgres",
-    "timescaledb": "simulator.modules.timescaledb:Timescaledb",
+    "timescaledb": "simulator.modules.timescaledb.database:Timescaledb",
     "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",
     "yugabyte_sql": "simulator.modules.yugabyte_sql:YugabyteSql",
     "cratedb": "simulator.modules.cratedb.database:Cratedb",

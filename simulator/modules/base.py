@@ -24,13 +24,15 @@ from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
-from simulator.errors import BenchError, SetupError, with_remedy
+from simulator.errors import BenchError, SetupError
+from simulator.modules.changes import Changes, Changing
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.own_statements import OwnStatements
 from simulator.modules.query_plans import Explaining
 from simulator.modules.texts import TextLanguage
 from simulator.modules.waits import Waits
+from simulator.modules.wording import Wording
 
 SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""
@@ -102,6 +104,7 @@ class Capabilities:
     """Feature of queries that `translate` does not express -> why not."""
     late: str = ""
     """Why an answer may lack rows that were acknowledged before it began; empty: it has them."""
+    changes: Changes = field(default_factory=Changes)
     plans: str = ""
     """What `query_plans` asks for, such as "EXPLAIN ANALYZE"; empty: it has none."""
     no_plans: str = "this module does not ask for them"
@@ -152,7 +155,7 @@ Envelope: TypeAlias = Callable[[bytes, int], Any]
 MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
 
 
-class Session(Waits, Explaining, ABC):
+class Session(Waits, Explaining, Changing, ABC):
     """One connection; a context manager that closes it."""
 
     def __enter__(self) -> Self:
@@ -274,10 +277,8 @@ class Unsupported(Exception):
 
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
 
-_REMEDIES = {"[Aa]lready *[Ee]xists": "drop it, or run with --clean"}
 
-
-class Database(OwnStatements, ABC, Generic[Session_co]):
+class Database(OwnStatements, Wording, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
     The methods that use the server open a session of their own. They raise SetupError, with the
@@ -289,8 +290,6 @@ class Database(OwnStatements, ABC, Generic[Session_co]):
     options_model: ClassVar[type[Options]]
     reconnect_s: ClassVar[float] = 5.0
     """For how long a worker tries to replace a lost connection: longer than a restart takes."""
-    remedies: ClassVar[Mapping[str, str]] = {}
-    """Pattern in the text of an error -> remedy; the first match counts."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -382,6 +381,15 @@ class Database(OwnStatements, ABC, Generic[Session_co]):
     def compact(self, tables: Sequence[Table]) -> None:
         """Do what the server would do later: merge the storage, collect statistics; or nothing."""
 
+    @property
+    def changes(self) -> Changes:
+        """How stored rows are changed, with these options."""
+        return self.capabilities.changes
+
+    def drops_until(self, time_ms: int) -> int:
+        """Return up to which time, in ms, `drop_before` can drop rows; at most `time_ms`."""
+        return time_ms
+
     @abstractmethod
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size on disk of the tables and their indices, compacted; None if unknown."""
@@ -446,15 +454,3 @@ class Database(OwnStatements, ABC, Generic[Session_co]):
                 self.statement(types[name].instance(0), text)
                 found.append(name)
         return tuple(found)
-
-    def explain(self, error: Exception) -> str:
-        """Return the text of a driver's error, with a remedy if one is known."""
-        return with_remedy(self.words(error), {**self.remedies, **_REMEDIES}, self.remedy(error))
-
-    def remedy(self, error: Exception) -> str | None:
-        """Return what to try if no pattern of `remedies` matches the text."""
-        return None
-
-    def words(self, error: Exception) -> str:
-        """Return the text of a driver's error."""
-        return f"{type(error).__name__}: {error}".strip()

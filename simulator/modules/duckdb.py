@@ -34,10 +34,11 @@ from simulator.modules.base import (
     Server,
     Session,
 )
+from simulator.modules.changes import CORRECT
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import shapes, sql
+from simulator.modules.shared import shapes, sql, sql_changes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
@@ -167,6 +168,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         },
         acknowledged="committed to the write-ahead log of the file; `fsync` says whether it was "
         "also synced to disk",
+        changes=sql_changes.CHANGES,
         plans="EXPLAIN ANALYZE",
         indices=True,
         embedded=True,
@@ -328,6 +330,8 @@ class DuckDbSession(Session):
         else:
             # The engine finds the Arrow table by the name of a variable in `send`.
             insert += " SELECT * FROM arrow_rows"
+            if mode == CORRECT:
+                insert += sql_changes.on_conflict(_dialect(table), table)
             rows_of = Arrow(table.columns, table.time_unit).encode
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -370,6 +374,11 @@ class DuckDbSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time."""
+        for statement in sql_changes.deletions(_dialect(table), table, until):
+            self.connection.execute(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, carried out; the shape is that of the plan as JSON.

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
@@ -28,7 +29,7 @@ from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.chunks import Chunk
-from simulator.modules.shared.http import Http, HttpOptions, basic
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 from simulator.modules.shared.influxql import QueryFailed, identifier, literal
 from simulator.modules.texts import TextLanguage
 
@@ -65,7 +66,11 @@ class Influxdb1(Influxdb):
 
     name = "influxdb1"
     capabilities = replace(
-        Influxdb.capabilities, modes=OWN_MODES, plans=EXPLAIN, oldest={"InfluxDB": (1, 8)}
+        Influxdb.capabilities,
+        modes=OWN_MODES,
+        changes=replace(Influxdb.capabilities.changes, deletes="DELETE"),
+        plans=EXPLAIN,
+        oldest={"InfluxDB": (1, 8)},
     )
     options_model: ClassVar[type[Options]] = Influx1Options
     options: Influx1Options  # type: ignore[assignment]
@@ -184,6 +189,16 @@ class Influx1Session(InfluxSession):
         """Check the user and the password, and open the connection for sends."""
         _ask(self, "SHOW DATABASES")
         self.http.request("GET", "/ping")
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the points of a measurement before a time."""
+        before_ns = until * (10**9 // table.time_unit.per_second)
+        database = quote(self._write.prefix + table.container, safe="")
+        for name in table.names:
+            asked = f"DELETE FROM {identifier(name)} WHERE time < {before_ns}"
+            reply = self.http.request("POST", f"/query?db={database}&q={quote(asked)}").json()
+            if failed := reply["results"][0].get("error"):
+                raise HttpError(failed)
 
 
 def _statistics(session: InfluxSession, component: str, databases: Sequence[str]) -> list[Chunk]:

@@ -33,6 +33,7 @@ from simulator.encode.lineprotocol import marker
 from simulator.encode.text import Style
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
@@ -152,6 +153,7 @@ class Influxdb3(Influxdb):
     name = "influxdb3"
     capabilities = replace(
         Influxdb.capabilities,
+        changes=Changes(no_deletion="InfluxDB 3 Core deletes whole tables and databases only"),
         modes=OWN_MODES,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},

@@ -27,9 +27,10 @@ from simulator.modules.base import (
     Server,
     Session,
 )
+from simulator.modules.changes import CORRECT
 from simulator.modules.options import Options
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import shapes, sql
+from simulator.modules.shared import shapes, sql, sql_changes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
@@ -102,6 +103,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         acknowledged="committed to the write-ahead log of the file; `synchronous` says whether "
         "it was also synced to disk",
         no_driver="its rows go through the driver anyway",
+        changes=sql_changes.CHANGES,
         plans="EXPLAIN QUERY PLAN",
         indices=True,
         embedded=True,
@@ -260,6 +262,8 @@ class SqliteSession(Session):
         """Return what encodes blocks as Python rows, beside the statement that inserts one."""
         marks = ", ".join("?" * len(table.columns))
         insert = f"INSERT INTO {sql.target(_DIALECT, table, name)} VALUES ({marks})"
+        if mode == CORRECT:
+            insert += sql_changes.on_conflict(_DIALECT, table)
         rows_of = Objects(table.columns, table.time_unit).encode
         return lambda block, rows_per_batch: [
             (insert, rows) for rows in rows_of(block, rows_per_batch)
@@ -297,6 +301,11 @@ class SqliteSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time."""
+        for statement in sql_changes.deletions(_DIALECT, table, until):
+            self.connection.execute(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which SQLite does not carry out for that."""

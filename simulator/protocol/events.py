@@ -262,6 +262,10 @@ class Outcome(Message):
     """Of queries that count fresh rows."""
     ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
+    size_before_bytes: int | None = None
+    """Before rows were changed."""
+    deleted_rows: int = 0
+    """Of a run that deletes rows, those that are gone by the dataset."""
     complete: bool = False
     """Whether every row of an insert is known to be stored, or was acknowledged."""
     marks: tuple[Mark, ...] = ()

@@ -49,6 +49,8 @@ class State(StrEnum):
     """The tables are being dropped and created: they hold anything."""
     WRITING = "writing"
     """Some of the rows may be stored, and no others."""
+    CHANGING = "changing"
+    """Rows are being corrected or deleted: each is there as before, or as it will be."""
     COMPLETE = "complete"
     """Every row is known to be stored, or was acknowledged."""
     INCOMPLETE = "incomplete"
@@ -91,6 +93,7 @@ class Mark(BaseModel):
 _ENDED = {
     State.CLEARING: "began",
     State.WRITING: "began",
+    State.CHANGING: "being changed",
     State.COMPLETE: "complete",
     State.INCOMPLETE: "incomplete",
 }
@@ -113,6 +116,8 @@ def encode(mark: Mark) -> list[int]:
     """Return a mark as integers below 2**48."""
     record = mark.model_dump(mode="json", exclude={"at_ms"})
     record["dataset"]["ranges"] = _by_lane(mark.dataset.ranges)
+    if not mark.dataset.corrections:  # earlier versions know none
+        del record["dataset"]["corrections"]
     compressor = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=_KNOWN)
     packed = compressor.compress(json.dumps(record, separators=(",", ":")).encode())
     body = bytes([_FORMAT]) + packed + compressor.flush()

@@ -47,6 +47,7 @@ MOST_ANSWERS = 100
 """Answers that a worker asks about, or sends, in one message."""
 MOST_STAGES = 100
 """Of a run (--stages)."""
+_MOST_CHANGES = 10
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
 
@@ -226,6 +227,26 @@ class QueryTimes(Message):
     """The timed runs by the stage in which they began (--stages)."""
 
 
+class ChangeTimes(Message):
+    """The measurements of one change by one worker. Instants are in the collector's clock."""
+
+    name: Name
+    rows: Count = 0
+    """Corrected ones; how many are deleted the dataset says."""
+    count: Count
+    """Batches or deletions."""
+    waits: Histogram
+    """Of the time from each request to its acknowledgement."""
+    wait_s: Duration
+    """Sum of these times."""
+    client_s: Duration
+    """What drawing and encoding the rows took besides."""
+    started_s: float
+    """When the first one was requested."""
+    ended_s: float
+    """When the last one was acknowledged."""
+
+
 class Failed(StrEnum):
     """What can go wrong with the batches of a worker that goes on."""
 
@@ -319,6 +340,7 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""
     memory_peak_bytes: Count = 0
     queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
+    changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
     node: Text = ""
     """The cluster node of the worker."""
 

@@ -6,12 +6,14 @@ Credentials are passed separately; see run_input.
 import json
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from simulator import __version__
+from simulator.data.changes import Deleting, corrected, since
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.own_query import OwnQuery, TextQuery, own_types
@@ -38,6 +40,8 @@ class Work(StrEnum):
     QUERY = "query"
     MIXED = "mixed"
     """Some workers write rows, others ask about the rows that were stored before."""
+    CHANGE = "change"
+    """Some workers correct or delete rows that were stored before; others may write new ones."""
     CHECK = "check"
     """No workers: the collector checks whether the target can be used."""
     VERIFY = "verify"
@@ -50,7 +54,7 @@ class Work(StrEnum):
     @property
     def writes(self) -> bool:
         """Whether a run of this kind leaves rows in the tables."""
-        return self in (Work.INSERT, Work.MIXED)
+        return self in (Work.INSERT, Work.MIXED, Work.CHANGE)
 
     @property
     def asks(self) -> bool:
@@ -60,7 +64,7 @@ class Work(StrEnum):
     @property
     def needs_rows(self) -> bool:
         """Whether a run of this kind is about rows that an earlier insert has stored."""
-        return self in (Work.QUERY, Work.MIXED, Work.VERIFY)
+        return self in (Work.QUERY, Work.MIXED, Work.CHANGE, Work.VERIFY)
 
 
 class Insert(BaseModel):
@@ -110,7 +114,22 @@ class Ask(BaseModel):
         return range(self.place, self.place + self.every * min(runs, share), self.every)
 
 
-Task: TypeAlias = Annotated[Insert | Ask, Field(discriminator="task")]
+class Change(BaseModel):
+    """The task of a worker that changes rows which were stored before."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: Literal["change"] = "change"
+    delete_ms: tuple[int, ...] = ()
+    """Up to which times it deletes rows, one after the other."""
+    correct: tuple[RowRange, ...] = ()
+    """Rows whose fields it replaces after that; none of those that are deleted."""
+    by: Deleting = Deleting.STATEMENT
+    at_s: float = Field(default=0.0, ge=0)
+    """So long after the barrier it begins."""
+
+
+Task: TypeAlias = Annotated[Insert | Ask | Change, Field(discriminator="task")]
 
 
 class Ramp(BaseModel):
@@ -240,7 +259,8 @@ class RunSpec(BaseModel):
 
         Without rows to write, each query has a barrier of its own.
         """
-        return (self.work if self.work is Work.MIXED else Work.INSERT).value
+        together = self.work in (Work.MIXED, Work.CHANGE)
+        return (self.work if together else Work.INSERT).value
 
     @property
     def warmup_s(self) -> float:
@@ -268,6 +288,21 @@ class RunSpec(BaseModel):
     def asks(self) -> tuple[Ask, ...]:
         """The tasks of the workers that ask queries."""
         return tuple(task for task in self.workers if isinstance(task, Ask))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The tasks of the workers that change rows."""
+        return tuple(task for task in self.workers if isinstance(task, Change))
+
+    @cached_property
+    def changed(self) -> Dataset:
+        """What is left of the rows that were stored before, as it is then."""
+        found = self.dataset
+        if ranges := [item for task in self.changes for item in task.correct]:
+            found = corrected(found, ranges)
+        if until_ms := [each for task in self.changes for each in task.delete_ms]:
+            found = since(found, max(until_ms))
+        return found
 
     @property
     def after(self) -> Dataset:
@@ -300,7 +335,7 @@ class RunSpec(BaseModel):
             if isinstance(task, Insert)
             for item in (*task.prefill, *written.get(index, task.timed))
         ]
-        return self.dataset.with_ranges([*self.dataset.ranges, *ranges])
+        return self.changed.with_ranges([*self.changed.ranges, *ranges])
 
 
 def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:

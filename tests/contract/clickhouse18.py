@@ -46,6 +46,9 @@ class Dialect18(ClickhouseDialect):
     def end(self, column: Column, time: str, *, last: bool) -> str:
         return f"{'argMax' if last else 'argMin'}(toNullable({self.name(column.name)}), {time})"
 
+    def mutations(self, name: str) -> str:
+        return super().mutations(name).replace("groupArray(latest_fail_reason)[1]", "''")
+
     def group(self, place: int, expression: str) -> str:
         return expression  # it takes no positions, neither in GROUP BY nor in ORDER BY
 

@@ -15,7 +15,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
+from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests import ROOT

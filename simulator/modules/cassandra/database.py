@@ -30,6 +30,7 @@ from simulator.modules.base import (
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.durability import SETTINGS, durability
 from simulator.modules.cassandra.texts import CqlTexts
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
@@ -155,6 +156,11 @@ class Cassandra(Database["CassandraSession"]):
         in_client="merges the aggregates of ranges of tokens and of several tables; fetches rows "
         "for groups by time or by columns outside the key, for first values, for the newest row of "
         "groups other than partitions, and for distinct values",
+        changes=Changes(
+            corrects="INSERT: a row replaces another one with the same key",
+            keys=frozenset({PrimaryKey.NONE, PrimaryKey.CLIENT}),
+            deletes="DELETE by partition, or row by row where partitions have one row",
+        ),
         plans="a trace of each statement, for the first range of tokens",
         limits=(
             "a row with an existing key silently replaces that row",

@@ -197,6 +197,23 @@ def insert(keyspace: str, table: Table, name: str) -> str:
     return f"INSERT INTO {into} VALUES ({', '.join(values)})"
 
 
+def keys(keyspace: str, table: Table, name: str, key: TableKey, until: int) -> str:
+    """Return the SELECT of the keys by which `delete` deletes rows before a time."""
+    source, time = full_name(keyspace, name), table.time.name
+    if key.clustering[:1] == (time,):
+        return f"SELECT DISTINCT {quoted_all(key.partition)} FROM {source}"
+    before = f"{quoted(time)} < {until} ALLOW FILTERING"
+    return f"SELECT {quoted_all(key.columns)} FROM {source} WHERE {before}"
+
+
+def delete(keyspace: str, table: Table, name: str, key: TableKey) -> str:
+    """Return the DELETE of the rows of a partition before a time, or of one row."""
+    by_range = key.clustering[:1] == (table.time.name,)
+    chosen = [f"{quoted(each)} = ?" for each in (key.partition if by_range else key.columns)]
+    chosen += [f"{quoted(table.time.name)} < ?"] * by_range
+    return f"DELETE FROM {full_name(keyspace, name)} WHERE {' AND '.join(chosen)}"
+
+
 # --- queries -------------------------------------------------------------------------------------
 
 _TOKENS = 1 << 64

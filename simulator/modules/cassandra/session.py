@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from cassandra import (
     AuthenticationFailed,
@@ -18,7 +18,7 @@ from cassandra import (
 )
 from cassandra.cluster import Cluster, ExecutionProfile, NoHostAvailable, ResponseFuture
 from cassandra.cluster import Session as DriverSession
-from cassandra.concurrent import execute_concurrent
+from cassandra.concurrent import execute_concurrent, execute_concurrent_with_args
 from cassandra.connection import ConnectionBusy, ConnectionException
 from cassandra.policies import (
     DCAwareRoundRobinPolicy,
@@ -32,7 +32,7 @@ from cassandra.query import PreparedStatement, tuple_factory
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
-from simulator.modules.base import DRIVER, SINGLE, Encoder, Failure, Payload
+from simulator.modules.base import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload
 from simulator.modules.cassandra import driver, plans
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
@@ -150,6 +150,8 @@ class CassandraSession(PlannedSession):
         """The option `max_sync_calls`."""
         return self._in_flight
 
+    correcting: ClassVar[str] = BATCH
+
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as requests: one per partition among the rows of a payload.
 
@@ -244,6 +246,20 @@ class CassandraSession(PlannedSession):
         if never_sent or isinstance(error, _NOT_ACCEPTED):
             return Failure.NOT_APPLIED if self._repeatable else Failure.UNKNOWN
         return Failure.UNKNOWN
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time: by partition, if their rows are sorted by time."""
+        key, keyspace = self._layout.key_of(table), self._layout.keyspace
+        by_range = key.clustering[:1] == (table.time.name,)
+        bound = cql.stored_instant(until, table.time, table.time_unit)
+        for name in table.names:
+            found = self.session.execute(cql.keys(keyspace, table, name, key, bound))
+            delete = self.prepare(cql.delete(keyspace, table, name, key))
+            rows = ((*row, bound) if by_range else tuple(row) for row in found)
+            outcomes = execute_concurrent_with_args(self.session, delete, rows)
+            for done, error in outcomes:
+                if not done:
+                    raise error
 
     # --- reading
 

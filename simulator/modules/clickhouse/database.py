@@ -23,6 +23,7 @@ from simulator.modules.base import (
     ReadCounters,
     Server,
 )
+from simulator.modules.changes import Changes
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
@@ -315,6 +316,11 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
+        changes=Changes(
+            no_corrections="no key is unique, and a ReplacingMergeTree keeps both rows until it"
+            " merges their parts",
+            deletes="ALTER TABLE ... DELETE, a mutation, until it is done",
+        ),
         plans=EXPLAINS,
         in_client="decodes tab-separated text",
         limits=(

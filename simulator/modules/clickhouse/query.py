@@ -34,6 +34,13 @@ class ClickhouseDialect(sql.Dialect):
         Type.TIMESTAMP: "DateTime64",
     }
 
+    def mutations(self, name: str) -> str:
+        """Return the SELECT of how many mutations a table has left, and why one has failed."""
+        return (
+            "SELECT count(), groupArray(latest_fail_reason)[1] FROM system.mutations WHERE "
+            f"database = currentDatabase() AND table = {self.text(name)} AND NOT is_done"
+        )
+
     def __init__(self, *, low_cardinality: bool = False) -> None:
         """Take whether text tags are LowCardinality(String)."""
         self._low_cardinality = low_cardinality

@@ -4,6 +4,7 @@ What is the same for a server and the embedded engine is in ClickhouseSession.
 """
 
 import re
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +35,7 @@ from simulator.modules.base import (
 )
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import http, shapes
+from simulator.modules.shared import http, shapes, sql_changes
 from simulator.modules.shared.contents import contents
 
 ROWBINARY = "rowbinary"
@@ -73,6 +74,9 @@ versions send 0 instead."""
 _READS_ALL_YEARS = (26, 9)  # at the latest; earlier versions have not been tried
 _ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
 """The years whose instants the server reads correctly from text."""
+
+
+_MUTATION_POLL_S = 0.005
 
 
 class ServerError(http.HttpError):
@@ -188,6 +192,23 @@ class ClickhouseSession(Session):
         found = self.execute(_with_format(statement))
         with self.in_client():
             return parsed_rows(found.decode(), statement.outputs)
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time; return once no part of the table has them any more."""
+        for statement in sql_changes.deletions(self.dialect, table, until):
+            begin, _, where = statement.partition(" WHERE ")
+            name = begin.removeprefix("DELETE FROM ")
+            self.execute(f"ALTER TABLE {name} DELETE WHERE {where}")
+        while not all(map(self._is_mutated, table.names)):
+            time.sleep(_MUTATION_POLL_S)  # the server reports no end of a mutation
+
+    def _is_mutated(self, name: str) -> bool:
+        """Whether a table has no mutation left; ServerError if one has failed."""
+        asked = f"{self.dialect.mutations(name)} FORMAT TabSeparated"
+        left, _, reason = self.execute(asked).decode().rstrip("\n").partition("\t")
+        if reason:
+            raise ServerError(_unescaped(reason))
+        return left == "0"
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, with what its indices leave out."""

@@ -28,6 +28,7 @@ from simulator.data.schema import (
 )
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, ReadCounters, Server
+from simulator.modules.changes import Changes
 from simulator.modules.elasticsearch import driver
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import ElasticsearchSession, reason
@@ -115,6 +116,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             Feature.SUBQUERIES: "an aggregation reads documents, not the buckets of another one",
         },
         late="a search sees rows after the next refresh (refresh_interval)",
+        changes=Changes(corrects="the bulk action index, by _id", deletes="_delete_by_query"),
         plans="a search with profile: true, without its breakdown",
         in_client="turns hits and buckets into rows; counts distinct values; adds up sums of "
         "integers beyond 2**53 from parts",

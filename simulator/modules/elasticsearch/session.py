@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.changes import CORRECT
 from simulator.modules.elasticsearch import driver, plans, texts
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.query_plans import QueryPlan
@@ -40,7 +41,8 @@ _ONLY_ROWS = re.compile(r"(?<=[?&])(?:scroll|filter_path)=[^&]*&?")
 """Parameters of a search that leave out of its answer what it says of itself, or forbid it."""
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
 """Only the outcome of each row: an eighth of the answer, and a third less work on both sides."""
-_STORED = b'"status":201'
+_STORED, _REPLACED = b'"status":201', b'"status":200'
+_DONE = frozenset({HTTPStatus.OK, HTTPStatus.CREATED})
 
 _STATEMENT = re.compile(r"(GET|POST) (/\S+)\s*(.*)", re.DOTALL)
 
@@ -109,7 +111,7 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as a path and the bodies of bulk requests."""
-        text, objects = _documents(table), driver.encoder(table, name)
+        text, objects = _documents(table, corrects=mode == CORRECT), driver.encoder(table, name)
         path = f"/{queries.indices([name])}{self._bulk}"
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
@@ -155,14 +157,14 @@ class ElasticsearchSession(HttpSession):
             self._store_by_driver(payload)
             return
         path, body = payload.data
-        rows = payload.rows
+        rows, stored = payload.rows, _REPLACED if payload.mode == CORRECT else _STORED
         for attempt in range(_ATTEMPTS):
             reply = self.http.request("POST", path, body, _ZIPPED if self._zipped else _NDJSON)
-            if reply.body.count(_STORED) == rows:
+            if reply.body.count(stored) == rows:
                 return
             items = [next(iter(item.values())) for item in reply.json().get("items", ())]
             expect_rows(len(items), rows)
-            refused = [at for at, item in enumerate(items) if item["status"] != HTTPStatus.CREATED]
+            refused = [at for at, item in enumerate(items) if item["status"] not in _DONE]
             if not refused:
                 return
             self._partly_stored |= len(refused) < len(items)
@@ -212,6 +214,16 @@ class ElasticsearchSession(HttpSession):
         """Run a statement and fetch every row."""
         with self.in_client():
             return self._answered(statement)
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the documents before a time; those that arrived just now, too."""
+        asked = {"query": {"range": {table.time.name: {"lt": until}}}}
+        for name in table.names:
+            path = f"/{queries.indices([name])}/_delete_by_query?conflicts=abort&refresh=true"
+            self.call("POST", f"/{queries.indices([name])}/_refresh")
+            reply = self.call("POST", path, asked)
+            if reply["failures"]:
+                raise HttpError(str(reply["failures"][0]))
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield what the search of a statement says of itself; of several pages, the first."""
@@ -290,11 +302,12 @@ def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return max(refused, key=lambda item: item["status"] != _BUSY)
 
 
-def _documents(table: Table, index: str = "") -> Text:
-    """Return the encoder of a table's rows."""
+def _documents(table: Table, index: str = "", *, corrects: bool = False) -> Text:
+    """Return the encoder of a table's rows, new ones or such that replace others."""
     key = next((column for column in table.columns if queries.is_key(column)), None)
     fields = [column for column in table.columns if column is not key]
-    return documents(fields, table.time_unit, key, index)
+    action: Literal["create", "index"] = "index" if corrects else "create"
+    return documents(fields, table.time_unit, key, index, action)
 
 
 def _parsed(text: str) -> tuple[str, str, queries.Body]:

@@ -18,6 +18,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
@@ -93,6 +94,14 @@ class Influxdb(HttpDatabase[InfluxSession]):
         "among those of several series",
         mixes_tables=True,
         replaces_rows=True,
+        changes=Changes(
+            corrects="lines: a row replaces another one with the same tags and time",
+            keys=frozenset({PrimaryKey.DB}),
+            merges=True,
+            deletes="POST /api/v2/delete",
+            no_retention="the server enforces a bucket's retention every 30 minutes, and not on"
+            " request",
+        ),
         limits=(
             "a point of `iot` also has the field sequence_number, unlike the published one",
             "a row replaces an earlier one with the same tags and time",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from simulator.data.block import Block, Rows
@@ -12,9 +12,18 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import INFLUXDB, Dialect, LineProtocol
-from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.base import (
+    BATCH,
+    DRIVER,
+    Encoder,
+    Envelope,
+    Failure,
+    MixedEncoder,
+    Payload,
+)
 from simulator.modules.influxdb import driver, plans
 from simulator.modules.influxdb import query as flux
+from simulator.modules.influxdb.query import moment
 from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import influxql
 from simulator.modules.shared.chunks import Chunk, Language, Subquery, named_columns
@@ -92,6 +101,8 @@ class InfluxSession(PlannedSession, HttpSession):
 
     # --- rows
 
+    correcting: ClassVar[str] = BATCH
+
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines, each payload with the path to post it to."""
         if mode == DRIVER:
@@ -124,6 +135,12 @@ class InfluxSession(PlannedSession, HttpSession):
         del form
         path = self._path(tables[0])
         return lambda body, _rows: (path, gzipped(body) if self._write.gzip else body)
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the points of a measurement before a time."""
+        last_ns = until * (10**9 // table.time_unit.per_second) - 1  # the end is included
+        for name in table.names:
+            self.client.delete(self._write.prefix + table.container, name, moment(last_ns))
 
     def _path(self, table: Table) -> str:
         """Return where the lines of a table, and of all that share its container, are posted."""

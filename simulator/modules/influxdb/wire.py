@@ -23,12 +23,14 @@ from influxdb_client._sync.rest import RESTClientObject
 from influxdb_client.client.influxdb_client import InfluxDBClient
 from influxdb_client.client.write_api import SYNCHRONOUS
 from influxdb_client.domain.bucket_retention_rules import BucketRetentionRules
+from influxdb_client.domain.delete_predicate_request import DeletePredicateRequest
 from influxdb_client.domain.dialect import Dialect
 from influxdb_client.domain.query import Query
 from influxdb_client.rest import ApiException
 from influxdb_client.service.backup_service import BackupService
 from influxdb_client.service.buckets_service import BucketsService
 from influxdb_client.service.config_service import ConfigService
+from influxdb_client.service.delete_service import DeleteService
 from influxdb_client.service.metrics_service import MetricsService
 from influxdb_client.service.query_service import QueryService
 from typing_extensions import override
@@ -46,6 +48,7 @@ from simulator.modules.shared.tls import CONNECT_S, socket_options
 
 _PIECE_BYTES = 1 << 16
 _FORM = "application/x-www-form-urlencoded"
+_BEFORE_ALL = "1677-09-21T00:12:44Z"
 _BEYOND_ALL = "2262-04-11T00:00:00Z"
 
 
@@ -139,6 +142,15 @@ class Client:
         """Delete a bucket with all its rows."""
         service = BucketsService(self._api.api_client)
         service.delete_buckets_id(identifier, _request_timeout=self._long_ms)
+
+    def delete(self, bucket: str, measurement: str, until: str) -> None:
+        """Delete the points of a measurement up to an instant, which is included."""
+        quoted = measurement.replace("\\", "\\\\").replace('"', '\\"')
+        asked = DeletePredicateRequest(
+            start=_BEFORE_ALL, stop=until, predicate=f'_measurement="{quoted}"'
+        )
+        service = DeleteService(self._api.api_client)
+        service.post_delete(asked, org=self._org, bucket=bucket, _request_timeout=self._long_ms)
 
     # --- points
 

@@ -16,6 +16,7 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.plans import ANALYZE
@@ -78,6 +79,12 @@ class IotDb(Database["IotDbSession"]):
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
         replaces_rows=True,
+        changes=Changes(
+            corrects="a tablet: a row replaces another one with the same tags and time",
+            keys=frozenset({PrimaryKey.DB}),
+            merges=True,
+            deletes="DELETE",
+        ),
         unsupported={
             Feature.QUOTIENTS: "a condition could, but it is not tested",
             Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",

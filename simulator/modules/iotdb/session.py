@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import ClassVar
 
 from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
-from simulator.modules.base import Encoder, Failure, Payload
+from simulator.modules.base import BATCH, Encoder, Failure, Payload
 from simulator.modules.iotdb import plans, query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
@@ -36,6 +37,8 @@ class IotDbSession(PlannedSession):
     def alive(self) -> bool:
         """Whether the connection can still be used."""
         return self.link.alive
+
+    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as tablets."""
@@ -73,6 +76,13 @@ class IotDbSession(PlannedSession):
             (asked,) = statement.parameters
             return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
         return PlannedQuery(statement.text, statement.outputs, fetches=(Fetch(statement.text),))
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time."""
+        before = Clock(table.time_unit, self.link.precision).bound(until)
+        for name in table.names:
+            stored = query.quoted(query.stored_table(name))
+            self.link.execute(f"DELETE FROM {stored} WHERE {query.quoted('time')} < {before}")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of each statement that answers a query, carried out for that."""

@@ -19,6 +19,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
@@ -146,6 +147,10 @@ class Mongodb(Database["MongodbSession"]):
             Feature.QUOTIENTS: "a pipeline could, but the module compares stored numbers only",
             Feature.SUBQUERIES: "a pipeline could, but the module groups once in a pipeline",
         },
+        changes=Changes(
+            corrects="update commands that replace documents by _id, by the driver's bulk_write",
+            deletes="a delete command",
+        ),
         plans="explain with executionStats",
         in_client="turns documents into rows",
         limits=(
@@ -171,6 +176,17 @@ class Mongodb(Database["MongodbSession"]):
         "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
         "mongodb://user@host:port/, with %-escapes, and the password in its own option",
     }
+
+    @property
+    def changes(self) -> Changes:
+        """How documents are changed, those of a time series in the server's limits."""
+        known = super().changes
+        if self.options.document_format is not Format.TIMESERIES:
+            return known
+        return Changes(
+            no_corrections="the documents of a time-series collection cannot be replaced",
+            no_deletion="a time-series collection deletes by its metaField only",
+        )
 
     # --- connecting
 

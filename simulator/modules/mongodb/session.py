@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any
 
 import pymongo
-from bson import json_util
-from bson.codec_options import DatetimeConversion
+from bson import decode_all, json_util
+from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
-from pymongo import MongoClient, WriteConcern
+from pymongo import MongoClient, ReplaceOne, WriteConcern
 from pymongo.command_cursor import CommandCursor
 from pymongo.errors import (
     BulkWriteError,
@@ -26,12 +26,13 @@ from pymongo.errors import (
 )
 
 from simulator.data.block import Block
-from simulator.data.query import Output, Statement
+from simulator.data.query import Output, Selection, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.errors import UnstorableError
 from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.changes import CORRECT
 from simulator.modules.mongodb import driver, plans
 from simulator.modules.mongodb.query import Documents, Format, fields_of
 from simulator.modules.query_plans import QueryPlan
@@ -47,6 +48,7 @@ COMMAND_ROWS = 100_000
 _PORTION_ROWS = 1000
 """How many documents `run` reads before it makes rows of them."""
 
+_AS_BYTES: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
 _JSON = json_util.JSONOptions(datetime_conversion=DatetimeConversion.DATETIME_AUTO)
 
 # https://www.mongodb.com/docs/manual/reference/error-codes/
@@ -153,6 +155,9 @@ class MongodbSession(Session):
             self._insert_many(payload.data)
             return
         collection, inserts = payload.data
+        if payload.mode == CORRECT:
+            self._replace(collection, b"".join(documents for _, documents in inserts), payload.rows)
+            return
         for rows, documents in inserts:
             try:
                 reply = self.database.command(
@@ -164,6 +169,24 @@ class MongodbSession(Session):
             self._stored += int(reply["n"])
             if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
                 raise self._not_acknowledged(reply, rows)
+
+    def _replace(self, collection: str, content: bytes, rows: int) -> None:
+        """Have the driver replace the documents that have the same _id."""
+        concern = WriteConcern(**self._write["writeConcern"])
+        into = self.database.get_collection(collection, write_concern=concern)
+        documents = decode_all(content, _AS_BYTES)
+        found = into.bulk_write(
+            [ReplaceOne({"_id": each["_id"]}, each) for each in documents],
+            ordered=self._write["ordered"],
+        )
+        expect_rows(found.matched_count, rows)
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the documents before a time."""
+        before = {"$and": Documents(table, self._layout).conditions(Selection(until=until))}
+        concern = WriteConcern(**self._write["writeConcern"])
+        for name in table.names:
+            self.database.get_collection(name, write_concern=concern).delete_many(before)
 
     def _insert_many(self, batch: DriverBatch) -> None:
         """Have the driver insert documents, in as many commands as it needs."""

@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Existing
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.durability import durability as durability_of
@@ -162,6 +163,7 @@ class MySql(SqlDatabase[MySqlSession]):
         "decide whether it is durable. With MyISAM: written to the operating system's cache",
         # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
+        changes=Changes(corrects="INSERT ... ON DUPLICATE KEY UPDATE", deletes="DELETE"),
         plans=f"{plans.ANALYZE}, on MariaDB {plans.ANALYZE_JSON}",
         indices=True,
         limits=(

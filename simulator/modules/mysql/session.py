@@ -18,10 +18,11 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, DRIVER, IMPORT, Encoder, Failure, Payload, Session
+from simulator.modules.changes import CORRECT
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.query import varchar_length
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_changes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
 from simulator.modules.shared.sql import PREPARED, TRANSACTION
@@ -115,7 +116,10 @@ class MySqlSession(Session):
             parameters = Parameters(table.columns, table.time_unit).encode
             batches = sql.transactions(parameters)
             return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
-        insert = replace(_SQL, payload=Frame(head, b",", b""))
+        fields = [dialect.name(column.name) for column in table.fields]
+        new = ", ".join(f"{field} = VALUES({field})" for field in fields)
+        tail = f" ON DUPLICATE KEY UPDATE {new}" if mode == CORRECT else ""
+        insert = replace(_SQL, payload=Frame(head, b",", tail.encode()))
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
@@ -138,6 +142,8 @@ class MySqlSession(Session):
                 self._insert_prepared(*payload.data)
             elif payload.mode == DRIVER:
                 self._insert_by_driver(payload)
+            elif payload.mode == CORRECT:  # MySQL counts 2 for each row that it has changed
+                self.connection.query(payload.data)
             else:
                 self._asked = self.alive
                 self._splits = payload.rows > 1 and not self._transactional
@@ -245,6 +251,11 @@ class MySqlSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.fetch(statement.text)
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time."""
+        for statement in sql_changes.deletions(self._dialect, table, until):
+            self.connection.query(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server carries out for that."""

@@ -20,7 +20,7 @@ from simulator.modules.options import Options
 from simulator.modules.postgres import driver
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_changes
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
@@ -240,6 +240,7 @@ class Postgres(PostgresWire):
         acknowledged="committed; the server's synchronous_commit and fsync decide whether it is "
         "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
+        changes=sql_changes.CHANGES,
         plans=PostgresSession.explains,
         indices=True,
     )

@@ -15,9 +15,10 @@ from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, Text
 from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.changes import CORRECT
 from simulator.modules.postgres import driver, plans
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_changes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
 from simulator.modules.shared.sql import PREPARED, TRANSACTION
@@ -59,7 +60,7 @@ class PostgresSession(Session):
         self._stored = False
         """Whether the last `send` has committed some of its rows, or tried to, before the end."""
         self._prepared: set[bytes] = set()
-        self._dialect_of = dialect_of
+        self.dialect_of = dialect_of
 
     def close(self) -> None:
         """Close the connection."""
@@ -73,7 +74,7 @@ class PostgresSession(Session):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks of one physical table for `mode`."""
-        into = sql.target(self._dialect_of(table), table, name)
+        into = sql.target(self.dialect_of(table), table, name)
         if mode == BATCH:
             copy = f"COPY {into} FROM STDIN {self.copy_format}"
             streams = PgCopy(table.columns, table.time_unit)
@@ -86,7 +87,10 @@ class PostgresSession(Session):
             return driver.encoder(table, into, mode)
         if mode == PREPARED:
             return self._prepared_encoder(table, name, into)
-        insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
+        frame = Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b"")
+        if mode == CORRECT:
+            frame = sql_changes.upserts(self.dialect_of(table), table, name)
+        insert = replace(SQL, payload=frame)
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
@@ -95,7 +99,7 @@ class PostgresSession(Session):
 
         By SQL, since psycopg2 has no prepared statements of the protocol.
         """
-        statement = self._dialect_of(table).name(name)
+        statement = self.dialect_of(table).name(name)
         values = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
         prepare = f"PREPARE {statement} AS INSERT INTO {into} VALUES ({values})".encode()
         execute = replace(SQL, payload=Frame(f"EXECUTE {statement} ".encode(), b"", b""))
@@ -105,7 +109,7 @@ class PostgresSession(Session):
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         """Return what makes rows of a file a stream for COPY."""
         (table,) = tables
-        into = sql.target(self._dialect_of(table), table, table.name)
+        into = sql.target(self.dialect_of(table), table, table.name)
         copy = f"COPY {into} FROM STDIN {COPIED[form]}"
         if form is not RecordFormat.PGCOPY_BINARY:
             return lambda rows, _count: (copy, rows)
@@ -212,6 +216,11 @@ class PostgresSession(Session):
         """Run a statement and fetch every row."""
         self.cursor.execute(statement.text, statement.parameters or None)
         return self.cursor.fetchall()
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time."""
+        for statement in sql_changes.deletions(self.dialect_of(table), table, until):
+            self.cursor.execute(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server carries out for that."""

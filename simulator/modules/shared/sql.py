@@ -36,7 +36,6 @@ from simulator.data.schema import (
 )
 from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder
-from simulator.modules.existing import MOST_COUNTED
 
 VALUES = "values"
 """Insert mode: a batch as one INSERT with a list of rows."""
@@ -129,6 +128,10 @@ class Dialect:
                 return None, f"PRIMARY KEY ({self.name('id')})"
             case generated:
                 return self.ids[generated], None
+
+    def unique(self, table: Table) -> list[str]:
+        """Return the columns of the key that the client makes."""
+        return ["id"]
 
     def read(self, column: Column, expression: str = "") -> str:
         """Return the expression that fetches a column, or an expression of its type."""
@@ -246,12 +249,6 @@ def indices(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
         for name in table.names
         for index in table.indices
     ]
-
-
-def counting(dialect: Dialect, name: str) -> str:
-    """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
-    some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
-    return f"SELECT count(*) FROM ({some}) AS counted"
 
 
 def create_indices(dialect: Dialect, tables: Sequence[Table], *, missing: bool) -> list[str]:

@@ -13,7 +13,7 @@ from simulator.data.derived import innermost
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.modules.base import Database, Session
-from simulator.modules.existing import Contents, Existing
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch
@@ -117,7 +117,7 @@ class SqlDatabase(Database[SqlSession_co]):
         return Contents(rows, size_bytes)
 
     def _rows(self, table: Table) -> int:
-        statement = Statement(sql.counting(self.dialect_of(table), table.name), ())
+        statement = Statement(_counting(self.dialect_of(table), table.name), ())
         with self.administration() as session:
             ((rows,),) = session.run(statement)
         return int(rows)
@@ -140,6 +140,12 @@ class SqlDatabase(Database[SqlSession_co]):
     def words(self, error: Exception) -> str:
         """Return the text of a driver's error."""
         return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
+
+
+def _counting(dialect: Dialect, name: str) -> str:
+    """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
+    some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
+    return f"SELECT count(*) FROM ({some}) AS counted"
 
 
 def _bare(name: str) -> Table:

@@ -10,21 +10,25 @@ reads the rows (`render`).
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
 from simulator.data.derived import innermost
 from simulator.data.own_query import TextQuery
-from simulator.data.query import Aggregate, NewestQuery, Query, Statement, outputs
-from simulator.data.schema import Column, Table, Type, names_of
+from simulator.data.query import NewestQuery, Query, Statement, outputs
+from simulator.data.schema import Table, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import OWN, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
+from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
-from simulator.modules.shared.preaggregated import combined, definition, from_kept, kept_for
+from simulator.modules.shared.preaggregated import definition, from_kept, kept_for
+from simulator.modules.timescaledb.query import AggregatesDialect, TimescaledbDialect
+from simulator.modules.timescaledb.session import TimescaledbSession
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id, {time})"
 _BY_RANGE_SINCE = (2, 13)
@@ -84,47 +88,17 @@ def _listed(text: str) -> list[str]:
     return text.split(",") if text else []
 
 
-class TimescaledbDialect(PostgresDialect):
-    """PostgreSQL's SQL, with TimescaleDB's function for time buckets."""
-
-    def bucket(self, table: Table, width: int) -> str:
-        """Return the start of a row's time bucket, counted from 1970."""
-        time, per_second = self.name(table.time.name), table.time_unit.per_second
-        if table.time.type is not Type.TIMESTAMP:
-            return f"time_bucket({width}, {time})"
-        microseconds, finer = divmod(width * 10**6, per_second)
-        if finer:
-            return super().bucket(table, width)
-        interval = f"INTERVAL '{microseconds} microseconds'"
-        origin = self.instant(0, table.time_unit)
-        seconds = f"extract(epoch FROM time_bucket({interval}, {time}, {origin}))"
-        return f"CAST({seconds} * {per_second} AS BIGINT)"
-
-    def end(self, column: Column, time: str, *, last: bool) -> str | None:
-        """Return the first or last value of a group, by the extension's own functions."""
-        name, function = self.name(column.name), "last" if last else "first"
-        some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
-        return f"{function}({name}, {time}){some}"
-
-
-class _AggregatesDialect(TimescaledbDialect):
-    """The dialect of queries that read continuous aggregates."""
-
-    def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from those of each interval."""
-        return combined(self, table, aggregate)
-
-    def of_answers(self) -> sql.Dialect:
-        """Return the dialect for tables that are made of answers."""
-        return TimescaledbDialect()
-
-
 class Timescaledb(Postgres):
     """A PostgreSQL database with the extension timescaledb."""
 
     name = "timescaledb"
     capabilities = replace(
         Postgres.capabilities,
+        changes=Changes(
+            corrects="INSERT ... ON CONFLICT (id, time) DO UPDATE",
+            deletes="DELETE",
+            drops="drop_chunks",
+        ),
         limits=(
             "Every primary key contains the time beside the id, as hypertables require.",
             "`create_indices` creates (tags, time, first field) rather than (tags, time).",
@@ -147,6 +121,10 @@ class Timescaledb(Postgres):
         "^TS103": "put the time into primary_key_constraint; {time} stands for its column",
         **Postgres.remedies,
     }
+
+    def open(self, connection: Any) -> PostgresSession:
+        """Return the session of a connection."""
+        return TimescaledbSession(connection, self.dialect_of)
 
     # --- what is made for a table -----------------------------------------------------------------
 
@@ -344,6 +322,10 @@ class Timescaledb(Postgres):
                     )
         super().compact(tables)
 
+    def drops_until(self, time_ms: int) -> int:
+        """Return the end of the last chunk that ends by then; chunks are counted from 1970."""
+        return time_ms - time_ms % (self.options.chunk_interval_s * 1000)
+
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of tables and aggregates, with chunks, indices and long values."""
         names, kept = names_of(tables), self._kept(tables)
@@ -396,7 +378,7 @@ class Timescaledb(Postgres):
         if not tuned and not isinstance(query, TextQuery):
             intervals_s = self.options.intervals_s(innermost(query).table)
             if kept := from_kept(query, intervals_s):
-                return sql.render(_AggregatesDialect(), kept)
+                return sql.render(AggregatesDialect(), kept)
         return super().statement(query, tuned)
 
     def translate(self, query: Query) -> Statement:

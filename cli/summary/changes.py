@@ -1,0 +1,24 @@
+"""Runs that change rows: the rows that were inserted meanwhile, the corrections, the deletion."""
+
+from collections.abc import Iterator, Sequence
+
+from cli.results.metrics import timed_change
+from cli.results.result import RunRecord
+from cli.summary.figures import figures_of
+from cli.summary.inserts import timed_inserts
+from cli.summary.rows import INSERTS, Place, Row
+from cli.summary.verdicts import worst
+
+
+def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
+    """Yield the inserts of each run, if there are any, and each change."""
+    for run in runs:
+        verdict, reports = worst([run]).value, run.outcome.workers
+        if writers := sum(not report.changes for report in reports):
+            place = Place(load=INSERTS, workers=writers)
+            yield Row(place, 1, figures_of(timed_inserts([run])), verdict)
+        for name in dict.fromkeys(each.name for report in reports for each in report.changes):
+            times = [each for report in reports for each in report.changes if each.name == name]
+            rows = sum(each.rows for each in times) or run.outcome.deleted_rows
+            figures = figures_of([timed_change(times, rows)])
+            yield Row(Place(change=name, workers=len(times)), 1, figures, verdict)

@@ -1,0 +1,72 @@
+"""How a dataset changes after its rows were inserted: corrected rows, and rows that are deleted.
+
+A correction gives rows other fields, drawn with another seed; their tags, times and keys stay. What
+is left after a deletion by time is a dataset again: the ranges of the rows that are not older. So
+whatever compares answers or rows with the dataset needs to know nothing of either.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from simulator.data.dataset import Correction, Dataset, DatasetReader
+from simulator.data.ranges import RowRange, merged
+from simulator.data.schema import TimeUnit
+
+
+class Deleting(StrEnum):
+    """How rows are deleted by their time (`change --delete-by`)."""
+
+    STATEMENT = "statement"
+    """One that names the time."""
+    RETENTION = "retention"
+    """The database's own way to get rid of old rows: whole chunks or partitions."""
+
+
+def corrected(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
+    """Return the dataset once these of its rows are corrected, again if they were before."""
+    number = len(dataset.corrections) + 1
+    new = Correction(number=number, ranges=merged(ranges))
+    return dataset.model_copy(update={"corrections": (*dataset.corrections, new)})
+
+
+def since(dataset: Dataset, begin_ms: int) -> Dataset:
+    """Return the dataset without the rows before a time, in ms since 1970.
+
+    The times of its rows rise (`DatasetReader.time_rises`).
+    """
+    reader, kept = DatasetReader(dataset), list[RowRange]()
+    for item in dataset.ranges:
+        kept += item.part(_place_at(reader, item, begin_ms), len(item))
+    return dataset.with_ranges(kept)
+
+
+def _place_at(reader: DatasetReader, rows: RowRange, begin_ms: int) -> int:
+    """Return the place of the first row of a range that is not before a time."""
+    begin = in_unit(begin_ms, reader.tables[rows.table].time_unit)
+    low, high = 0, len(rows)
+    while low < high:
+        middle = (low + high) // 2
+        if reader.time_at(rows, middle) < begin:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def in_unit(time_ms: int, unit: TimeUnit) -> int:
+    """Return the first instant of a unit that is not before a time in ms."""
+    return -(-time_ms * unit.per_second // 1000)
+
+
+def portion(ranges: Iterable[RowRange], share: float) -> list[RowRange]:
+    """Return about this share of the rows, evenly spread: one of each 1 / share."""
+    every = max(round(1 / share), 1)
+    found = []
+    for item in ranges:
+        if item.every:  # a range has only one stride
+            found += item.part(0, len(item) // every)
+        elif len(item) > every > 1:
+            found.append(item.model_copy(update={"take": 1, "every": every}))
+        else:
+            found.append(item.first(-(-len(item) // every)))
+    return [item for item in found if len(item)]

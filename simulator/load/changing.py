@@ -1,0 +1,121 @@
+"""Changes rows that were stored before: corrects some, deletes the oldest; each request timed."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from simulator.data.changes import Deleting, in_unit
+from simulator.data.dataset import BLOCK_ROWS, DatasetReader
+from simulator.errors import BenchError, RunError
+from simulator.load.connection import Stopped
+from simulator.load.meter import Durations
+from simulator.modules.base import Database, Payload, Session
+from simulator.protocol.messages import ChangeTimes
+from simulator.protocol.spec import Change, RunSpec
+
+CORRECTIONS, DELETION = "corrections", "deletion"
+
+
+class Changer:
+    """Changes rows through one session.
+
+    A request that fails ends the run: whether it has changed its rows is not known then.
+    """
+
+    def __init__(
+        self, database: Database, session: Session, spec: RunSpec, stop: threading.Event
+    ) -> None:
+        self._database, self._session, self._spec, self._stop = database, session, spec, stop
+        self._reader = DatasetReader(spec.changed)
+        self.waits = Durations()
+        """Of all requests so far."""
+
+    def carry_out(self, task: Change, instant_s: Callable[[int], float]) -> tuple[ChangeTimes, ...]:
+        """Delete and correct; return what was measured, its instants by `instant_s`."""
+        found = []
+        if task.delete_ms:
+            found.append(self._deleted(task, instant_s))
+        if task.correct:
+            found.append(self._corrected(task, instant_s))
+        return tuple(found)
+
+    def _corrected(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+        timing, rows = _Timing(CORRECTIONS, self.waits), 0
+        for payload in timing.apart(self._payloads(task)):
+            self._request(timing, partial(self._session.send, payload))
+            rows += payload.rows
+        return timing.times(instant_s, rows)
+
+    def _payloads(self, task: Change) -> Iterator[Payload]:
+        session, batch_rows = self._session, max(self._spec.batch_rows, 1)
+        for item in task.correct:
+            for turn in self._reader.blocks([item], BLOCK_ROWS, batch_rows):
+                for block in turn:
+                    yield from session.encode(block, session.correcting, batch_rows)
+
+    def _deleted(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+        timing, session = _Timing(DELETION, self.waits), self._session
+        delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
+        for until_ms in task.delete_ms:
+            self._request(timing, partial(self._of_all, delete, until_ms))
+        return timing.times(instant_s)
+
+    def _of_all(self, delete: Callable[..., None], until_ms: int) -> None:
+        for table in self._reader.tables:
+            delete(table, in_unit(until_ms, table.time_unit))
+
+    def _request(self, timing: "_Timing", request: Callable[[], object]) -> None:
+        if self._stop.is_set():
+            raise Stopped
+        try:
+            timing.request(request)
+        except BenchError:
+            raise
+        except Exception as error:  # of any driver
+            cause = self._database.explain(error)
+            raise RunError(
+                f"{timing.name}: a request failed, so nobody knows which rows it has changed:"
+                f" {cause}"
+            ) from error
+
+
+class _Timing:
+    """How long the requests of one change take."""
+
+    def __init__(self, name: str, all_waits: Durations) -> None:
+        self.name, self._all = name, all_waits
+        self._waits = Durations()
+        self._client_ns = 0
+        self._began_ns = self._ended_ns = time.perf_counter_ns()
+
+    def apart(self, payloads: Iterator[Payload]) -> Iterator[Payload]:
+        """Yield payloads; what it takes to make them is the client's time."""
+        while True:
+            before_ns = time.perf_counter_ns()
+            payload = next(payloads, None)
+            self._client_ns += time.perf_counter_ns() - before_ns
+            if payload is None:
+                return
+            yield payload
+
+    def request(self, request: Callable[[], object]) -> None:
+        """Time a request."""
+        before_ns = time.perf_counter_ns()
+        request()
+        self._ended_ns = time.perf_counter_ns()
+        self._waits.record(self._ended_ns - before_ns)
+        self._all.record(self._ended_ns - before_ns)
+
+    def times(self, instant_s: Callable[[int], float], rows: int = 0) -> ChangeTimes:
+        """Return what was measured."""
+        return ChangeTimes(
+            name=self.name,
+            rows=rows,
+            count=self._waits.count,
+            waits=self._waits.encoded(),
+            wait_s=self._waits.sum_ns / 1e9,
+            client_s=self._client_ns / 1e9,
+            started_s=instant_s(self._began_ns),
+            ended_s=instant_s(self._ended_ns),
+        )

@@ -1,0 +1,31 @@
+"""SQL that changes stored rows: upserts, and deletion by time. Pure."""
+
+from collections.abc import Sequence
+
+from simulator.data.query import Selection
+from simulator.data.schema import Table
+from simulator.encode.rows import Frame
+from simulator.modules.changes import Changes
+from simulator.modules.shared import sql
+
+CHANGES = Changes(corrects="INSERT ... ON CONFLICT (id) DO UPDATE", deletes="DELETE")
+"""What most SQL databases have."""
+
+
+def upserts(dialect: sql.Dialect, table: Table, name: str) -> Frame:
+    """Return what is around the rows of an INSERT that replaces the fields of those it finds."""
+    into = sql.target(dialect, table, name)
+    return Frame(f"INSERT INTO {into} VALUES ".encode(), b",", on_conflict(dialect, table).encode())
+
+
+def on_conflict(dialect: sql.Dialect, table: Table) -> str:
+    """Return the end of an INSERT that replaces the fields of rows with the same key."""
+    fields = [dialect.name(column.name) for column in table.fields]
+    new = ", ".join(f"{name} = excluded.{name}" for name in fields)
+    return f" ON CONFLICT ({dialect.names(dialect.unique(table))}) DO UPDATE SET {new}"
+
+
+def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:
+    """Return the statements that delete the rows before a time, one for each part."""
+    (before,) = sql.conditions(dialect, table, Selection(until=time))
+    return [f"DELETE FROM {dialect.name(name)} WHERE {before}" for name in table.names]

@@ -1,0 +1,1 @@
+"""TimescaleDB, a relative of `postgres`."""
