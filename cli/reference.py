@@ -36,6 +36,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import PREFILL_ROWS, Capabilities
+from simulator.modules.changes import Changes
 from simulator.modules.evidence import evidence
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -297,6 +298,28 @@ def _late() -> str:
     return _table(("Module", "A later answer may lack the row, because"), rows)
 
 
+def _changes() -> str:
+    usual, rows = Changes(), []
+    for module in MODULES:
+        can = database_class(module).capabilities
+        found, keys = can.changes, " or ".join(f"`{key}`" for key in sorted(can.changes.keys))
+        cells = (
+            (f"{found.corrects}; key {keys}" * bool(found.corrects), "no_corrections"),
+            (found.deletes, "no_deletion"),
+            (found.drops, "no_retention"),
+        )
+        if can.stores:
+            texts = (way or _why_not(found, usual, name) for way, name in cells)
+            rows.append((_link(module), *texts))
+    return _table(("Module", "Corrects by", "Deletes by", "Its own way"), rows)
+
+
+def _why_not(found: Changes, usual: Changes, name: str) -> str:
+    """Return why rows are not changed, if that is more than that the module does not do it."""
+    reason: str = getattr(found, name)
+    return "-" if reason == getattr(usual, name) else f"no: {reason}"
+
+
 def _figures() -> str:
     subjects = {each.name: each for kind in every_kind() for each in kind.subjects}
     by_subject = [(name, each.figures) for name, each in subjects.items()]
@@ -355,6 +378,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "work in the client": _in_client,
     "query plans": _query_plans,
     "late rows": _late,
+    "changes of rows": _changes,
     "figures": _figures,
     "settings": _settings,
     "permissions": _permissions,

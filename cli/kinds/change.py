@@ -13,7 +13,7 @@ from cli.planning.change_plan import change_run, option_problems
 from cli.planning.plan import PlannedRun
 from cli.results.metrics import rates_by_second
 from cli.results.result import Result, RunRecord
-from cli.summary.pictures import Over
+from cli.summary.pictures import Ranges
 from cli.summary.rows import INSERTS
 from cli.summary.subjects import CHANGE
 from cli.targets.config import Target
@@ -55,7 +55,12 @@ class Change(Kind[ChangeOptions]):
         ),
     )
     title = "Changes of stored rows"
-    pictures = (Over("rows_per_s", "Rows per second"),)
+    pictures = (
+        Ranges(
+            "p50_ms", "p99_ms", "Latency of each request",
+            "Marker: median; end of the line: 99th percentile.", ("max_ms", "rows_per_s"),
+        ),
+    )  # fmt: skip
 
     def problems(self, options: ChangeOptions) -> list[str]:
         """Return what cannot work on any target, a sentence each."""

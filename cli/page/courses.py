@@ -13,7 +13,7 @@ from cli.page.overview import MOST_CARDS
 from cli.page.style import Style
 from cli.page.timeline import Mark, Span, course
 from cli.report.numbers import significant
-from cli.report.occurrences import occurrences_of, unlisted_failures
+from cli.report.occurrences import marks_of, unlisted_failures
 from cli.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.events import Occurrence
@@ -23,7 +23,7 @@ from simulator.protocol.spec import Work
 _LEAST_S = 3
 """A shorter run has no course."""
 _MOST_LINES = 5
-_TIMED_PHASES = (Work.INSERT, Work.MIXED)
+_TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
 _SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
 _BAND = "In a long run a line shows means of some seconds, in a band of their lowest and highest."
 _REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
@@ -64,7 +64,7 @@ def _rates(each: Measured, most: int) -> Picture | None:
     marks = [
         Mark(found.at_s, found.what, style, found.is_failure)
         for style, run in zip(styles, runs, strict=True)
-        for found in occurrences_of(run.outcome)
+        for found in marks_of(run.outcome)
     ]
     title = f"{each.label}: rate over time"
     phases = {label: _spans(run) for label, run in zip(labels, runs, strict=True)}
@@ -164,7 +164,7 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
     rows = []
     for label, run in zip(labels, runs, strict=True):
         kinds: dict[str, list[Occurrence]] = defaultdict(list)
-        for found in occurrences_of(run.outcome):
+        for found in marks_of(run.outcome):
             kinds[found.what].append(found)
         for what, some in kinds.items():
             count = sum(found.count for found in some)

@@ -24,6 +24,18 @@ def occurrences_of(outcome: Outcome) -> list[Occurrence]:
     return sorted([*outcome.occurrences, *of_workers], key=lambda each: each.at_s)
 
 
+def marks_of(outcome: Outcome) -> list[Occurrence]:
+    """Return the same, and when rows that were stored before were changed."""
+    began_s = outcome.released_s or 0.0
+    ends = [
+        Occurrence(at_s=at_s - began_s, what=f"{each.name} {what}")
+        for worker in outcome.workers
+        for each in worker.changes
+        for at_s, what in ((each.started_s, "began"), (each.ended_s, "ended"))
+    ]
+    return sorted([*occurrences_of(outcome), *ends], key=lambda each: each.at_s)
+
+
 def unlisted_failures(outcome: Outcome) -> int:
     """Return how many failures came after those that the workers list."""
     return sum(worker.more_failures for worker in outcome.workers)

@@ -33,7 +33,7 @@ class Folder:
     def __init__(self, spec: RunSpec, names: Sequence[QueryName], stop: threading.Event) -> None:
         queries = queries_named(names, spec)
         self._empty = Oracle(queries)
-        self._reader = DatasetReader(spec.dataset).reading(queries)
+        self._reader = DatasetReader(spec.changed).reading(queries)
         self._stop = stop
 
     def folded(self, number: int, ranges: Sequence[RowRange]) -> Folded | None:

@@ -123,7 +123,7 @@ class Change(BaseModel):
     delete_ms: tuple[int, ...] = ()
     """Up to which times it deletes rows, one after the other."""
     correct: tuple[RowRange, ...] = ()
-    """Rows whose fields it replaces after that; none of those that are deleted."""
+    """Rows whose fields it replaces after that, which are not deleted."""
     by: Deleting = Deleting.STATEMENT
     at_s: float = Field(default=0.0, ge=0)
     """So long after the barrier it begins."""

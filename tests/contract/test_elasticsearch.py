@@ -34,6 +34,7 @@ from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit,
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.changes import CORRECT
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import (
     Elasticsearch,
@@ -587,20 +588,39 @@ def test_a_blocked_index_is_not_blamed_on_permissions(search):
         session.send(one_payload(session))
 
 
+def drop_some_rows(search):
+    """Let an ingest pipeline drop rows of the index."""
+    drop = {"drop": {"if": "ctx.small != null && ctx.small % 2 == 0"}}
+    call(search, "PUT", "/_ingest/pipeline/some", {"processors": [drop]})
+    call(search, "PUT", "/readings/_settings", {"index.default_pipeline": "some"})
+
+
 @pytest.mark.server("opensearch3")  # the others are built without the processor
 @pytest.mark.parametrize("gzip", [False, True])
 def test_rows_that_an_ingest_pipeline_drops_are_an_error(open_search, gzip):
     search = open_search(gzip=gzip)
     search.create([READINGS], 10)
-    drop = {"drop": {"if": "ctx.small != null && ctx.small % 2 == 0"}}
-    call(search, "PUT", "/_ingest/pipeline/some", {"processors": [drop]})
-    call(search, "PUT", "/readings/_settings", {"index.default_pipeline": "some"})
+    drop_some_rows(search)
     with search.connect() as session:
         with pytest.raises(BulkError, match=r"an ingest pipeline .*one of \d+ rows") as caught:
             session.send(one_payload(session))
         assert session.classify(caught.value) is Failure.FATAL
         search.visible([READINGS])
         assert count(search, session, READINGS) < 10
+
+
+@pytest.mark.server("opensearch3")  # as above
+def test_corrections_that_an_ingest_pipeline_drops_are_an_error(search):
+    wide = Wideset(PrimaryKey.CLIENT)
+    search.create(wide.tables, 10)
+    block = wide.batches[0].slice(0, 10)
+    with search.connect() as session:
+        session.send(session.encode(block, BATCH, 10)[0])
+        (corrected,) = session.encode(block, CORRECT, 10)
+        session.send(corrected)
+        drop_some_rows(search)
+        with pytest.raises(BulkError, match=r"an ingest pipeline .*one of \d+ rows"):
+            session.send(corrected)
 
 
 @BOTH

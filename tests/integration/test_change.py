@@ -120,7 +120,6 @@ def test_rows_are_deleted_and_corrected_and_later_commands_go_on_with_what_is_le
     assert len(lite.results()[-1]["manifest"]["dataset"]["corrections"]) == 2
 
 
-
 def test_another_machine_knows_the_changes_from_the_mark_in_the_database(
     lite: CommandLine,
 ) -> None:

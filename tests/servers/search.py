@@ -1,7 +1,8 @@
 """Elasticsearch and OpenSearch: the vendors' distributions for integration tests.
 
 https://central.sonatype.com/artifact/org.elasticsearch.distribution.integ-test-zip/elasticsearch:
-the server without most of its modules, and so without scripts and API keys.
+the server without most of its modules, and so without scripts and API keys. What the tests need is
+added, if it is published by itself.
 """
 
 import base64
@@ -22,6 +23,7 @@ from tests.servers import packages
 from tests.servers.base import Program, Server
 
 _GROUP = "org.{0}.distribution.integ-test-zip"
+_REINDEX = "org.opensearch.plugin:reindex-client"
 _HEAP = "512m"
 ADMIN = "bench"
 GUEST = "guest"
@@ -35,6 +37,8 @@ class _Search(Server):
     product: ClassVar[str]
     java: ClassVar[range] = range(17, 22)
     """The Java versions that it supports; later ones have no security manager, which it needs."""
+    added: ClassVar[str] = ""
+    """What `build` adds to the distribution; part of the name of the cache folder."""
 
     def __init__(self, **settings: str) -> None:
         """Take settings of the configuration file, and `heap`."""
@@ -56,8 +60,12 @@ class _Search(Server):
             program.chmod(0o755)
 
     @classmethod
+    def install(cls) -> None:
+        packages.install(cls.product, cls.version + cls.added, cls.build)
+
+    @classmethod
     def installed(cls) -> Path:
-        folder = packages.installed(cls.product, cls.version)
+        folder = packages.installed(cls.product, cls.version + cls.added)
         _java_home(cls.java)
         return folder
 
@@ -171,10 +179,6 @@ class SecureElasticsearch(Elasticsearch):
         self._authority = trustme.CA()
         self.password = secrets.token_urlsafe(12)
 
-    @classmethod
-    def install(cls) -> None:
-        Elasticsearch.install()
-
     def settings(self) -> dict[str, Any]:
         return {
             **super().settings(),
@@ -226,15 +230,35 @@ class OpenSearch(_Search):
     targets = ("opensearch",)
     product = "opensearch"
     version = "2.19.6"
+    added = "-reindex"
+
+    @classmethod
+    def build(cls, folder: Path) -> None:
+        super().build(folder)
+        if cls.added:
+            _add_reindex(folder, folder / f"{cls.product}-{cls.version}", cls.version)
+
+
+def _add_reindex(folder: Path, home: Path, version: str) -> None:
+    """Add the module that deletes by query."""
+    # The server refuses to start with the same class in a module and in its own libraries.
+    own = [jar.name for jar in (home / "lib").glob("*.jar")]
+    packages.maven_tree(folder, f"{_REINDEX}:{version}", without=own)
+    module = (folder / "lib").rename(home / "modules/reindex")
+    (module / "plugin-descriptor.properties").write_text(
+        "name=reindex\n"
+        "description=Updates and deletes documents by query\n"
+        "classname=org.opensearch.index.reindex.ReindexPlugin\n"
+        f"version={version}\n"
+        f"opensearch.version={version}\n"
+        "java.version=11\n"
+    )
 
 
 class OpenSearch3(OpenSearch):
-    """OpenSearch of the next major version."""
+    """OpenSearch of the next major version, whose distribution has every module."""
 
     name = "opensearch3"
     version = "3.6.0"
+    added = ""
     java = range(21, 26)
-
-    @classmethod
-    def install(cls) -> None:
-        packages.install(cls.product, cls.version, cls.build)

@@ -41,8 +41,9 @@ _ONLY_ROWS = re.compile(r"(?<=[?&])(?:scroll|filter_path)=[^&]*&?")
 """Parameters of a search that leave out of its answer what it says of itself, or forbid it."""
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
 """Only the outcome of each row: an eighth of the answer, and a third less work on both sides."""
-_STORED, _REPLACED = b'"status":201', b'"status":200'
-_DONE = frozenset({HTTPStatus.OK, HTTPStatus.CREATED})
+_RESULTS = ",items.*.result"
+"""More of the reply to corrections: the status of a dropped row is that of a replaced one."""
+_STORED, _REPLACED = b'"status":201', b'"result":"updated"'
 
 _STATEMENT = re.compile(r"(GET|POST) (/\S+)\s*(.*)", re.DOTALL)
 
@@ -90,7 +91,8 @@ class ElasticsearchSession(HttpSession):
     def __init__(self, http: Http, client: "Client", refresh: str, *, zipped: bool) -> None:
         super().__init__(http)
         self.client = client
-        self._bulk = f"/_bulk?{_REPLY}" + (f"&refresh={refresh}" if refresh != "false" else "")
+        waits = f"refresh={refresh}&" if refresh != "false" else ""
+        self._bulk = f"/_bulk?{waits}{_REPLY}"
         self._refresh = refresh
         self._zipped = zipped
         self._partly_stored = False
@@ -111,8 +113,9 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as a path and the bodies of bulk requests."""
-        text, objects = _documents(table, corrects=mode == CORRECT), driver.encoder(table, name)
-        path = f"/{queries.indices([name])}{self._bulk}"
+        corrects = mode == CORRECT
+        text, objects = _documents(table, corrects=corrects), driver.encoder(table, name)
+        path = f"/{queries.indices([name])}{self._bulk}{_RESULTS if corrects else ''}"
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             for column in table.columns:
@@ -164,7 +167,7 @@ class ElasticsearchSession(HttpSession):
                 return
             items = [next(iter(item.values())) for item in reply.json().get("items", ())]
             expect_rows(len(items), rows)
-            refused = [at for at, item in enumerate(items) if item["status"] not in _DONE]
+            refused = [at for at, item in enumerate(items) if not _is_stored(item)]
             if not refused:
                 return
             self._partly_stored |= len(refused) < len(items)
@@ -295,6 +298,11 @@ class ElasticsearchSession(HttpSession):
         finally:
             with self.waiting(), suppress(Exception):
                 self.client.clear_scroll(scroll_id=reply["_scroll_id"])
+
+
+def _is_stored(item: Mapping[str, Any]) -> bool:
+    """Return whether a row of a bulk request is stored: as a new one, or in place of another."""
+    return item["status"] == HTTPStatus.CREATED or item.get("result") == "updated"
 
 
 def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from urllib.parse import urlencode
 
 import numpy as np
@@ -15,7 +15,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.server import Generations
 from simulator.modules.graphite.wire import (
@@ -122,6 +122,8 @@ class GraphiteSession(MetricSession):
         return self.http.alive and (self._carbon is None or self._carbon.alive)
 
     # --- rows
+
+    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines or pickles."""

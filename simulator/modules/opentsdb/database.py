@@ -18,6 +18,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
@@ -84,6 +85,12 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "
         "integers beyond 2**53",
+        changes=Changes(
+            corrects="points: one replaces another of its series and time",
+            keys=frozenset({PrimaryKey.DB}),
+            merges=True,
+            no_deletion="the TSD deletes whole rows of HBase, an hour of a series each",
+        ),
         no_plans="OpenTSDB has nothing like EXPLAIN",
         limits=(
             "Fields are numbers; a text can only be a tag.",

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, Refused, classify
@@ -97,6 +97,8 @@ class OpenTsdbSession(MetricSession):
         self.flush_s = max(int(config.get(name, "1000")) for name in queries.FLUSHES) / 1000
 
     # --- rows
+
+    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into bodies of requests, one or several for each payload."""

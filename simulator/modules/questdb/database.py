@@ -8,6 +8,7 @@ queries see the rows.
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
@@ -18,8 +19,10 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
+from simulator.modules.questdb.partitions import partition_start_ms
 from simulator.modules.questdb.query import QuestSql, check_names, stored
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
@@ -78,6 +81,12 @@ class QuestDb(HttpDatabase[QuestSession]):
         "synced to disk; visible once the log is applied to the table",
         oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
         late="a query sees rows once the write-ahead log is applied",
+        changes=Changes(
+            corrects="lines, of tables with DEDUP UPSERT KEYS (dedup=true)",
+            keys=frozenset({PrimaryKey.DB, PrimaryKey.NONE}),
+            no_deletion="QuestDB has no DELETE",
+            drops="ALTER TABLE ... DROP PARTITION",
+        ),
         plans="EXPLAIN",
         in_client="decodes JSON",
         limits=(
@@ -106,6 +115,18 @@ class QuestDb(HttpDatabase[QuestSession]):
             password = options.secrets().get("password", "")
             headers["Authorization"] = basic(options.username or "", password)
         return QuestSession(Http(options, headers), options.query_timeout_s, gzip=options.gzip)
+
+    @property
+    def changes(self) -> Changes:
+        """How rows are changed: only tables with dedup have rows that replace others."""
+        known = super().changes
+        if self.options.dedup:
+            return known
+        return replace(known, corrects="", no_corrections="set dedup=true, and insert again")
+
+    def drops_until(self, time_ms: int) -> int:
+        """Return the end of the last partition that ends by then."""
+        return partition_start_ms(time_ms, self.options.partition_by)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""

@@ -1,21 +1,21 @@
 """One connection to QuestDB: lines in, SQL out."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import numpy as np
 
 from simulator.data.block import Array, Block
-from simulator.data.query import Statement
+from simulator.data.query import Selection, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
-from simulator.modules.base import IMPORT, Encoder, Envelope, Failure, Payload
+from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.questdb.query import LINES, stored
+from simulator.modules.questdb.query import LINES, QuestSql, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines
-from simulator.modules.shared import shapes
+from simulator.modules.shared import shapes, sql
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.contents import contents
 from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, Refused, gzipped
@@ -42,6 +42,8 @@ class QuestSession(HttpSession):
         self.ask("SELECT 1")
 
     # --- rows in
+
+    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as lines, beside the path of the request."""
@@ -118,6 +120,13 @@ class QuestSession(HttpSession):
         """Run a statement and fetch every row."""
         with self.in_client():
             return self.ask(statement.text)
+
+    def drop_before(self, table: Table, until: int) -> None:
+        """Drop the partitions that begin before a time."""
+        kept = stored(table)
+        (before,) = sql.conditions(QuestSql(kept), kept, Selection(until=until))
+        for name in table.names:
+            self.ask(f"ALTER TABLE {QuestSql(kept).name(name)} DROP PARTITION WHERE {before}")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server does not carry out for that."""

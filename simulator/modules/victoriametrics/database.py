@@ -17,6 +17,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
@@ -72,6 +73,11 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         separates_fields=True,
         unsupported=ROWS_APART,
         late="a query sees points once they have left buffers in memory, after a second or more",
+        changes=Changes(
+            no_corrections="a point that is sent again is stored beside the old one",
+            no_deletion="the server deletes whole series only",
+            no_retention="-retentionPeriod is of the whole server, in months",
+        ),
         plans="a query with trace=1",
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for sums of "

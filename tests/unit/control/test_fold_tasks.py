@@ -11,7 +11,7 @@ from simulator.control.rejected import Rejected
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.messages import Folded, FoldReply, FoldRequest
-from simulator.protocol.spec import Ask, Insert, QueryLoad, Work
+from simulator.protocol.spec import Ask, Change, Insert, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify import fold_tasks
 from simulator.verify.fold_tasks import FoldTasks
@@ -30,6 +30,14 @@ SPECS = {
             Insert(timed=(lane_range(i, 0, size),)) for i, size in enumerate((rows // 2, 100))
         ),
         dataset=dataset(ranges=(lane_range(2, 0, rows - rows // 2 - 100),)),
+    ),
+    Work.CHANGE: lambda rows: run_spec(
+        work=Work.CHANGE,
+        workers=(
+            Change(correct=(lane_range(0, rows // 4, rows // 4),)),
+            Change(correct=(lane_range(0, rows // 2, rows // 8),)),
+        ),
+        dataset=dataset(ranges=(lane_range(0, 0, rows),), params={"devices": 7}),
     ),
     Work.QUERY: lambda rows: run_spec(
         work=Work.QUERY,
