@@ -61,6 +61,16 @@ def memory_peak_bytes() -> int:
     return peak_kib * 1024
 
 
+def allow_open_files(wanted: int) -> int:
+    """Raise the limit of open files as far as this process may; return it, if that is fewer."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if wanted <= soft or soft == resource.RLIM_INFINITY:
+        return wanted
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return allowed
+
+
 def usable_cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -38,7 +38,7 @@ YEAR_10000_MS = 253_402_300_800_000
 
 def option_problems(options: InsertOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
-    problems = options.problems()
+    problems = [*options.problems(), *options.connection_problems()]
     if not options.workers:
         problems.append("--workers: expected at least one number, got none")
     others = {

@@ -40,7 +40,7 @@ MOST_INSTANCES = 1000
 
 def option_problems(options: MixedOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
-    problems = options.problems()
+    problems = [*options.problems(), *options.connection_problems()]
     rates = {
         "--insert-rate": options.insert_rate,
         "--query-rate": options.query_rate,
@@ -195,6 +195,7 @@ def _spec(  # noqa: PLR0913
             rows_per_s=options.rows_per_s,
             queries_per_s=options.queries_per_s,
         ),
+        several=options.several,
         retry_s=options.retry_for_s,
         clean=False,
         verify=options.level,

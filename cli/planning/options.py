@@ -22,6 +22,7 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.modules.base import OWN, Capabilities
+from simulator.protocol.spec import Several
 from simulator.protocol.verdict import VerifyMode
 
 TABLES = {"single": 1, "multiple": 4}
@@ -34,6 +35,8 @@ DEFAULT_ROWS = 10_000
 FASTEST_ROWS_PER_S = 20_000_000
 """More than one worker can draw."""
 MOST_WORKERS = 10_000
+MOST_CONNECTIONS = 10_000
+"""Of one worker."""
 MOST_RUNS = 10_000
 """Of one sweep; the result file holds each of them."""
 LARGEST_BATCH_ROWS = 10_000_000
@@ -154,6 +157,37 @@ class Sending(Options):
     connection, such as 30m; rows whose outcome is unknown are never sent twice. 0: five times,
     and a connection for some seconds.
     """
+
+
+class Connecting(Options):
+    """How many connections a worker that writes has."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    connections: Annotated[Count, Opt(least=1, most=MOST_CONNECTIONS)] = 1
+    """Connections of each worker, which send batches at the same time; with a rate, each batch goes
+    to the one that has been free for longest. The result has the time to connect.
+    """
+    pool: Annotated[Count, Opt(least=0, most=MOST_CONNECTIONS)] = 0
+    """Keep so many connections in each worker, in place of --connections, whose callers share them:
+    the time for which a caller waits for one counts. 0: each has its own.
+    """
+
+    def connection_problems(self) -> list[str]:
+        """Return what does not go together."""
+        if self.pool and self.pool >= self.connections:
+            return [
+                (
+                    f"--pool: expected fewer than the {self.connections} of --connections, whose"
+                    f" callers share them, got {self.pool}"
+                )
+            ]
+        return []
+
+    @property
+    def several(self) -> Several:
+        """The connections of a worker."""
+        return Several(connections=self.connections, pool=self.pool)
 
 
 class Machine(Options):
@@ -298,7 +332,7 @@ class Statements(Options):
     """Carry out the statements in this file at the end of each run, also of one that has failed."""
 
 
-class Insert(Machine, Verification, Rows, Naming, Tables, Statements, Sending, Load):
+class Insert(Machine, Verification, Rows, Naming, Tables, Statements, Connecting, Sending, Load):
     """The options of `insert` that a plan has, too."""
 
     def options(

@@ -132,6 +132,7 @@ def insert_runs(  # noqa: PLR0913
                 batch_rows=options.batch,
                 imports=options.imports,
                 clocking=clocking_of(options),
+                several=options.several,
                 retry_s=options.retry_for_s,
                 clean=not keeps,
                 replace_tables=options.replace_tables,

@@ -11,6 +11,7 @@ from cli.input.values import Count, Names, Number, Seconds, Shares
 from cli.planning.options import (
     MOST_RUNS,
     MOST_WORKERS,
+    Connecting,
     Duration,
     Flag,
     Machine,
@@ -238,7 +239,7 @@ class MixedLoad(Options):
     """Queries/s of all workers that ask; the wait counts from the scheduled time. 0: no limit."""
 
 
-class Mixed(OwnQueries, Types, Verification, Sending, MixedLoad):
+class Mixed(OwnQueries, Types, Verification, Connecting, Sending, MixedLoad):
     """The options of `mixed` that a plan has, too."""
 
     def options(self, timeout_s: float) -> "MixedOptions":

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
@@ -81,6 +82,11 @@ class InsertMetrics(BaseModel):
     """Part of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int
     """Of the largest worker."""
+    connections: int | None = None
+    """Of all workers together, that were opened; None: each worker has one."""
+    connect_p50_ms: float | None = None
+    """Time to open one of several connections of a worker (--connections)."""
+    connect_p99_ms: float | None = None
     bytes_per_row: float | None
     """On disk."""
     bits_per_value: float | None = None
@@ -107,6 +113,11 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
     busy = sum(report.duration_s for report in reports)
     mean = busy / len(reports) if reports else 0.0
     waited = sum(report.send_s + report.idle_s for report in reports)
+    cpu_share = _ratio(sum(report.cpu_s for report in reports), busy)
+    client_share = _ratio(max(busy - waited, 0.0), busy)
+    connects = _connects(reports)
+    if connects:  # threads that send also compute, while the one that counts waits for them
+        client_share = max(client_share, min(cpu_share, 1.0))
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(
         rows=rows,
@@ -122,15 +133,28 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
         rows_per_s_reference=_ratio(rows, mean),
         overlap=_overlap(outcome),
         evenness=_evenness(reports),
-        client_share=_ratio(max(busy - waited, 0.0), busy),
-        cpu_share=_ratio(sum(report.cpu_s for report in reports), busy),
+        client_share=client_share,
+        cpu_share=cpu_share,
         throttled_share=_ratio(sum(report.throttled_s for report in reports), busy),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
+        **connects,
         bytes_per_row=_ratio(size_bytes, stored.rows) if size_bytes else None,
         bits_per_value=_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
         precision=reader.precision,
         latency=latency_of(merged(reports)),
     )
+
+
+def _connects(reports: Sequence[WorkerReport]) -> dict[str, Any]:
+    """Return the figures of connections, where workers have several."""
+    found = merged_histogram([report.connects for report in reports])
+    if not found.get_total_count():
+        return {}
+    return {
+        "connections": found.get_total_count(),
+        "connect_p50_ms": found.get_value_at_percentile(50) / 1000,
+        "connect_p99_ms": found.get_value_at_percentile(99) / 1000,
+    }
 
 
 def inserting(outcome: Outcome) -> list[WorkerReport]:

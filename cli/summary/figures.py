@@ -65,6 +65,11 @@ def _of_freshness(name: str, title: str, what: str, **more: Any) -> Figure:
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, compared=True, **more)
 
 
+def _of_connecting(name: str, title: str, what: str) -> Figure:
+    meaning = f"{what} of the time to open one of several connections (`--connections`)."
+    return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, compared=True)
+
+
 def _columns(*, inserts: int, **others: int) -> Mapping[str, int]:
     return {"workers": inserts, "level": inserts, **others}
 
@@ -136,6 +141,8 @@ _ALL = (
         "max_ms", "Max ms", "Most", middle=max,
         columns=_columns(inserts=2, stage=2, query=3, load=2, change=1),
     ),
+    _of_connecting("connect_p50_ms", "Connect p50 ms", "Median"),
+    _of_connecting("connect_p99_ms", "Connect p99 ms", "99th percentile"),
     _of_freshness("freshness_p50_ms", "Fresh p50 ms", "Median", columns={"load": 1}),
     _of_freshness("freshness_p99_ms", "Fresh p99 ms", "99th percentile", columns={"load": 6}),
     Figure(

@@ -2,9 +2,12 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from simulator.errors import BenchError, RunError
+from simulator.load.connections import Connections
 from simulator.modules.base import Database, Session
+from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
@@ -42,22 +45,42 @@ class Connection:
         stop: threading.Event,
         clock: Callable[[], float],
         retry_s: float = 0.0,
+        several: Several | None = None,
     ) -> None:
-        """Connect, trying for `retry_s`."""
+        """Connect, trying for `retry_s`; with several connections, they are one session."""
         self.database = database
-        self._stop, self._clock = stop, clock
-        self._use(connected(database, stop, clock, retry_s))
+        self._stop, self._clock, self._several = stop, clock, several or Several()
+        self.opened_ns: list[int] = []
+        """How long it took to open each of several connections at first."""
+        self._use(self._opened(retry_s))
+        if isinstance(self.session, Connections):
+            self.opened_ns = self.session.opened_ns
+
+    def _opened(self, within_s: float) -> Session:
+        open_one = partial(connected, self.database, self._stop, self._clock, within_s)
+        several = self._several
+        if several.connections == 1:
+            return open_one()
+        return Connections(open_one, several.pool or several.connections, several.connections)
 
     def _use(self, session: Session) -> None:
-        self.session = session
+        self.session, self._replaced = session, 0
         self.in_flight = session.in_flight
         """Kept here, where each send finds it."""
+
+    def newly_replaced(self) -> int:
+        """Return how many of several connections were lost and replaced since the last call."""
+        if not isinstance(self.session, Connections):
+            return 0
+        found = self.session.replaced - self._replaced
+        self._replaced += found
+        return found
 
     def restore(self, cause: str, within_s: float) -> None:
         """Open a new session; RunError if that takes longer, and than its `reconnect_s`."""
         self.session.close()
         try:
-            self._use(connected(self.database, self._stop, self._clock, within_s))
+            self._use(self._opened(within_s))
         except BenchError as error:
             raise RunError(
                 f"the connection was lost ({cause}) and not restored within"

@@ -150,6 +150,9 @@ class Delivery:
             raise RunError(f"insert failed: {cause}")
         if failure is Failure.UNKNOWN:
             self._count_uncertain(send.batch, cause)
+        for _ in range(self._connection.newly_replaced()):
+            failures.note(Failed.LOST)
+            failures.note(Failed.RESTORED)
         if not session.alive:
             self._reconnect(cause, send.retry_until_s - self._clock())
         if failure is Failure.UNKNOWN:

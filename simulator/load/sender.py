@@ -13,29 +13,31 @@ from simulator.load.batch import Batch
 from simulator.load.connection import Connection, Stopped
 from simulator.load.delivery import Delivery
 from simulator.load.failures import Failures
-from simulator.load.meter import Meter
+from simulator.load.meter import Meter, encoded_histogram
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
 from simulator.load.preparing import Preparer
 from simulator.load.records import RecordReader
 from simulator.load.timings import Stopwatch
 from simulator.modules.base import BATCH, Database
-from simulator.protocol.spec import LoadStage
+from simulator.protocol.spec import LoadStage, Several
 
 
 class Sender:
     """Writes ranges of rows through one connection, on schedule."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         database: Database,
         reader: DatasetReader,
         stop: threading.Event,
         clock: Callable[[], float] = time.monotonic,
         retry_s: float = 0.0,
+        *,
+        several: Several | None = None,
     ) -> None:
         """Connect. With `retry_s` a batch, or a lost connection, is tried again for so long."""
         self._reader, self._stop = reader, stop
-        self._connection = Connection(database, stop, clock, retry_s)
+        self._connection = Connection(database, stop, clock, retry_s, several)
         self.spent = Stopwatch()
         self.preparer = Preparer(reader, self._connection, self.spent)
         self.delivery = Delivery(self._connection, self.spent, stop, clock, retry_s)
@@ -54,6 +56,11 @@ class Sender:
     def failures(self) -> Failures:
         """What went wrong with batches."""
         return self.delivery.failures
+
+    @property
+    def connects(self) -> str:
+        """How long it took to open each of several connections, as an encoded histogram."""
+        return encoded_histogram(self._connection.opened_ns)
 
     def close(self) -> None:
         """Close the session."""

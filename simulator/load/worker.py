@@ -242,7 +242,12 @@ class Worker:
     def _insert(self, task: Insert) -> None:
         spec = self._spec
         sender = self._sender = Sender(
-            self._database, DatasetReader(spec.dataset), self._stop, self._clock, spec.retry_s
+            self._database,
+            DatasetReader(spec.dataset),
+            self._stop,
+            self._clock,
+            spec.retry_s,
+            several=spec.several,
         )
         if task.prefill:
             self._phase = "prefill"
@@ -418,6 +423,7 @@ class Worker:
             prefill_rows=self._prefilled,
             written=self._written(),
             memory_peak_bytes=memory_peak_bytes(),
+            connects=sender.connects if sender else "",
             queries=tuple(self._queries),
             changes=self._changes,
             node=os.environ.get("NODE_NAME", ""),

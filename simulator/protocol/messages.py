@@ -339,6 +339,8 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""
     memory_peak_bytes: Count = 0
+    connects: Histogram = ""
+    """Of the time to open each of several connections (--connections)."""
     queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
     changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
     node: Text = ""

@@ -154,6 +154,17 @@ class LoadStage(BaseModel):
     duration_s: float = Field(gt=0)
 
 
+class Several(BaseModel):
+    """The connections of each worker that writes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    connections: int = Field(default=1, ge=1)
+    """So many send batches at the same time."""
+    pool: int = Field(default=0, ge=0)
+    """They share so many connections; 0: each has its own."""
+
+
 class Clocking(BaseModel):
     """When the measured part of a run begins and ends, and how fast its workers go."""
 
@@ -234,6 +245,7 @@ class RunSpec(BaseModel):
     scratch: str = ""
     """The folder of these files; empty: that of temporary files."""
     clocking: Clocking = Clocking()
+    several: Several = Several()
     retry_s: float = 0.0
     """For how long a worker sends a batch again that was refused, and tries to replace a lost
     connection, at least; 0: a few times."""

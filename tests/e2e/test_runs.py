@@ -126,7 +126,8 @@ def test_pods_send_in_stages_and_then_beside_queries(cli: ClusterLine) -> None:
 def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     (cli.folder / "setup.sql").write_text("CREATE INDEX warm ON events0 (temperature);\n")
     setup = f"--setup={cli.folder / 'setup.sql'}"
-    done = cli.insert(POSTGRES, *QUICK, "--tables=multiple", "--devices=4", setup)
+    of_rows = ("--tables=multiple", "--devices=4", "--primary-key=client")
+    done = cli.insert(POSTGRES, *QUICK, *of_rows, setup)
     assert done.code == 0, done.err
     assert (
         cli.namespace.sql("SELECT tablename FROM pg_indexes WHERE indexname = 'warm'") == "events0"
@@ -140,6 +141,11 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     plans = result["runs"][0]["outcome"]["plans"]
     assert all("actual time" in each["text"] for plan in plans for each in plan["statements"])
     assert "count-events" in {plan["query"] for plan in plans}
+    changes = ("--delete-oldest=50%", "--correct=10%", "--correct-workers=2", "--batch=100")
+    changed = cli.run("change", POSTGRES, *changes, "--format=json")
+    assert changed.code == 0, changed.err
+    assert {row["change"] for row in changed.json["rows"]} == {"deletion", "corrections"}
+    assert verdicts(cli.results()[-1]) == ["verified"]
 
 
 def test_a_ramp_lets_pods_in_until_answers_take_too_long(cli: ClusterLine) -> None:

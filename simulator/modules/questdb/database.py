@@ -22,8 +22,7 @@ from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
 from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
-from simulator.modules.questdb.partitions import partition_start_ms
-from simulator.modules.questdb.query import QuestSql, check_names, stored
+from simulator.modules.questdb.query import QuestSql, check_names, partition_start_ms, stored
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_texts import SqlTexts

@@ -13,7 +13,7 @@ from simulator.errors import ConfigError
 from simulator.modules.influxdb.database import InfluxOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.questdb.database import QuestDbOptions
-from simulator.modules.questdb.partitions import partition_start_ms
+from simulator.modules.questdb.query import partition_start_ms
 from simulator.modules.sqlite import SqliteOptions
 from simulator.modules.timescaledb.database import TimescaledbOptions
 from tests.unit.planning.options import changed

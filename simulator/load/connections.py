@@ -1,0 +1,233 @@
+"""Many connections of one worker: each batch goes to the next one that is free.
+
+An application has more connections than processes. Each has a thread here, which opens it, sends
+what it is given, and replaces it when it is lost. Seen from outside they are one session that has
+as many batches in flight as there are callers: with a pool, callers wait for a connection.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+from simulator.data.block import Block
+from simulator.data.query import Statement
+from simulator.data.records import RecordFormat
+from simulator.data.schema import Table
+from simulator.errors import SetupError
+from simulator.host import allow_open_files
+from simulator.modules.base import (
+    Encoder,
+    Envelope,
+    Failure,
+    MixedEncoder,
+    Payload,
+    Session,
+)
+
+_OPENING = 16
+"""Connections of a worker that are opened at the same time: servers queue few that are new."""
+_STACK_BYTES = 256 << 10
+_OTHER_FILES, _FILES_EACH = 200, 2
+"""A driver may open a second connection, for what is not a batch."""
+
+Done: TypeAlias = Callable[[Exception | None], None]
+Open: TypeAlias = Callable[[], Session]
+_Given: TypeAlias = tuple[Payload, Done]
+_Inbox: TypeAlias = "SimpleQueue[_Given | None]"
+
+
+@dataclass(slots=True)
+class _Known:
+    """What an error means, asked of the session that it came from."""
+
+    error: Exception
+    failure: Failure
+
+
+def _expect_files(connections: int) -> None:
+    wanted = _OTHER_FILES + _FILES_EACH * connections
+    if (allowed := allow_open_files(wanted)) < wanted:
+        raise SetupError(
+            f"--connections: {connections:,} connections may take {wanted:,} open files, and this"
+            f" process may have {allowed:,}; raise the hard limit (ulimit -Hn), or use more workers"
+            " with fewer connections each"
+        )
+
+
+class Connections(Session):
+    """Several connections as one session."""
+
+    def __init__(self, open_one: Open, connections: int, callers: int) -> None:
+        """Open them all; an error closes those that are open, and is raised.
+
+        SetupError if this process may not open so many files.
+        """
+        _expect_files(connections)
+        self.opened_ns: list[int] = []
+        """How long it took to open each connection."""
+        self._open_one, self._callers = open_one, callers
+        self._lock = threading.Lock()
+        self._free: deque[_Inbox] = deque()
+        """Of connections without a batch, the longest free first."""
+        self._waiting: deque[_Given] = deque()
+        """Batches of callers that wait for a connection."""
+        self._known: dict[int, _Known] = {}
+        self._lost: Exception | None = None
+        self.replaced = 0
+        """Connections that were lost, and in whose place there are new ones."""
+        self._opening = threading.Semaphore(_OPENING)
+        opened: SimpleQueue[Session | Exception] = SimpleQueue()
+        self._inboxes: list[_Inbox] = [SimpleQueue() for _ in range(connections)]
+        before = threading.stack_size(_STACK_BYTES)
+        try:
+            self._threads = [
+                threading.Thread(target=self._serve, args=(inbox, opened), daemon=True)
+                for inbox in self._inboxes
+            ]
+            for thread in self._threads:
+                thread.start()
+        finally:
+            threading.stack_size(before)
+        found = [opened.get() for _ in self._threads]
+        failed = next((each for each in found if isinstance(each, Exception)), None)
+        if failed:
+            self.close()
+            raise failed
+        self._first = next(each for each in found if isinstance(each, Session))
+
+    # --- a connection -----------------------------------------------------------------------------
+
+    def _serve(self, inbox: _Inbox, opened: "SimpleQueue[Session | Exception]") -> None:
+        """Open a connection, and send what comes until the end."""
+        try:
+            with self._opening:
+                session = self._opened()
+        except Exception as error:  # noqa: BLE001 - raised where the connections are opened
+            self._lost = error
+            opened.put(error)
+            return
+        self._free.append(inbox)
+        opened.put(session)
+        try:
+            while (given := inbox.get()) is not None:
+                session = self._sent(session, *given)
+                self._go_on(inbox)
+        finally:
+            session.close()
+
+    def _opened(self) -> Session:
+        if self._lost:  # one could not be opened: why wait for each?
+            raise self._lost
+        before_ns = time.perf_counter_ns()
+        session = self._open_one()
+        self.opened_ns.append(time.perf_counter_ns() - before_ns)
+        return session
+
+    def _sent(self, session: Session, payload: Payload, done: Done) -> Session:
+        """Send a payload; return the session, or a new one in the place of one that is lost."""
+        try:
+            session.send(payload)
+        except Exception as error:  # noqa: BLE001 - the session classifies it
+            self._known[id(error)] = _Known(error, session.classify(error))
+            session = self._usable(session)
+            done(error)
+        else:
+            done(None)
+        return session
+
+    def _go_on(self, inbox: _Inbox) -> None:
+        """Take the batch that waits for a connection, or be free."""
+        with self._lock:
+            if self._waiting:
+                inbox.put(self._waiting.popleft())
+            else:
+                self._free.append(inbox)
+
+    def _usable(self, session: Session) -> Session:
+        if session.alive or self._lost:
+            return session
+        session.close()
+        try:
+            session = self._open_one()
+        except Exception as error:  # noqa: BLE001 - the worker says that connections are lost
+            self._lost = error
+        else:
+            self.replaced += 1
+        return session
+
+    # --- all of them ------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close every connection once its batch has ended."""
+        for inbox in self._inboxes:
+            inbox.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Whether every connection works, or a new one has taken its place."""
+        return self._lost is None
+
+    @property
+    def in_flight(self) -> int:
+        """As many as there are callers."""
+        return self._callers
+
+    @property
+    def makes_objects(self) -> bool:
+        """Whether payloads are Python objects."""
+        return self._first.makes_objects
+
+    def begin(self, payload: Payload, done: Done) -> None:
+        """Give a payload to the connection that has been free for longest, or to the next one."""
+        given = payload, done
+        with self._lock:
+            if not self._free:
+                self._waiting.append(given)
+                return
+            inbox = self._free.popleft()
+        inbox.put(given)
+
+    def send(self, payload: Payload) -> None:
+        """Send a payload by any connection, and wait."""
+        ended: SimpleQueue[Exception | None] = SimpleQueue()
+        self.begin(payload, ended.put)
+        error = ended.get()
+        if error is not None:
+            raise error
+
+    def classify(self, error: Exception) -> Failure:
+        """Return what the session has said that sent the payload."""
+        known = self._known.pop(id(error), None)
+        return known.failure if known and known.error is error else Failure.UNKNOWN
+
+    # --- encoding, which needs no connection of its own -------------------------------------------
+
+    def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
+        """Return the block cut into payloads."""
+        return self._first.encode(block, mode, batch_rows)
+
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return the encoder of one physical table."""
+        return self._first.encoder(table, name, mode)
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return the encoder of several tables."""
+        return self._first.mixed_encoder(tables)
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what makes records of a file a payload's data."""
+        return self._first.envelope(tables, form)
+
+    def size_of(self, data: Any) -> int | None:
+        """Return how many bytes of a payload's data are sent."""
+        return self._first.size_of(data)
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Refuse: these connections only write."""
+        raise NotImplementedError

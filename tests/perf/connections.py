@@ -1,0 +1,53 @@
+"""What many connections cost the client: `insert --connections`, as a table.
+
+    python tests/perf/connections.py [TARGET ...] [--workers 16] [--connections 625] [--rate 500]
+
+Each server is started for it, with the settings of an installation. Single rows are inserted at a
+low rate, in turn over all connections. Client memory is the sum of the workers' peaks: what they
+share, such as the interpreter, counts for each of them.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.perf.on_servers import line_on, print_table
+
+HEAD = (
+    "| Target | Connections | Opened in, median | 99th percentile | Rows/s | Latency, median"
+    " | 99th percentile | Client memory | Verdict |\n|---|---|---|---|---|---|---|---|---|"
+)
+
+
+RAISED, MOST = ("mysql_innodb", "mysql_myisam", "mariadb"), 20_000
+"""Targets whose server takes so many connections, by --setup."""
+
+
+def row(target: str, given: argparse.Namespace) -> str:
+    """Return the row of a target."""
+    with line_on(target) as line:
+        setup = line.folder / "setup.sql"
+        setup.write_text(f"SET GLOBAL max_connections = {MOST};\n")
+        found = line.run(
+            "insert", f"--workers={given.workers}", f"--connections={given.connections}",
+            f"--rate={given.rate}", "--runs=1", f"--duration={given.duration}", "--force",
+            *([f"--setup={setup}"] if target in RAISED else []),
+        )  # fmt: skip
+        result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
+    if result["status"] != "done":
+        raise RuntimeError(result["cause"])
+    (one,), run = found["rows"], result["runs"][0]
+    memory = sum(each["memory_peak_bytes"] for each in run["outcome"]["workers"])
+    return (
+        f"| {target} | {run['metrics']['connections']:,} | {one['connect_p50_ms']:,.1f} ms"
+        f" | {one['connect_p99_ms']:,.1f} ms | {one['rows_per_s']:,.0f} | {one['p50_ms']:,.1f} ms"
+        f" | {one['p99_ms']:,.1f} ms | {memory / 1e9:.2f} GB | {one['verdict']} |"
+    )
+
+
+if __name__ == "__main__":
+    options = {"--workers": 16, "--connections": 625, "--rate": "500", "--duration": "20s"}
+    print_table(HEAD, row, __doc__, options)
