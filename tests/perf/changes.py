@@ -47,9 +47,9 @@ def row(target: str, given: argparse.Namespace) -> str:
 
 
 def key_of(changes: Changes) -> list[str]:
-    """Return the option of a key by which rows can be corrected."""
-    can = changes.corrects and PrimaryKey.CLIENT in changes.keys
-    return ["--primary-key=client"] if can else []
+    """Return the option of a key by which rows can be corrected; the database's own comes first."""
+    own = changes.keys - {PrimaryKey.CLIENT}
+    return ["--primary-key=client"] if changes.corrects and not own else []
 
 
 def changed(line: Line, how: str, *words: str) -> list[dict[str, Any]]:
