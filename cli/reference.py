@@ -305,13 +305,14 @@ def _changes() -> str:
         found, keys = can.changes, " or ".join(f"`{key}`" for key in sorted(can.changes.keys))
         cells = (
             (f"{found.corrects}; key {keys}" * bool(found.corrects), "no_corrections"),
+            (found.retags, "no_retags"),
             (found.deletes, "no_deletion"),
             (found.drops, "no_retention"),
         )
         if can.stores:
             texts = (way or _why_not(found, usual, name) for way, name in cells)
             rows.append((_link(module), *texts))
-    return _table(("Module", "Corrects by", "Deletes by", "Its own way"), rows)
+    return _table(("Module", "Corrects by", "Updates tags by", "Deletes by", "Its own way"), rows)
 
 
 def _why_not(found: Changes, usual: Changes, name: str) -> str:

@@ -19,7 +19,7 @@ from cli.summary.subjects import CHANGE
 from cli.targets.config import Target
 from simulator.data.ranges import RowRange
 from simulator.errors import counted, sized
-from simulator.load.changing import CORRECTIONS, DELETION
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import RunSpec, Work
 
 
@@ -33,6 +33,7 @@ class Change(Kind[ChangeOptions]):
     help = """Correct and delete stored rows, and verify what is left.
 
     Run `insert` first. --correct sends some of the rows again with other fields, as upserts.
+    --retag gives a tag of some series another value, by an update of all of their rows.
     --delete-oldest and --delete-before delete rows by their time: by a statement, or in the
     database's own way to get rid of old rows (--delete-by retention). With --insert-workers, rows
     that follow in time are inserted meanwhile, and the result says how fast before, during and
@@ -48,6 +49,7 @@ class Change(Kind[ChangeOptions]):
     examples = (
         "change --target sqlite --delete-oldest 50%",
         "change -t postgresql --correct 10% --correct-workers 4 --batch 1000",
+        "change -t postgresql --retag 10%",
         "change -t timescaledb --delete-oldest 50% --delete-by retention",
         (
             "change -t mysql --delete-oldest 50% --delete-steps 10 --insert-workers 2"
@@ -107,6 +109,10 @@ class Change(Kind[ChangeOptions]):
                 f"corrections: {_rows(ranges)} by {counted(len(spec.changes), 'worker')};"
                 f" {batches_text(spec).partition(';')[0]}"
             )
+        if retags := [each for task in spec.changes for each in task.retags]:
+            tags = ", ".join(dict.fromkeys(each.tag for each in retags))
+            series = counted(sum(len(each.values) for each in retags), "update")
+            yield f"tags: {series} of {tags}, one for each series of each table"
         if spec.inserts:
             yield (
                 f"inserts meanwhile: {counted(len(spec.inserts), 'worker')}; {batches_text(spec)};"
@@ -127,6 +133,7 @@ class Change(Kind[ChangeOptions]):
         yield from [INSERTS] * bool(first.inserts)
         yield from [DELETION] * any(task.delete_ms for task in first.changes)
         yield from [CORRECTIONS] * any(task.correct for task in first.changes)
+        yield from [TAGS] * any(task.retags for task in first.changes)
 
     def warnings(self, result: Result) -> Iterator[str]:
         """Yield what the rates of rows that were inserted meanwhile depend on."""
@@ -149,6 +156,8 @@ class Change(Kind[ChangeOptions]):
         options = result.configuration
         if share := options.get("correct"):
             yield f"correct={100 * float(share):g}%"
+        if share := options.get("retag"):
+            yield f"retag={100 * float(share):g}%"
         if until := options.get("deleted_until"):
             yield f"deleted until {until}"
         yield from super().listed(result)

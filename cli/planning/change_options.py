@@ -30,6 +30,10 @@ class Changed(Options):
     """
     correct_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
     """Workers that correct rows, by batches of --batch."""
+    retag: Annotated[Share, Opt(least=0, most=1)] = 0.0
+    """Give a tag of this part of the series another value, in all of their rows and those that
+    come: the first tag that is not part of the key, by an update for each series.
+    """
     delete_oldest: Annotated[Share, Opt(least=0, most=1)] = 0.0
     """Delete this part of the time that the rows span, the oldest, such as 50%."""
     delete_before_ms: InstantMs | None = None

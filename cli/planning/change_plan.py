@@ -13,7 +13,7 @@ from cli.planning.insert_options import FASTEST_RATE, SLOWEST_RATE, worker_probl
 from cli.planning.mixed_plan import insert_tasks, settled_until
 from cli.planning.plan import PlannedRun, spec_of
 from cli.targets.config import Target
-from simulator.data.changes import Deleting, portion, since
+from simulator.data.changes import Deleting, portion, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between, share
 from simulator.data.schema import Role
@@ -27,9 +27,9 @@ def option_problems(options: ChangeOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
     problems = options.problems()
     rate = options.insert_rate
-    if not options.correct and not options.deletes:
+    if not options.correct and not options.retag and not options.deletes:
         problems.append(
-            "nothing is to be changed: give --correct, --delete-oldest or --delete-before"
+            "nothing is to be changed: give --correct, --retag, --delete-oldest or --delete-before"
         )
     if options.delete_oldest and options.delete_before_ms is not None:
         problems.append("--delete-oldest: --delete-before says what is deleted; leave one out")
@@ -115,6 +115,13 @@ def _target_problems(
         )
     if options.correct:
         yield from _correction_problems(database, stored, reader)
+    if options.retag and not changes.retags:
+        yield f"--retag: {database.name}: {changes.no_retags}"
+    elif options.retag and not retags_of(stored, options.retag):
+        yield (
+            f"--retag: no table of workload {stored.workload} has a tag of several values beside"
+            " the one that names the series; insert another, such as cpu with several hosts"
+        )
 
 
 def _correction_problems(
@@ -195,6 +202,7 @@ def _changes(
     steps = () if until_ms is None else tuple(_steps(stored, until_ms, options, database))
     return tuple(
         Change(
+            retags=() if number or not options.retag else tuple(retags_of(stored, options.retag)),
             correct=tuple(parts_between(rows, low, low + size)),
             delete_ms=steps if not number else (),
             by=options.delete_by,

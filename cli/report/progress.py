@@ -24,6 +24,7 @@ from simulator.protocol.events import (
     ProgressEvent,
     SampleEvent,
 )
+from simulator.protocol.messages import CORRECTIONS, TAGS
 from simulator.protocol.spec import Work
 
 _LINE_EVERY_S = 5.0
@@ -219,8 +220,14 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
         return f"{queries if work.asks else rows_checked}, {verdict}"
     rows, window_s = measured_rows(inserting(outcome)), measured_s(outcome)
     if work is Work.CHANGE:
-        corrected = sum(each.rows for report in outcome.workers for each in report.changes)
-        counts = (("corrected", corrected), ("deleted", outcome.deleted_rows), ("inserted", rows))
+        times = [each for report in outcome.workers for each in report.changes]
+        corrected, retagged = (
+            sum(each.rows for each in times if each.name == name) for name in (CORRECTIONS, TAGS)
+        )
+        counts = (
+            ("corrected", corrected), ("retagged", retagged),
+            ("deleted", outcome.deleted_rows), ("inserted", rows),
+        )  # fmt: skip
         changed = ", ".join(f"{counted(n, 'row')} {what}" for what, n in counts if n)
         return f"{changed}, {verdict}"
     rate = f"{rows / window_s:,.0f} rows/s" if window_s else counted(rows, "row")

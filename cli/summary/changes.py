@@ -8,6 +8,7 @@ from cli.summary.figures import figures_of
 from cli.summary.inserts import timed_inserts
 from cli.summary.rows import INSERTS, Place, Row
 from cli.summary.verdicts import worst
+from simulator.protocol.messages import DELETION
 
 
 def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -19,6 +20,7 @@ def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
             yield Row(place, 1, figures_of(timed_inserts([run])), verdict)
         for name in dict.fromkeys(each.name for report in reports for each in report.changes):
             times = [each for report in reports for each in report.changes if each.name == name]
-            rows = sum(each.rows for each in times) or run.outcome.deleted_rows
+            corrected = sum(each.rows for each in times)
+            rows = run.outcome.deleted_rows if name == DELETION else corrected
             figures = figures_of([timed_change(times, rows)])
             yield Row(Place(change=name, workers=len(times)), 1, figures, verdict)

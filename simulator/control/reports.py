@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from simulator.control.arrivals import Arrivals
 from simulator.control.rejected import Rejected
 from simulator.control.script import Script, row_count
-from simulator.protocol.messages import WorkerReport
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, WorkerReport
 from simulator.protocol.spec import Ask, Change, Insert
 
 
@@ -52,12 +52,14 @@ def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: boo
 
 
 def _check_changes(report: WorkerReport, task: Change) -> None:
-    corrected = sum(times.rows for times in report.changes)
+    corrected = sum(times.rows for times in report.changes if times.name == CORRECTIONS)
     if corrected != row_count(task.correct):
         raise _rejected(report, f"{corrected} corrected rows of {row_count(task.correct)}")
-    deletions = sum(times.count for times in report.changes if not times.rows)
-    if deletions != len(task.delete_ms):
-        raise _rejected(report, f"{deletions} deletions of {len(task.delete_ms)}")
+    requests = {times.name: times.count for times in report.changes}
+    updates = sum(len(retag.values) for retag in task.retags)
+    for name, wanted in ((DELETION, len(task.delete_ms)), (TAGS, updates)):
+        if requests.get(name, 0) != wanted:
+            raise _rejected(report, f"{requests.get(name, 0)} requests of {wanted}: {name}")
 
 
 def _check_answers(  # noqa: PLR0913

@@ -141,10 +141,32 @@ def replaced(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
         starts, lengths = column.starts.copy(), column.lengths.copy()
         starts[rows], lengths[rows] = new.starts + len(column.content), new.lengths
         return Texts(np.concatenate([column.content, new.content]), starts, lengths, valid)
+    if isinstance(column, Coded) and isinstance(new, Coded):
+        codes = column.codes.copy()
+        codes[rows] = new.codes + len(column.levels)
+        return Coded(codes, np.concatenate([column.levels, new.levels]), valid)
     old, values = column.values(), new.values()
     found = old.astype(np.result_type(old, values))
     found[rows] = values
     return Values(found, valid)
+
+
+def renamed(
+    column: ColumnData, by: ColumnData, names: Mapping[bytes, bytes]
+) -> tuple[Rows, ColumnData] | None:
+    """Return the rows, by their index, whose value of `by` has another name, and these names.
+
+    None if there is no such row. `column` decides of which kind the names are.
+    """
+    levels, codes = np.unique(by.values(), return_inverse=True)
+    known = np.array([level in names for level in levels.tolist()], np.bool_)
+    at = known[codes] if by.valid is None else known[codes] & by.valid
+    rows = np.flatnonzero(at)
+    if not len(rows):
+        return None
+    new = np.array([names.get(level, b"") for level in levels.tolist()])
+    found = Coded(codes[rows].astype(np.int64), new)
+    return rows, found if isinstance(column, Coded) else Values(found.values())
 
 
 @dataclass(frozen=True, slots=True)

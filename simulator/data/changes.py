@@ -8,7 +8,7 @@ whatever compares answers or rows with the dataset needs to know nothing of eith
 from collections.abc import Iterable
 from enum import StrEnum
 
-from simulator.data.dataset import Correction, Dataset, DatasetReader
+from simulator.data.dataset import BLOCK_ROWS, Correction, Dataset, DatasetReader, Retag
 from simulator.data.ranges import RowRange, merged
 from simulator.data.schema import TimeUnit
 
@@ -56,6 +56,39 @@ def _place_at(reader: DatasetReader, rows: RowRange, begin_ms: int) -> int:
 def in_unit(time_ms: int, unit: TimeUnit) -> int:
     """Return the first instant of a unit that is not before a time in ms."""
     return -(-time_ms * unit.per_second // 1000)
+
+
+def retagged(dataset: Dataset, retags: Iterable[Retag]) -> Dataset:
+    """Return the dataset once these tags are updated."""
+    return dataset.model_copy(update={"retags": (*dataset.retags, *retags)})
+
+
+def retags_of(dataset: Dataset, share: float) -> list[Retag]:
+    """Return updates of a tag for this share of the series; none if no table has such a tag.
+
+    The tag is the first one that is not part of the key, by which a row is found. Its new value
+    is the next one that it has in the first rows, so that it is one that the table may hold.
+    """
+    reader, found = DatasetReader(dataset), list[Retag]()
+    for place, table in enumerate(reader.tables):
+        names = [tag.name for tag in table.tags if tag.name in table.key]
+        others = [tag.name for tag in table.tags if tag.name not in table.key]
+        ranges = [item for item in dataset.ranges if item.table == place]
+        if len(names) != 1 or not others or not ranges:
+            continue
+        data = reader.drawn(table, ranges[0].numbers(0, min(len(ranges[0]), BLOCK_ROWS))).data
+        column, by = data[others[0]], data[names[0]]
+        if column.valid is not None or by.valid is not None:
+            continue
+        pairs = dict(zip(by.values().tolist(), column.values().tolist(), strict=True))
+        known = sorted({*pairs.values()})
+        if len(known) < 2:
+            continue
+        after = dict(zip(known, (*known[1:], known[0]), strict=True))
+        chosen = sorted(pairs)[: -(-round(len(pairs) * share * 1000) // 1000)]
+        values = {name.decode(): after[pairs[name]].decode() for name in chosen}
+        found.append(Retag(table=place, tag=others[0], by=names[0], values=values))
+    return found
 
 
 def portion(ranges: Iterable[RowRange], share: float) -> list[RowRange]:

@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from simulator.data.block import Block, Rows, Values, replaced
+from simulator.data.block import Block, Rows, Values, renamed, replaced
 from simulator.data.derived import innermost
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType, before
@@ -50,6 +51,25 @@ class Correction(BaseModel):
     ranges: tuple[RowRange, ...]
 
 
+class Retag(BaseModel):
+    """A tag that has other values in the rows of some series, also in those that come."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: int = Field(ge=0)
+    """Its place in the workload."""
+    tag: str
+    by: str
+    """The tag that names the series."""
+    values: dict[str, str]
+    """Name of a series -> the value."""
+
+    @cached_property
+    def names(self) -> dict[bytes, bytes]:
+        """The same as they are drawn."""
+        return {name.encode(): value.encode() for name, value in self.values.items()}
+
+
 class Dataset(BaseModel):
     """The rows that a target's tables hold, or are to hold."""
 
@@ -67,6 +87,8 @@ class Dataset(BaseModel):
     ranges: tuple[RowRange, ...] = ()
     corrections: tuple[Correction, ...] = ()
     """One after the other; of rows that were deleted since, too."""
+    retags: tuple[Retag, ...] = ()
+    """One after the other."""
 
     @property
     def rows(self) -> int:
@@ -123,6 +145,7 @@ class DatasetReader:
             (each.ranges, cls(params, _seed_of(dataset, each), dataset.start_ms))
             for each in dataset.corrections
         ]
+        self._retags = dataset.retags
         self.parts = dataset.parts
         self.parts_by = dataset.parts_by
         self.tables = tuple(
@@ -242,7 +265,11 @@ class DatasetReader:
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of a table that a selection can match; None if that is not known."""
-        return self._workload.candidates(self._workload.tables[self.place(table)], selection)
+        place = self.place(table)
+        changed = {each.tag for each in self._retags if each.table == place}
+        if changed & {one.column for one in selection.one_of}:
+            return None
+        return self._workload.candidates(self._workload.tables[place], selection)
 
     def drawn(self, table: Table, rows: Rows) -> Block:
         """Return these rows of a table as a block, whichever parts they belong to."""
@@ -295,8 +322,13 @@ class DatasetReader:
 
     def _block(self, table: int, part: int, numbers: Rows) -> Block:
         stored = self.tables[table]
-        own = self._workload.tables[table].only({column.name for column in stored.columns})
+        names = {column.name for column in stored.columns}
+        retags = [each for each in self._retags if each.table == table and each.tag in names]
+        own = self._workload.tables[table].only(names | {each.by for each in retags})
         data = self._workload.draw(own, numbers)
+        for each in retags:
+            if found := renamed(data[each.tag], data[each.by], each.names):
+                data = {**data, each.tag: replaced(data[each.tag], *found)}
         for ranges, workload in self._corrected:
             at = np.flatnonzero(_held(ranges, table, numbers))
             if len(at) and own.fields:
@@ -304,6 +336,8 @@ class DatasetReader:
                 drawn = workload.draw(fields, numbers[at])
                 new = {column.name: drawn[column.name] for column in own.fields}
                 data = {**data, **{n: replaced(data[n], at, each) for n, each in new.items()}}
+        if len(own.columns) > len(names - {ID.name}):
+            data = {name: column for name, column in data.items() if name in names}
         if ID in stored.columns:
             data = {ID.name: Values(client_key(stored, data)), **data}
         return Block(stored, part, numbers, data)

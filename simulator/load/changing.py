@@ -11,10 +11,8 @@ from simulator.errors import BenchError, RunError
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations
 from simulator.modules.base import Database, Payload, Session
-from simulator.protocol.messages import ChangeTimes
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, ChangeTimes
 from simulator.protocol.spec import Change, RunSpec
-
-CORRECTIONS, DELETION = "corrections", "deletion"
 
 
 class Changer:
@@ -38,6 +36,8 @@ class Changer:
             found.append(self._deleted(task, instant_s))
         if task.correct:
             found.append(self._corrected(task, instant_s))
+        if task.retags:
+            found.append(self._retagged(task, instant_s))
         return tuple(found)
 
     def _corrected(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
@@ -60,6 +60,15 @@ class Changer:
         for until_ms in task.delete_ms:
             self._request(timing, partial(self._of_all, delete, until_ms))
         return timing.times(instant_s)
+
+    def _retagged(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+        timing, rows = _Timing(TAGS, self.waits), list[int]()
+        for retag in task.retags:
+            table = self._reader.tables[retag.table]
+            for name in retag.values:
+                update = partial(self._session.retag, table, retag, name)
+                self._request(timing, lambda update=update: rows.append(update()))  # type: ignore[misc]
+        return timing.times(instant_s, sum(rows))
 
     def _of_all(self, delete: Callable[..., None], until_ms: int) -> None:
         for table in self._reader.tables:

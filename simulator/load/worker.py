@@ -243,7 +243,7 @@ class Worker:
         spec = self._spec
         sender = self._sender = Sender(
             self._database,
-            DatasetReader(spec.dataset),
+            DatasetReader(spec.changed),  # rows that come have tags that are updated meanwhile
             self._stop,
             self._clock,
             spec.retry_s,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from simulator.data.changes import Deleting
+from simulator.data.dataset import Retag
 from simulator.data.schema import PrimaryKey, Table
 
 CORRECT = "correct"
@@ -21,6 +22,9 @@ class Changes:
     """Primary keys of the tables in which rows take the place of others."""
     merges: bool = False
     """Whether a NULL leaves the stored value in its place, so that nullable fields are refused."""
+    retags: str = ""
+    """How a tag of all rows of a series is updated, such as "UPDATE"."""
+    no_retags: str = "this module does not update rows"
     deletes: str = ""
     """How rows before a time are deleted, such as "DELETE"."""
     no_deletion: str = "this module does not delete rows by their time"
@@ -45,6 +49,10 @@ class Changing:
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time, in the unit of the table; return once they are gone."""
+        raise NotImplementedError
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Give the rows of a series another value of a tag; return how many they were."""
         raise NotImplementedError
 
     def drop_before(self, table: Table, until: int) -> None:

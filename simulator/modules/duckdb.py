@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.data.block import Block
+from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.encode.arrow import Arrow
@@ -374,6 +375,12 @@ class DuckDbSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Update a tag of one series; return how many rows it has."""
+        updates = sql_changes.updates(_dialect(table), table, retag, name)
+        found = (self.connection.execute(statement).fetchall() for statement in updates)
+        return sum(int(rows) for ((rows,),) in found)
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
@@ -301,6 +302,11 @@ class SqliteSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Update a tag of one series; return how many rows it has."""
+        updates = sql_changes.updates(_DIALECT, table, retag, name)
+        return sum(self.connection.execute(statement).rowcount for statement in updates)
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time."""

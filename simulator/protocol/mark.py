@@ -116,8 +116,9 @@ def encode(mark: Mark) -> list[int]:
     """Return a mark as integers below 2**48."""
     record = mark.model_dump(mode="json", exclude={"at_ms"})
     record["dataset"]["ranges"] = _by_lane(mark.dataset.ranges)
-    if not mark.dataset.corrections:  # earlier versions know none
-        del record["dataset"]["corrections"]
+    for name in ("corrections", "retags"):
+        if not record["dataset"][name]:  # earlier versions know none
+            del record["dataset"][name]
     compressor = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=_KNOWN)
     packed = compressor.compress(json.dumps(record, separators=(",", ":")).encode())
     body = bytes([_FORMAT]) + packed + compressor.flush()

@@ -227,6 +227,10 @@ class QueryTimes(Message):
     """The timed runs by the stage in which they began (--stages)."""
 
 
+CORRECTIONS, DELETION, TAGS = "corrections", "deletion", "tag updates"
+"""The names of changes."""
+
+
 class ChangeTimes(Message):
     """The measurements of one change by one worker. Instants are in the collector's clock."""
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from simulator import __version__
-from simulator.data.changes import Deleting, corrected, since
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.changes import Deleting, corrected, retagged, since
+from simulator.data.dataset import Dataset, DatasetReader, Retag
 from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.own_query import OwnQuery, TextQuery, own_types
 from simulator.data.query import Query
@@ -124,6 +124,8 @@ class Change(BaseModel):
     """Up to which times it deletes rows, one after the other."""
     correct: tuple[RowRange, ...] = ()
     """Rows whose fields it replaces after that, which are not deleted."""
+    retags: tuple[Retag, ...] = ()
+    """Tags that it updates at last, one series after the other."""
     by: Deleting = Deleting.STATEMENT
     at_s: float = Field(default=0.0, ge=0)
     """So long after the barrier it begins."""
@@ -312,6 +314,8 @@ class RunSpec(BaseModel):
         found = self.dataset
         if ranges := [item for task in self.changes for item in task.correct]:
             found = corrected(found, ranges)
+        if retags := [each for task in self.changes for each in task.retags]:
+            found = retagged(found, retags)
         if until_ms := [each for task in self.changes for each in task.delete_ms]:
             found = since(found, max(until_ms))
         return found

@@ -5,15 +5,16 @@ import time
 
 import pytest
 
-from simulator.data.changes import Deleting, portion, since
+from simulator.data.changes import Deleting, portion, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.errors import RunError
-from simulator.load.changing import CORRECTIONS, DELETION, Changer
+from simulator.load.changing import Changer
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import Change, RunSpec, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
@@ -111,6 +112,27 @@ def lacks_deletion(target, database, dataset):
             raise
         return True
     return False
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_tag_of_some_series_has_its_new_value_in_all_of_their_rows(target, request):
+    database = target.open(request, **OPTIONS.get(target.module, {}))
+    if not database.changes.retags:
+        assert database.changes.no_retags
+        pytest.skip(database.changes.no_retags)
+    dataset = parts_of(database, fleet(database.capabilities.default_key))
+    stored(database, dataset)
+    retags = retags_of(dataset, 0.5)
+    times, now = changed(database, dataset, Change(retags=tuple(retags)))
+
+    tables = len(DatasetReader(dataset).tables)
+    assert {each.tag for each in retags} == {"region"}
+    assert (len(retags), times[TAGS].count) == (tables, tables)
+    assert times[TAGS].rows == dataset.rows // 2
+    verdict = verify(database, now, (), VerifyMode.FULL)
+    assert verdict.status is Status.VERIFIED, verdict
+    before = verify(database, dataset, (), VerifyMode.FULL)
+    assert before.status is Status.MISMATCH
 
 
 def parts_of(database, dataset):

@@ -120,6 +120,23 @@ def test_rows_are_deleted_and_corrected_and_later_commands_go_on_with_what_is_le
     assert len(lite.results()[-1]["manifest"]["dataset"]["corrections"]) == 2
 
 
+def test_tags_are_updated_also_of_rows_that_come_meanwhile_and_later(lite: CommandLine) -> None:
+    fleet = ("--workload=cpu", "--scale=20", "--start-time=2026-01-01", "--end=2026-01-02")
+    filled(lite, *fleet, "--workers=2", "--limit=20000")
+    done = changed(lite, "--retag=30%", "--insert-workers=1", "--insert-rate=1000", "--batch=50",
+                   "--duration=3s", "--at=1s", "--verify=full")  # fmt: skip
+    assert done.code == 0, done.err
+    rows = {row.get("load") or row["change"]: row for row in done.json["rows"]}
+    assert 6000 <= rows["tag updates"]["rows"] < 8000
+    assert lite.results()[-1]["runs"][0]["outcome"]["workers"][1]["changes"][0]["count"] == 6
+    assert {*asked(lite).values()} == {"verified"}
+    more = lite.run("insert", "--target=lite", "--runs=1", "--workers=2", "--limit=500", *fleet,
+                    "--no-clean", "--verify=full")  # fmt: skip
+    assert more.code == 0, more.err
+    refused = changed(lite, "--retag=30%", "--correct=10%")
+    assert "replaces a row by its key" in refused.err
+
+
 def test_another_machine_knows_the_changes_from_the_mark_in_the_database(
     lite: CommandLine,
 ) -> None:
@@ -187,7 +204,7 @@ def test_after_a_change_that_failed_or_was_killed_the_rows_are_of_no_use(
 def test_what_cannot_be_changed_is_refused_before_anything_is_touched(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=1000")
     wrong = {
-        (): "nothing is to be changed: give --correct, --delete-oldest or --delete-before",
+        (): "nothing is to be changed: give --correct, --retag, --delete-oldest or --delete-before",
         ("--correct=5%",): "run insert with --primary-key client first",
         ("--delete-oldest=5%", "--delete-by=retention"): "use --delete-by statement",
         ("--delete-before=2020-01-01",): "no row is before 2020-01-01T00:00:00Z: the rows are from",
@@ -195,6 +212,7 @@ def test_what_cannot_be_changed_is_refused_before_anything_is_touched(lite: Comm
         ("--delete-oldest=5%", "--at=5s"): "give --insert-workers as well",
         ("--delete-oldest=5%", "--delete-before=2020-01-01"): "leave one out",
         ("--correct=110%",): "below 100%",
+        ("--retag=10%",): "has a tag of several values beside the one that names the series",
     }  # fmt: skip
     for options, text in wrong.items():
         refused = changed(lite, *options)

@@ -157,6 +157,7 @@ class Cassandra(Database["CassandraSession"]):
         "for groups by time or by columns outside the key, for first values, for the newest row of "
         "groups other than partitions, and for distinct values",
         changes=Changes(
+            no_retags="CQL updates a row by its whole key, so each row of a series by itself",
             corrects="INSERT: a row replaces another one with the same key",
             keys=frozenset({PrimaryKey.NONE, PrimaryKey.CLIENT}),
             deletes="DELETE by partition, or row by row where partitions have one row",

@@ -319,6 +319,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         changes=Changes(
             no_corrections="no key is unique, and a ReplacingMergeTree keeps both rows until it"
             " merges their parts",
+            no_retags="tags are in the sorting key, whose columns cannot be updated",
             deletes="ALTER TABLE ... DELETE, a mutation, until it is done",
         ),
         plans=EXPLAINS,

@@ -85,6 +85,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         "of integers beyond 2**53",
         late="a query sees points once carbon has read them and created their files",
         changes=Changes(
+            no_retags="tags name the series, and a series is not renamed",
             corrects="points: one replaces another of its path and second",
             keys=frozenset({PrimaryKey.DB}),
             merges=True,

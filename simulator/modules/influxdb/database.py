@@ -95,6 +95,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         mixes_tables=True,
         replaces_rows=True,
         changes=Changes(
+            no_retags="tags name the series, and a series is not renamed",
             corrects="lines: a row replaces another one with the same tags and time",
             keys=frozenset({PrimaryKey.DB}),
             merges=True,

@@ -80,6 +80,7 @@ class IotDb(Database["IotDbSession"]):
         "the server's wal_mode is SYNC",
         replaces_rows=True,
         changes=Changes(
+            no_retags="tags name the series, and a series is not renamed",
             corrects="a tablet: a row replaces another one with the same tags and time",
             keys=frozenset({PrimaryKey.DB}),
             merges=True,

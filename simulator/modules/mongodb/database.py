@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -149,6 +150,7 @@ class Mongodb(Database["MongodbSession"]):
         },
         changes=Changes(
             corrects="update commands that replace documents by _id, by the driver's bulk_write",
+            retags="an update command, of flat documents",
             deletes="a delete command",
         ),
         plans="explain with executionStats",
@@ -181,9 +183,12 @@ class Mongodb(Database["MongodbSession"]):
     def changes(self) -> Changes:
         """How documents are changed, those of a time series in the server's limits."""
         known = super().changes
-        if self.options.document_format is not Format.TIMESERIES:
+        if self.options.document_format is Format.FLAT:
             return known
+        if self.options.document_format is Format.KEY_PAIR:
+            return replace(known, retags="", no_retags="tags are in an array of key and value")
         return Changes(
+            no_retags="the metaField of a time-series collection is not updated by this module",
             no_corrections="the documents of a time-series collection cannot be replaced",
             no_deletion="a time-series collection deletes by its metaField only",
         )

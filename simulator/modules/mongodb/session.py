@@ -26,7 +26,8 @@ from pymongo.errors import (
 )
 
 from simulator.data.block import Block
-from simulator.data.query import Output, Selection, Statement
+from simulator.data.dataset import Retag
+from simulator.data.query import OneOf, Output, Selection, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
@@ -180,6 +181,17 @@ class MongodbSession(Session):
             ordered=self._write["ordered"],
         )
         expect_rows(found.matched_count, rows)
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Update a tag of one series; return how many documents it has."""
+        documents, rows = Documents(table, self._layout), 0
+        concern = WriteConcern(**self._write["writeConcern"])
+        (chosen,) = documents.conditions(Selection(one_of=(OneOf(retag.by, (name,)),)))
+        (new,) = documents.conditions(Selection(one_of=(OneOf(retag.tag, (retag.values[name],)),)))
+        for part in table.names:
+            collection = self.database.get_collection(part, write_concern=concern)
+            rows += collection.update_many(chosen, {"$set": new}).matched_count
+        return rows
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the documents before a time."""

@@ -163,7 +163,9 @@ class MySql(SqlDatabase[MySqlSession]):
         "decide whether it is durable. With MyISAM: written to the operating system's cache",
         # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
-        changes=Changes(corrects="INSERT ... ON DUPLICATE KEY UPDATE", deletes="DELETE"),
+        changes=Changes(
+            corrects="INSERT ... ON DUPLICATE KEY UPDATE", retags="UPDATE", deletes="DELETE"
+        ),
         plans=f"{plans.ANALYZE}, on MariaDB {plans.ANALYZE_JSON}",
         indices=True,
         limits=(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulator.data.block import Block, Coded
+from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.schema import Table, Type
 from simulator.encode.instants import Iso
@@ -251,6 +252,11 @@ class MySqlSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.fetch(statement.text)
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Update a tag of one series; return how many rows have another value now."""
+        updates = sql_changes.updates(self._dialect, table, retag, name)
+        return sum(self.connection.query(statement) for statement in updates)
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time."""

@@ -86,6 +86,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         "fetches all points for the first or last value of several series, and for aggregates of "
         "integers beyond 2**53",
         changes=Changes(
+            no_retags="tags name the series, and a series is not renamed",
             corrects="points: one replaces another of its series and time",
             keys=frozenset({PrimaryKey.DB}),
             merges=True,

@@ -8,6 +8,7 @@ from io import BytesIO
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
@@ -216,6 +217,14 @@ class PostgresSession(Session):
         """Run a statement and fetch every row."""
         self.cursor.execute(statement.text, statement.parameters or None)
         return self.cursor.fetchall()
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Update a tag of one series; return how many rows it has."""
+        rows = 0
+        for statement in sql_changes.updates(self.dialect_of(table), table, retag, name):
+            self.cursor.execute(statement)
+            rows += self.cursor.rowcount
+        return rows
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time."""

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+from simulator.data.dataset import Retag
 from simulator.data.query import Selection
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.modules.changes import Changes
 from simulator.modules.shared import sql
 
-CHANGES = Changes(corrects="INSERT ... ON CONFLICT (id) DO UPDATE", deletes="DELETE")
+CHANGES = Changes(
+    corrects="INSERT ... ON CONFLICT (id) DO UPDATE", retags="UPDATE", deletes="DELETE"
+)
 """What most SQL databases have."""
 
 
@@ -23,6 +26,13 @@ def on_conflict(dialect: sql.Dialect, table: Table) -> str:
     fields = [dialect.name(column.name) for column in table.fields]
     new = ", ".join(f"{name} = excluded.{name}" for name in fields)
     return f" ON CONFLICT ({dialect.names(dialect.unique(table))}) DO UPDATE SET {new}"
+
+
+def updates(dialect: sql.Dialect, table: Table, retag: Retag, name: str) -> Sequence[str]:
+    """Return the statements that update a tag of one series, one for each part."""
+    new = f"{dialect.name(retag.tag)} = {dialect.text(retag.values[name])}"
+    where = f"{dialect.name(retag.by)} = {dialect.text(name)}"
+    return [f"UPDATE {dialect.name(part)} SET {new} WHERE {where}" for part in table.names]
 
 
 def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:

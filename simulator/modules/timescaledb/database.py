@@ -96,6 +96,7 @@ class Timescaledb(Postgres):
         Postgres.capabilities,
         changes=Changes(
             corrects="INSERT ... ON CONFLICT (id, time) DO UPDATE",
+            retags="UPDATE",
             deletes="DELETE",
             drops="drop_chunks",
         ),

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Texts, Values, replaced
-from simulator.data.changes import corrected, in_unit, portion, since
+from simulator.data.changes import corrected, in_unit, portion, retagged, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.query import OneOf, Selection
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey, TimeUnit
 from simulator.data.workloads import workload_class
@@ -141,3 +142,47 @@ def test_null_takes_the_place_of_a_value_and_a_value_that_of_null():
     assert found.values().tolist()[1:] == [8, 3]
     plain = replaced(Values(np.array([1, 2])), np.array([0]), Values(np.array([5])))
     assert plain.valid is None
+
+
+def fleet(**params):
+    return made("cpu", (RowRange(start=0, stop=60),), scale=6, **params)
+
+
+def test_tags_of_some_series_are_updated_to_values_that_the_table_may_hold():
+    before = fleet()
+    (retag,) = retags_of(before, 0.5)
+    assert (retag.tag, retag.by, len(retag.values)) == ("region", "hostname", 3)
+    old, new = drawn(before), drawn(retagged(before, [retag]))
+    for row, name in enumerate(old["hostname"]):
+        wanted = retag.values.get(name.decode(), old["region"][row].decode())
+        assert new["region"][row].decode() == wanted
+        assert (new["region"][row] != old["region"][row]) == (name.decode() in retag.values)
+        assert new["region"][row] in old["region"]
+    assert {n: v for n, v in old.items() if n != "region"} == {
+        n: v for n, v in new.items() if n != "region"
+    }
+
+
+def test_a_reader_without_the_name_of_the_series_knows_updated_tags_all_the_same():
+    dataset = retagged(fleet(), retags_of(fleet(), 0.5))
+    reader = DatasetReader(dataset)
+    table = reader.tables[0].only({"region"})
+    reader.tables = (table,)
+    block = reader.drawn(table, np.arange(60))
+    assert {*block.data} == {"region", "time"}
+    assert block.data["region"].values().tolist() == drawn(dataset)["region"]
+
+
+def test_rows_are_not_named_by_the_value_of_a_tag_that_was_updated():
+    before = fleet()
+    changed = DatasetReader(retagged(before, retags_of(before, 0.5)))
+    (table,) = changed.tables
+    by_host = Selection(one_of=(OneOf("hostname", ("host_1",)),))
+    by_region = Selection(one_of=(OneOf("region", ("eu-central-1",)),))
+    assert changed.candidates(table, by_host) is not None
+    assert changed.candidates(table, by_region) is None
+
+
+def test_without_a_tag_beside_the_name_of_the_series_there_is_no_update():
+    assert retags_of(made(), 0.5) == []
+    assert retags_of(made("cpu", (RowRange(start=0, stop=9),), scale=1), 0.5) == []

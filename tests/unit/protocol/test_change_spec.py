@@ -1,7 +1,7 @@
 """A run that changes rows: what its tasks leave, and what marks say of it."""
 
 from simulator.data.changes import since
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset, DatasetReader, Retag
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.protocol import mark as marks
@@ -43,7 +43,9 @@ def test_a_mark_keeps_corrections_and_without_them_is_as_earlier_versions_wrote_
             version="0.1.0", by="me", at_ms=7,
         )  # fmt: skip
 
-    for dataset in (STORED, spec_of(Change(correct=(RowRange(start=0, stop=9),))).after):
+    retag = Retag(table=0, tag="rack", by="hostname", values={"host_1": "7"})
+    updated = STORED.model_copy(update={"retags": (retag,)})
+    for dataset in (STORED, updated, spec_of(Change(correct=(RowRange(start=0, stop=9),))).after):
         assert marks.decode(marks.encode(mark_of(dataset)), 7) == mark_of(dataset)
     assert marks.same_rows(STORED, STORED)
     assert not marks.same_rows(STORED, spec_of(Change(correct=STORED.ranges)).after)
