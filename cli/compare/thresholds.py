@@ -22,10 +22,13 @@ from simulator.errors import nearest
 
 EXIT_CODE = 99
 """That of k6, for the same."""
-FORM = "FIGURE OP NUMBER[UNIT] [at workers=N or query=NAME], such as 'p99_ms > 20ms at workers=4'"
+FORM = (
+    "FIGURE OP NUMBER[UNIT] [at workers=N, query=NAME or change=NAME], such as"
+    " 'p99_ms > 20ms at workers=4'"
+)
 _WRITTEN = re.compile(
     r"\s*([\w-]+)\s*([<>]=?)\s*([+-]?[\d_.]+(?:[eE][+-]?\d+)?[kKMG]?)\s*([^\s\d]*)"
-    r"(?:\s+at\s+(workers|query)\s*=\s*(\S+))?\s*"
+    r"(?:\s+at\s+(workers|query|change)\s*=\s*(\S+))?\s*"
 )
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -73,7 +76,7 @@ class Threshold:
     limit: float
     """In the unit of the figure."""
     key: str = ""
-    """What names the rows that it is about: workers or query; empty: all rows."""
+    """What names the rows that it is about: workers, query or change; empty: all rows."""
     value: str = ""
 
     def is_reached(self, value: float) -> bool:

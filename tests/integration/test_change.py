@@ -95,9 +95,11 @@ def test_rows_are_deleted_and_corrected_and_later_commands_go_on_with_what_is_le
 ) -> None:
     filled(lite, "--workers=2", "--num-inserts=3000", "--primary-key=client")
     done = changed(lite, "--delete-oldest=50%", "--delete-steps=3", "--correct=10%",
-                   "--correct-workers=2", "--batch=50", "--verify=full")  # fmt: skip
+                   "--correct-workers=2", "--batch=50", "--verify=full",
+                   "--fail-if=rows_per_s < 1 at change=deletion",
+                   "--fail-if=p50_ms > 100us at change=correct*")  # fmt: skip
 
-    assert done.code == 0, done.err
+    assert (done.code, done.err.count("threshold failed")) == (99, 1), done.err
     rows = {row["change"]: row for row in done.json["rows"]}
     assert {row["verdict"] for row in rows.values()} == {"verified"}
     assert (rows["deletion"]["rows"], rows["deletion"]["workers"]) == (3000, 1)

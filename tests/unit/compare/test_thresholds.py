@@ -61,7 +61,7 @@ def test_limits_have_the_units_of_their_figures(text, figure, sign, limit):
         ("slower > 0", INSERTS, "unknown figure 'slower'"),
         ("p99_ms > 20 MB/s", INSERTS, "unknown unit 'MB/s' of p99_ms: expected one of ms, us, s"),
         ("slower > 2 %", COMPARISONS, "unknown unit '%' of slower: expected none"),
-        ("p99_ms = 20", INSERTS, "expected FIGURE OP NUMBER[UNIT] [at workers=N or query=NAME]"),
+        ("p99_ms = 20", INSERTS, "expected FIGURE OP NUMBER[UNIT] [at workers=N, query=NAME or"),
         ("p99_ms > ", INSERTS, "expected FIGURE OP NUMBER[UNIT]"),
         ("p99_ms > 1..2", INSERTS, "expected a number such as 1000"),
         ("p99_ms > 20 at workers=3", INSERTS, "no workers=3 in what is measured (known: 1, 4)"),
