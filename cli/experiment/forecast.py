@@ -186,6 +186,8 @@ def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str
         "time and disk space follow from earlier inserts in --output of the same workload and batch"
         " size, such as those of --size demo; queries are not included"
     )
+    if any(setting.change for setting in plan.settings):
+        yield "change: its time is not included"
     if any(setting.mixed for setting in plan.settings):
         yield "mixed: its time is included, and the space of the rows that it adds is not"
     if any(each.pair.setting.search for each in found):

@@ -113,7 +113,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
 def _measured(setting: Setting) -> dict[str, Any]:
     """Return what results depend on: of files of the user the content, not the path."""
     unset = {"shards", "batches", "batch_of", "repeats"}
-    unset |= set() if setting.mixed else {"mixed"}
+    unset |= {name for name in ("mixed", "change") if name not in setting.asked}
     found = setting.model_dump(mode="json", by_alias=True, exclude=unset)
     for asked in filter(None, (found["query"], found.get("mixed"))):
         if own := asked.pop("queries"):

@@ -2,7 +2,8 @@
 
 A measure of inserts is the name of a figure: `rows_per_s`. That of a query is followed by the
 query: `p99_ms groupby`; that of a mixed load by the query, `inserts` or `all queries`:
-`mixed_p99_ms inserts`; and that of a step of a fill-level test by its number: `step_rows_per_s 1`.
+`mixed_p99_ms inserts`; that of a change by its name: `change_rows_per_s deletion`; and that of a
+step of a fill-level test by its number: `step_rows_per_s 1`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,7 @@ from cli.report.resources import client_in, machine_in, server_in
 from cli.results.result import Result
 from cli.summary import figures
 from cli.summary.inserts import timed_inserts
-from cli.summary.subjects import LEVEL, LOAD, QUERY, WORKERS
+from cli.summary.subjects import CHANGE, LEVEL, LOAD, QUERY, WORKERS
 from simulator.protocol.spec import Work
 
 _OF_ITEMS = {
@@ -31,7 +32,9 @@ Cores are means over the timed phase of an item with `resources`, memory is the 
 `last_to_first` is the rate of the last step of a fill-level test over that of the first; `verified`
 is 1 if all rows and answers are right, and 0 otherwise.
 """
-_MIXED, _STEP = "mixed_", "step_"
+_MIXED, _CHANGE, _STEP = "mixed_", "change_", "step_"
+_NAMED = {_MIXED: LOAD, _CHANGE: CHANGE}
+"""Beginnings of measures of rows with names, besides those of queries."""
 _ADDED = ("rows", "timed_s", "stored_s")
 """Figures that are sums over the steps of a fill-level test; the others are means."""
 _EARLIER = {
@@ -55,8 +58,9 @@ def is_measure(name: str) -> bool:
     kind, _, row = name.partition(" ")
     if kind.startswith(_STEP):
         return kind.removeprefix(_STEP) in LEVEL.figures and step_of(name) is not None
-    if kind.startswith(_MIXED):
-        return bool(row) and kind.removeprefix(_MIXED) in LOAD.figures
+    for prefix, subject in _NAMED.items():
+        if kind.startswith(prefix):
+            return bool(row) and kind.removeprefix(prefix) in subject.figures
     known = QUERY.figures if row else {*WORKERS.figures, *_OF_ITEMS}
     return kind in known
 
@@ -70,7 +74,9 @@ def step_of(measure: str) -> int | None:
 def unit_of(measure: str) -> str:
     """Return the unit of a measure."""
     kind = measure.partition(" ")[0]
-    unit = figures.unit_of(kind.removeprefix(_STEP).removeprefix(_MIXED))
+    for prefix in (_STEP, *_NAMED):
+        kind = kind.removeprefix(prefix)
+    unit = figures.unit_of(kind)
     return unit.value if unit else _OF_ITEMS[kind]
 
 
@@ -79,7 +85,7 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
     found: dict[str, float] = {}
     right = True
     for result in results:
-        found |= _of_rows(result) if kind_of(result).asks else _inserted(result)
+        found |= _inserted(result) if result.kind == "insert" else _of_rows(result)
         right = right and result.exit_code == 0
     return {**found, "verified": float(right)} if found else {}
 
@@ -116,10 +122,11 @@ def _used(found: Resources) -> Mapping[str, float]:
 
 
 def _of_rows(result: Result) -> Mapping[str, float]:
-    """Return the measures of each query, and of a mixed load's inserts and queries together."""
-    summary, is_mixed = summary_of(result), kind_of(result).writes
+    """Return the measures of each query or change, and of a mixed load's queries together."""
+    summary, writes = summary_of(result), kind_of(result).writes
+    prefix = f"{result.kind}_" if writes else ""
     return {
-        f"{_MIXED if is_mixed else ''}{name} {row.place.name}": figure.value
-        for row in (summary.every if is_mixed else summary.rows)
+        f"{prefix}{name} {row.place.name}": figure.value
+        for row in (summary.every if writes else summary.rows)
         for name, figure in row.figures.items()
     }

@@ -15,18 +15,19 @@ from cli.experiment.settings import MOST_REPEATS, Name, Setting
 from cli.input.records import Record, read_record
 from cli.input.values import Count, Share
 from cli.kinds import kind_named
-from cli.planning import mixed_plan
+from cli.planning import change_plan, mixed_plan
 from cli.planning.insert_options import generator_params, option_problems
 from cli.planning.options import Insert
 from cli.planning.plan import empty_dataset
 from cli.planning.query_plan import load_problems, matches_of
 from cli.planning.stages import stage_conflicts
 from cli.summary.rows import ALL_QUERIES, INSERTS
-from cli.summary.subjects import LOAD, QUERY
+from cli.summary.subjects import CHANGE, LOAD, QUERY
 from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 
 
 class PlanTarget(Record):
@@ -81,10 +82,12 @@ class Plan(Record):
             queries |= dict.fromkeys(types)
             queries |= dict.fromkeys(each.query.own if each.query else ())
             queries |= dict.fromkeys(each.mixed.own if each.mixed else ())
-            queries |= dict.fromkeys([INSERTS] if each.mixed else [])
+            queries |= dict.fromkeys([INSERTS] if each.mixed or each.change else [])
+            queries |= dict.fromkeys((CORRECTIONS, DELETION, TAGS) if each.change else ())
         inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
         subjects = {kind_named("insert").subject(dict(each)) for each in inserted}
         subjects |= {LOAD for each in self.settings if each.mixed}
+        subjects |= {CHANGE for each in self.settings if each.change}
         swept = [each.query.options(0.0) for each in self.settings if each.query]
         workers = {count for each in inserted for count in each.active}
         workers |= {count for each in swept for count in each.active}
@@ -219,6 +222,9 @@ def _setting_problems(setting: Setting) -> list[str]:
     if setting.mixed:
         found = mixed_plan.option_problems(setting.mixed.options(0.0))
         problems += [f"mixed: {text}" for text in found]
+    if setting.change:
+        found = change_plan.option_problems(setting.change.options(0.0))
+        problems += [f"change: {text}" for text in found]
     return problems
 
 

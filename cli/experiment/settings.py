@@ -8,6 +8,7 @@ from pydantic import Field
 from cli.experiment.search import FIRST_BATCH_ROWS, Search, Sought
 from cli.input.records import Record
 from cli.input.values import Count
+from cli.planning.change_options import Change
 from cli.planning.options import LARGEST_BATCH_ROWS, MOST_TABLES, Insert
 from cli.planning.query_options import Mixed, Query
 from simulator.data.dataset import PartsBy
@@ -20,13 +21,15 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 class Setting(Record):
     """What is measured once: an insert into empty tables, and perhaps queries on its rows.
 
-    At last, perhaps, a mixed load: other rows, and queries on those of the insert.
+    At last, perhaps, a mixed load: other rows, and queries on those of the insert; and changes of
+    what is stored then.
     """
 
     name: Name
     insert: Insert
     query: Query | None = None
     mixed: Mixed | None = None
+    change: Change | None = None
     resources: bool = False
     """Whether CPU, load and memory are measured."""
     options: dict[str, Any] = Field({})
@@ -50,9 +53,9 @@ class Setting(Record):
         return ("insert", *self.asked)
 
     @property
-    def asked(self) -> Mapping[str, Query | Mixed]:
+    def asked(self) -> Mapping[str, Query | Mixed | Change]:
         """What follows the insert, in its order: kind of sweep -> its options."""
-        given = {"query": self.query, "mixed": self.mixed}
+        given = {"query": self.query, "mixed": self.mixed, "change": self.change}
         return {kind: options for kind, options in given.items() if options}
 
     def options_of(self, module: str) -> Mapping[str, Any]:

@@ -18,13 +18,15 @@ from simulator.errors import counted
 _INSERTS = ("rows_per_s", "rows_per_s_stored", "p50_ms", "p99_ms", "bytes_per_row")
 _QUERIES = ("avg_ms", "queries_per_s")
 _MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
+_CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 
 
 def printed(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    for table in (_inserts(record.lines), _queries(record.lines), _mixed(record.lines)):
+    tables = (_inserts, _queries, _mixed, _changes)
+    for table in (make(record.lines) for make in tables):
         if table.row_count:
             console.print(table)
             console.print()
@@ -48,6 +50,10 @@ def _queries(lines: Sequence[PlanLine]) -> Table:
 
 def _mixed(lines: Sequence[PlanLine]) -> Table:
     return _by_row("Load", "mixed_", _MIXED, lines)
+
+
+def _changes(lines: Sequence[PlanLine]) -> Table:
+    return _by_row("Change", "change_", _CHANGED, lines)
 
 
 def _by_row(title: str, prefix: str, figures: Sequence[str], lines: Sequence[PlanLine]) -> Table:
@@ -77,7 +83,7 @@ def _grouped(lines: Sequence[PlanLine]) -> Iterator[tuple[str, str, PlanLine]]:
 def _table(*titles: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for title in titles:
-        is_text = title in {"Setting", "Target", "Query", "Load", "Verdict"}
+        is_text = title in {"Setting", "Target", "Query", "Load", "Change", "Verdict"}
         table.add_column(
             title, justify="left" if is_text else "right", vertical="bottom", overflow="fold",
             no_wrap=not is_text or title == "Verdict",

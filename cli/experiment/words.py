@@ -1,9 +1,10 @@
-"""The items of a plan as commands: what `insert`, `query` and `mixed` get to measure the same."""
+"""The items of a plan as commands: what `insert`, `query`, ... get to measure the same."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cli.experiment.settings import Setting
+from cli.planning.change_options import Change
 from cli.planning.options import Insert, Machine
 from cli.planning.query_options import Mixed, Query
 from cli.targets.config import Target, as_kept
@@ -20,23 +21,23 @@ def insert_words(
 
 def asked_words(
     setting: Setting,
-    asked: Query | Mixed,
+    asked: Query | Mixed | Change,
     target: Target,
     given: Mapping[str, Any],
     timeout_s: float,
 ) -> tuple[str, ...]:
-    """Return the words of the queries on the rows of the insert, alone or beside inserts."""
-    name = "query" if isinstance(asked, Query) else "mixed"
+    """Return the words of a command on the rows of the insert; `asked` is one of the setting's."""
+    (name,) = (kind for kind, each in setting.asked.items() if each is asked)
     words = [name, *_target_words(setting, target, given), *_own_words(asked, target)]
     return (*words, *_common_words(setting, timeout_s))
 
 
-def _own_words(options: Insert | Query | Mixed, target: Target) -> list[str]:
+def _own_words(options: Insert | Query | Mixed | Change, target: Target) -> list[str]:
     """Return what is not a default, without credentials."""
     if isinstance(options, Machine) and options.before_run:
         command = target.options.redact(options.before_run)
         options = options.model_copy(update={"before_run": command})
-    staged = isinstance(options, Mixed) or options.stages
+    staged = isinstance(options, Mixed | Change) or options.stages
     return options.words(*() if staged else ("workers",))
 
 

@@ -61,7 +61,15 @@ class Beside(Options):
     """For how long they insert rows, such as 30s."""
 
 
-class ChangeOptions(OfInsert, Resources, Verification, Sending, Beside, Changed):
+class Change(Verification, Sending, Beside, Changed):
+    """The options of `change` that a plan has, too."""
+
+    def options(self, timeout_s: float) -> "ChangeOptions":
+        """Return the options of one run."""
+        return ChangeOptions(**dict(self)).decided(timeout_s)
+
+
+class ChangeOptions(OfInsert, Resources, Change):
     """The options of `change`."""
 
     GROUP: ClassVar[str] = "Changes"

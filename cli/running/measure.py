@@ -14,6 +14,7 @@ from cli.host.interrupts import Interrupts
 from cli.kinds import kind_named
 from cli.options.plans import PlanOptions, PlanRun
 from cli.planning import plan
+from cli.planning.change_options import Change
 from cli.planning.insert_options import generator_params, target_problems
 from cli.planning.options import Insert
 from cli.planning.plan import PlannedRun, Stored
@@ -151,7 +152,7 @@ class Measuring:
         item: Item,
         sweep: Sweep,
         planned: list[PlannedRun],
-        setting: Insert | Query | Mixed,
+        setting: Insert | Query | Mixed | Change,
     ) -> tuple[Path | None, Result]:
         sweep = sweep.on(setting, self.environment)
         meter = None

@@ -182,16 +182,13 @@ class Mongodb(Database["MongodbSession"]):
     @property
     def changes(self) -> Changes:
         """How documents are changed, those of a time series in the server's limits."""
-        known = super().changes
-        if self.options.document_format is Format.FLAT:
+        known, layout = super().changes, self.options.document_format
+        if layout is Format.FLAT:
             return known
-        if self.options.document_format is Format.KEY_PAIR:
-            return replace(known, retags="", no_retags="tags are in an array of key and value")
-        return Changes(
-            no_retags="the metaField of a time-series collection is not updated by this module",
-            no_corrections="the documents of a time-series collection cannot be replaced",
-            no_deletion="a time-series collection deletes by its metaField only",
-        )
+        if layout is Format.KEY_PAIR:
+            return replace(known, retags="", no_retags="tags are pairs of key and value")
+        why_not = "a time-series collection replaces nothing, and deletes by its metaField only"
+        return Changes(no_retags=why_not, no_corrections=why_not, no_deletion=why_not)
 
     # --- connecting
 

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from cli.experiment.measures import is_measure, unit_of
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.words import asked_words, insert_words
 from cli.input.records import FOLDER
 from cli.main import commands
 from cli.options.declared import instance
+from cli.planning.change_options import ChangeOptions
 from cli.planning.options import InsertOptions
 from cli.planning.query_options import MixedOptions, QueryOptions
 from cli.targets.config import Target
@@ -130,3 +132,18 @@ def test_a_mixed_load_has_the_options_of_its_setting():
     assert words[0] == "mixed"
     assert parsed(words).params["timeout_s"] == 90
     assert meant(words, MixedOptions) == TIMED.mixed.options(0.0)
+
+
+def test_a_change_has_the_options_of_its_setting_and_measures_of_its_own():
+    given = {"delete_oldest": "50%", "correct": "10%", "delete_steps": 4, "insert_workers": 2,
+             "duration": "5s", "insert_rate": "1k", "at": "1s"}  # fmt: skip
+    text = {"name": "s", "insert": {"primary_key": "client"}, "change": given}
+    (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
+    words = asked_words(setting, setting.change, TARGET, {}, 0.0)
+
+    assert (words[0], setting.kinds) == ("change", ("insert", "change"))
+    assert meant(words, ChangeOptions) == setting.change.options(0.0)
+    assert is_measure("change_rows_per_s deletion")
+    assert unit_of("change_p99_ms tag updates") == "ms"
+    assert not is_measure("change_rows_per_s")
+    assert not is_measure("change_bytes_per_s_of_nothing deletion")
