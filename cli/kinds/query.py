@@ -6,6 +6,7 @@ from typing import Any
 from cli.input.quantities import shown_time
 from cli.kinds.asking import asked_about, asking_warnings
 from cli.kinds.kind import Kind, Planned, Wanted
+from cli.kinds.writing import REACHED
 from cli.planning.plan import PlannedRun
 from cli.planning.query_options import QueryOptions
 from cli.planning.query_plan import left_out, query_runs
@@ -95,6 +96,15 @@ class Query(Kind[QueryOptions]):
     def warnings(self, result: Result) -> Iterator[str]:
         """Yield what makes the times of queries depend on the client."""
         yield from asking_warnings(result, self.summary(result))
+        wanted = float(result.configuration.get("rate") or 0.0)
+        for row in self.summary(result).rows if wanted else ():
+            reached = row.value("queries_per_s")
+            if reached is not None and reached < REACHED * wanted:
+                yield (
+                    f"query {row.place.name}: reached only {reached:,.3g} of the requested"
+                    f" {wanted:,.3g} queries/s, so the waits include the delay behind schedule;"
+                    " lower --rate, or use more workers"
+                )
 
     def showing(self, result: Result) -> Showing:
         """Return the pictures of queries, or those of ramps."""

@@ -138,6 +138,10 @@ class Asking(Options):
     """How often all workers together run each query."""
     duration_s: Duration = 0.0
     """For how long the workers run each query."""
+    rate: Number = 0.0
+    """Queries/s of each type, by all workers together; the wait counts from the scheduled time.
+    0: a worker asks again once it is answered.
+    """
     warmup_s: Duration = 0.0
     """For how long each worker runs each query, after the first run, before runs are timed. These
     answers are checked.

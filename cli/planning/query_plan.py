@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from cli.input.options import outside
 from cli.input.quantities import LONGEST_S
-from cli.planning.insert_options import worker_problems
+from cli.planning.insert_options import FASTEST_RATE, SLOWEST_RATE, worker_problems
 from cli.planning.options import MOST_WORKERS
 from cli.planning.own_queries import own_problems
 from cli.planning.plan import PlannedRun, spec_of
@@ -80,6 +80,7 @@ def query_runs(  # noqa: PLR0913
     clocking = Clocking(
         duration_s=duration_of(options.stages) or options.duration_s,
         warmup_s=options.warmup_s,
+        queries_per_s=options.rate,
         stages=options.stages,
     )
     every: dict[str, QueryType[Query | TextQuery]]
@@ -131,6 +132,13 @@ def load_problems(options: QueryOptions) -> list[str]:
         "--count": options.count is not None,
         "--duration": bool(options.duration_s),
     }
+    if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
+        problems.append(
+            f"--rate: expected 0 for no schedule, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f}"
+            f" queries/s, got {options.rate:g}"
+        )
+    if options.rate and options.ramp:
+        problems.append("--rate: a ramp lets in workers that ask as fast as they can; leave it out")
     ways = [name for name, is_given in given.items() if is_given]
     if len(ways) > 1:
         problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")

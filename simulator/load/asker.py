@@ -13,7 +13,7 @@ from simulator.errors import RunError
 from simulator.load.client import AnswerName, Rows
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations, StageMeter
-from simulator.load.pace import NEVER_NS, Timetable, paces_of, wait_until
+from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import MOST_ANSWERS, QueryTimes, digest_of
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
@@ -87,17 +87,24 @@ class Asker:
         duration_s: float,
         report: Report,
         over: Callable[[], bool] | None = None,
+        pace: Pace = FASTEST,
     ) -> QueryTimes:
         """Run the type as often or as long as the task says; report its answers afterwards.
 
-        With `over`, until it returns True.
+        With `over`, until it returns True. With a rate, each run is due at a time.
         """
         self.warm(stop, report)
         began_ns = ended_ns = time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
         over = over or (lambda: ended_ns >= end_ns)
+        timetable = Timetable([pace], began_ns, began_ns)
         while self.waits.count < wanted or (not wanted and (not self.waits.count or not over())):
-            self.once(stop, report)
+            due_ns = timetable.due_ns(ended_ns) if pace.rate_per_s else None
+            if due_ns is not None:
+                if due_ns >= end_ns and self.waits.count and not wanted:
+                    break
+                wait_until(due_ns, stop)
+            self.once(stop, report, due_ns)
             ended_ns = time.perf_counter_ns()
         return self.times((ended_ns - began_ns) / 1e9, report)
 
@@ -116,11 +123,13 @@ class Asker:
         """
         start_ns = ended_ns = time.perf_counter_ns()
         meter = StageMeter(clocking.stages, start_ns)
-        timetable = Timetable(paces_of(clocking, place, place + 1), start_ns, start_ns)
+        rate_per_s = clocking.queries_per_s
+        paces = paces_of(clocking, place, place + 1, rate_per_s)
+        timetable = Timetable(paces, start_ns, start_ns)
         while (due_ns := timetable.due_ns(time.perf_counter_ns())) != NEVER_NS:
             wait_until(due_ns, stop)
             began_ns = time.perf_counter_ns()
-            waited_ns = self.once(stop, report)
+            waited_ns = self.once(stop, report, due_ns if rate_per_s else None)
             ended_ns = time.perf_counter_ns()
             meter.record(began_ns, waited_ns, ended_ns)
         # What follows would disturb the others.

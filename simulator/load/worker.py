@@ -25,7 +25,7 @@ from simulator.load.failures import Failures
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.fresh import EveryAnswer, Moving
 from simulator.load.meter import Durations, Meter
-from simulator.load.pace import paces_of
+from simulator.load.pace import Pace, paces_of
 from simulator.load.records import RecordReader
 from simulator.load.send_log import SendLog
 from simulator.load.sender import Sender
@@ -343,7 +343,8 @@ class Worker:
                 times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
             else:
                 over = partial(self._is_over, name) if self._spec.load.ramp else None
-                times = asker.ask(self._stop, clocking.duration_s, report, over)
+                pace = Pace(clocking.queries_per_s / task.every, task.place / task.every)
+                times = asker.ask(self._stop, clocking.duration_s, report, over, pace)
             self._queries.append(times)
         self._run_clock.stop()
 

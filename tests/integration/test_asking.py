@@ -93,3 +93,21 @@ def test_a_ramp_ends_with_all_workers_or_at_once(stored: CommandLine) -> None:
         assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
         assert all(row["timed"] > 0 for row in asked.json["rows"])
     assert [step["workers"] for step in within.json["ramps"][0]["steps"]] == [1, 2]
+
+
+def test_queries_on_a_schedule_wait_from_when_they_are_due(cli: CommandLine) -> None:
+    path = f"--extra-option=path={cli.folder / 'rate.db'}"
+    filled = cli.run("insert", "--target=sqlite", path, "--workers=1", "--runs=1", "--batch=500",
+                     "--num-inserts=2000", "--quiet")  # fmt: skip
+    assert filled.code == 0, filled.err
+    asked = ("query", "--target=sqlite", path, "--types=count-events", "--format=json")
+    done = cli.run(*asked, "--workers=2", "--rate=40", "--duration=2s")
+    assert done.code == 0, done.err
+    (row,) = done.json["rows"]
+    assert row["verdict"] == "verified"
+    assert 35 < row["queries_per_s"] < 45
+    assert 70 <= row["timed"] <= 82
+    assert cli.run(*asked, "--workers=1", "--rate=1M", "--duration=1s").code == 0
+    assert any("reached only" in warning for warning in cli.results()[-1]["warnings"])
+    refused = cli.run(*asked, "--rate=5", "--ramp", "--response-limit=1s")
+    assert "--rate: a ramp lets in workers that ask as fast as they can" in refused.err

@@ -12,6 +12,7 @@ from simulator.load import asker as asking
 from simulator.load.asker import asker_of
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
+from simulator.load.pace import FASTEST, Pace
 from simulator.modules import waits
 from simulator.modules.base import Session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -50,6 +51,11 @@ def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(asking, "time", clock)
     monkeypatch.setattr(waits, "time", clock)
+
+    def wait_until(due_ns, _):
+        clock.now_ns = max(clock.now_ns, due_ns)
+
+    monkeypatch.setattr(asking, "wait_until", wait_until)
     return clock
 
 
@@ -86,7 +92,7 @@ class Scripted(Session):
             return [(self.rows(len(self.asked)),)]
 
 
-def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, **more):
+def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, pace=FASTEST, **more):
     """Return the times, and the reported answers as (instance, rows)."""
     reported = []
     asker = asker_of(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task, **more)
@@ -97,7 +103,7 @@ def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, **mo
         reported.extend((instance, rows) for (instance, _), rows in found.items())
         assert all(digest_of(rows) == digest for (_, digest), rows in found.items())
 
-    return asker.ask(stop or threading.Event(), duration_s, report, over), reported
+    return asker.ask(stop or threading.Event(), duration_s, report, over, pace), reported
 
 
 def test_the_first_run_is_apart_and_the_others_are_in_the_histogram():
@@ -171,6 +177,28 @@ def test_a_query_of_a_ramp_is_asked_until_that_is_over_and_at_least_once(until, 
     times, _ = ask(session, FIXED, task, over=lambda: len(session.asked) >= until + 3)
 
     assert (times.runs, len(session.asked)) == (runs, runs + 3)
+
+
+@pytest.mark.parametrize(
+    ("pace", "runs", "wait_s", "asked", "waited_s"),
+    [
+        (Pace(10), 0, 0.005, 10, 0.05),
+        (Pace(10, 0.5), 0, 0.005, 10, 0.05),
+        (Pace(10), 0, 0.2, 5, 0.2 + 0.3 + 0.4 + 0.5 + 0.6),
+        (Pace(10), 25, 0.005, 25, 0.125),
+        (Pace(0.5), 0, 0.005, 1, 0.005),
+        (Pace(0.5, 0.9), 0, 0.005, 1, 0.005),
+    ],
+)
+def test_with_a_rate_each_run_is_due_at_a_time_and_waits_from_then(
+    pace, runs, wait_s, asked, waited_s
+):
+    session = Scripted(always_1, wait_s=wait_s)
+    task = Ask(place=0, every=1, runs=runs)
+    times, _ = ask(session, FIXED, task, duration_s=1.0, pace=pace)
+
+    assert times.runs == asked
+    assert times.wait_s == pytest.approx(waited_s)
 
 
 def test_many_answers_are_reported_before_the_end(monkeypatch):
