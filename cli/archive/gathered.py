@@ -64,8 +64,8 @@ def _of_items(record: Reproduction | PlanRecord, what: str) -> Outline:
 
 
 def _of_capacity(record: Capacity) -> Outline:
-    found = record.holds_rows_per_s
-    rate = "no rate keeps" if found is None else f"{found:,.0f} rows/s keep"
+    found = record.holds_per_s
+    rate = "no rate keeps" if found is None else f"{found:,.0f} {record.of.unit} keep"
     what = f"{rate} {' and '.join(record.objective)}"
     return Outline(record.created, (record.target,), what, record.verdict)
 

@@ -1,32 +1,57 @@
 """The record of a search for the capacity of a target."""
 
+import re
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from cli.capacity.search import Bound, Level, bracket_of, knee_of
 from cli.host.machine import Machine
 
-FORMAT_VERSION: Literal[1] = 1
+FORMAT_VERSION: Literal[2] = 2
+_EARLIER = "rows_per_s"
+"""How names of rates end in files of version 1, which are about inserts."""
+
+
+class Of(StrEnum):
+    """What a rate is of."""
+
+    INSERTS = "inserts"
+    QUERIES = "queries"
+
+    @property
+    def unit(self) -> str:
+        """The unit of a rate."""
+        return "rows/s" if self is Of.INSERTS else "queries/s"
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, given: Any) -> Any:
+        """Read files of version 1."""
+        if not isinstance(given, dict):
+            return given
+        found = {re.sub(f"{_EARLIER}$", "per_s", name): v for name, v in given.items()}
+        return {**found, "format_version": 2} if found.get("format_version") == 1 else found
+
 
 class RateRecord(_Frozen):
     """A rate, and what its repeats came to."""
 
-    rate_rows_per_s: float
+    rate_per_s: float
     holds: bool
     held: int
     """Repeats that kept the schedule and met the objective."""
     repeats: int
     reached: Bound | None
     """What most of the other repeats have reached; None if the rate holds."""
-    rows_per_s: tuple[float, ...]
-    """Acknowledged, of each repeat."""
+    per_s: tuple[float, ...]
+    """Acknowledged rows, or answers, of each repeat."""
     p50_ms: tuple[float, ...]
     p99_ms: tuple[float, ...]
     client_share: tuple[float, ...]
@@ -38,7 +63,7 @@ class Capacity(_Frozen):
     """The curve of a target, and the rates between which its capacity lies."""
 
     kind: Literal["capacity"] = "capacity"
-    format_version: Literal[1] = FORMAT_VERSION
+    format_version: Literal[2] = FORMAT_VERSION
     program_version: str
     sweep_id: str
     """The sweeps of its rates have ids that begin so."""
@@ -47,21 +72,22 @@ class Capacity(_Frozen):
     cause: str = ""
     target: str
     module: str
+    of: Of = Of.INSERTS
     objective: tuple[str, ...]
     """What a rate must meet, all of it."""
     configuration: dict[str, Any]
     command: tuple[str, ...] = ()
     """As in the result of a sweep."""
     machine: Machine
-    unscheduled_rows_per_s: tuple[float, ...] = ()
-    """Acknowledged without a schedule, of each repeat."""
+    unscheduled_per_s: tuple[float, ...] = ()
+    """The same without a schedule, of each repeat."""
     rates: tuple[RateRecord, ...] = ()
     """In the order of their measurement."""
-    holds_rows_per_s: float | None = None
+    holds_per_s: float | None = None
     """The capacity: the highest rate that holds; None: none does."""
-    fails_rows_per_s: float | None = None
+    fails_per_s: float | None = None
     """The lowest rate above it that does not hold; None: no rate was too high."""
-    knee_rows_per_s: float | None = None
+    knee_per_s: float | None = None
     """Up to this rate p99 is at most twice that of the lowest one."""
     bound: Bound | None = None
     """What the rate above the capacity has reached."""
@@ -76,12 +102,12 @@ def rate_record(level: Level) -> RateRecord:
     """Return the record of a rate."""
     trials = level.trials
     return RateRecord(
-        rate_rows_per_s=level.rate_rows_per_s,
+        rate_per_s=level.rate_per_s,
         holds=level.holds,
         held=level.held,
         repeats=len(trials),
         reached=level.reached,
-        rows_per_s=tuple(trial.rows_per_s for trial in trials),
+        per_s=tuple(trial.per_s for trial in trials),
         p50_ms=tuple(trial.p50_ms for trial in trials),
         p99_ms=tuple(trial.p99_ms for trial in trials),
         client_share=tuple(trial.client_share for trial in trials),
@@ -94,8 +120,8 @@ def findings(levels: list[Level]) -> dict[str, Any]:
     bracket, knee = bracket_of(levels), knee_of(levels)
     return {
         "rates": tuple(map(rate_record, levels)),
-        "holds_rows_per_s": bracket.holds and bracket.holds.rate_rows_per_s,
-        "fails_rows_per_s": bracket.fails and bracket.fails.rate_rows_per_s,
-        "knee_rows_per_s": knee and knee.rate_rows_per_s,
+        "holds_per_s": bracket.holds and bracket.holds.rate_per_s,
+        "fails_per_s": bracket.fails and bracket.fails.rate_per_s,
+        "knee_per_s": knee and knee.rate_per_s,
         "bound": bracket.fails and bracket.fails.reached,
     }

@@ -29,7 +29,7 @@ class Bound(StrEnum):
 class Trial:
     """One repeat at one rate."""
 
-    rows_per_s: float
+    per_s: float
     """Acknowledged."""
     p50_ms: float
     p99_ms: float
@@ -43,12 +43,12 @@ class Trial:
 class Level:
     """A rate, and its repeats."""
 
-    rate_rows_per_s: float
+    rate_per_s: float
     trials: tuple[Trial, ...]
 
     def bound(self, trial: Trial) -> Bound | None:
         """Return what a repeat has reached; None if it held."""
-        if trial.rows_per_s < KEPT_UP * self.rate_rows_per_s:
+        if trial.per_s < KEPT_UP * self.rate_per_s:
             return Bound.CLIENT if trial.client_share > 0.5 else Bound.DATABASE
         return None if trial.met else Bound.OBJECTIVE
 
@@ -90,41 +90,41 @@ class Bracket:
 def bracket_of(levels: Sequence[Level]) -> Bracket:
     """Return the bracket; a rate that fails below one that holds is a matter of chance."""
     holding = [level for level in levels if level.holds]
-    best = max(holding, key=lambda level: level.rate_rows_per_s, default=None)
-    least = best.rate_rows_per_s if best else 0.0
-    above = [level for level in levels if not level.holds and level.rate_rows_per_s > least]
-    return Bracket(best, min(above, key=lambda level: level.rate_rows_per_s, default=None))
+    best = max(holding, key=lambda level: level.rate_per_s, default=None)
+    least = best.rate_per_s if best else 0.0
+    above = [level for level in levels if not level.holds and level.rate_per_s > least]
+    return Bracket(best, min(above, key=lambda level: level.rate_per_s, default=None))
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Between which rates, and how closely, a capacity is searched for."""
 
-    ceiling_rows_per_s: float
+    ceiling_per_s: float
     """Reached without a schedule."""
-    lowest_rows_per_s: float
+    lowest_per_s: float
     """A lower rate has too few batches for a percentile."""
     tolerance: float
     """Width of the bracket over its upper end, 0..1."""
 
 
 def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
-    """Return the next rate to measure, in rows/s; None once the bracket is narrow enough."""
-    tried = {level.rate_rows_per_s for level in levels}
-    lowest = _rounded(bounds.lowest_rows_per_s)
+    """Return the next rate to measure; None once the bracket is narrow enough."""
+    tried = {level.rate_per_s for level in levels}
+    lowest = _rounded(bounds.lowest_per_s)
     for share in CURVE:
-        rate = max(_rounded(share * bounds.ceiling_rows_per_s), lowest)
+        rate = max(_rounded(share * bounds.ceiling_per_s), lowest)
         if rate not in tried:
             return rate
     bracket = bracket_of(levels)
     if bracket.holds is None:
         lower = max(_rounded(min(tried) * _STEP_DOWN), lowest)
         return lower if lower not in tried else None
-    low = bracket.holds.rate_rows_per_s
+    low = bracket.holds.rate_per_s
     if bracket.fails is None:
-        beyond = sum(rate > _rounded(bounds.ceiling_rows_per_s) for rate in tried)
+        beyond = sum(rate > _rounded(bounds.ceiling_per_s) for rate in tried)
         return _rounded(low * _STEP_UP) if beyond < _STEPS_UP else None
-    high = bracket.fails.rate_rows_per_s
+    high = bracket.fails.rate_per_s
     middle = _rounded((low + high) / 2)
     narrow = high - low <= bounds.tolerance * high or middle in tried
     return None if narrow else middle
@@ -132,7 +132,7 @@ def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
 
 def knee_of(levels: Sequence[Level]) -> Level | None:
     """Return the highest rate up to which p99 is at most twice that of the lowest rate."""
-    ordered = sorted(levels, key=lambda level: level.rate_rows_per_s)
+    ordered = sorted(levels, key=lambda level: level.rate_per_s)
     found = None
     for level in ordered:
         if level.p99_ms > _KNEE * ordered[0].p99_ms or not _kept_up(level):

@@ -8,15 +8,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cli.capacity.record import Capacity, RateRecord
+from cli.capacity.record import Capacity, Of, RateRecord
 from cli.capacity.search import Bound
 from cli.report.numbers import significant
 from cli.summary.figures import spread_of
 
 _FEW_SENDS = 100
 _REMEDIES = {
-    Bound.DATABASE: "the database: batches waited for it, and the schedule was not kept; more"
-    " --workers may carry more, if they waited for answers",
+    Bound.DATABASE: "the database: what was due waited for it, and the schedule was not kept;"
+    " more --workers may carry more, if they waited for answers",
     Bound.CLIENT: "the client: the workers were busy drawing and encoding; use more --workers, or"
     " more machines",
     Bound.OBJECTIVE: "the objective: the schedule was kept, and answers took longer than that",
@@ -37,19 +37,20 @@ def printed(record: Capacity, path: str, width: int) -> str:
 
 def _curve(record: Capacity) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    titles = ("Rate\nrows/s", "Reached\nrows/s", "p50\nms", "p99\nms", "Client", "Held")
+    unit = record.of.unit
+    titles = (f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms", "Client", "Held")
     for title in titles:
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
     table.add_column("Reached first", vertical="bottom")
-    for rate in sorted(record.rates, key=lambda rate: rate.rate_rows_per_s):
+    for rate in sorted(record.rates, key=lambda rate: rate.rate_per_s):
         table.add_row(*_cells(rate))
     return table
 
 
 def _cells(rate: RateRecord) -> tuple[str, ...]:
     return (
-        f"{rate.rate_rows_per_s:,.0f}",
-        f"{fmean(rate.rows_per_s):,.0f}",
+        f"{rate.rate_per_s:,.0f}",
+        f"{fmean(rate.per_s):,.0f}",
         significant(fmean(rate.p50_ms)),
         significant(fmean(rate.p99_ms)),
         f"{fmean(rate.client_share):.1%}",
@@ -61,29 +62,30 @@ def _cells(rate: RateRecord) -> tuple[str, ...]:
 def _lines(record: Capacity, path: str) -> Iterator[str]:
     if record.status != "done":
         yield f"capacity {record.status}: {record.cause}"
-    elif record.holds_rows_per_s is None:
+    elif record.holds_per_s is None:
         yield f"no rate was found at which {record.target} keeps {_objective(record)}"
     else:
         yield (
-            f"capacity of {record.target}: {record.holds_rows_per_s:,.0f} rows/s keep"
+            f"capacity of {record.target}: {record.holds_per_s:,.0f} {record.of.unit} keep"
             f" {_objective(record)}"
         )
         yield from _bound(record)
-    if record.knee_rows_per_s is not None:
+    if record.knee_per_s is not None:
         yield (
-            f"knee: up to {record.knee_rows_per_s:,.0f} rows/s, p99 is at most twice that of"
+            f"knee: up to {record.knee_per_s:,.0f} {record.of.unit}, p99 is at most twice that of"
             " the lowest rate"
         )
-    if record.unscheduled_rows_per_s:
-        rates = record.unscheduled_rows_per_s
+    if record.unscheduled_per_s:
+        rates = record.unscheduled_per_s
         spread = spread_of(rates)
         known = "one run" if spread is None else f"spread {spread:.1%} of {len(rates)} runs"
-        yield f"without a schedule: {fmean(rates):,.0f} rows/s ({known})"
+        yield f"without a schedule: {fmean(rates):,.0f} {record.of.unit} ({known})"
     few = min((rate.sends for rate in record.rates), default=_FEW_SENDS)
     if few < _FEW_SENDS:
+        what = "batches" if record.of is Of.INSERTS else "answers"
         yield (
-            f"note: the shortest repeat has {few} batches, so its p99 is its slowest batch;"
-            " use a longer --duration or a smaller --batch"
+            f"note: the shortest repeat has {few} {what}, so its p99 is its slowest one;"
+            " use a longer --duration, or smaller batches"
         )
     if record.verdict:
         yield f"verdict: {record.verdict}, the worst of {_runs(record)} runs"
@@ -95,12 +97,12 @@ def _objective(record: Capacity) -> str:
 
 
 def _bound(record: Capacity) -> Iterator[str]:
-    if record.fails_rows_per_s is None or record.bound is None:
+    if record.fails_per_s is None or record.bound is None:
         yield "no rate above it was too high; the true capacity lies higher"
     else:
-        failing = f"{record.fails_rows_per_s:,.0f} rows/s do not hold"
+        failing = f"{record.fails_per_s:,.0f} {record.of.unit} do not hold"
         yield f"{failing}; bound by {_REMEDIES[record.bound]}"
 
 
 def _runs(record: Capacity) -> int:
-    return len(record.unscheduled_rows_per_s) + sum(rate.repeats for rate in record.rates)
+    return len(record.unscheduled_per_s) + sum(rate.repeats for rate in record.rates)

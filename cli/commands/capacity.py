@@ -1,57 +1,60 @@
-"""`capacity`: find the highest rate of inserts at which a target keeps an objective."""
+"""`capacity`: find the highest rate at which a target keeps an objective."""
 
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import click
 
-from cli.capacity.record import Capacity, findings
+from cli.capacity.measuring import Measuring, OfInserts, OfMixed, OfQueries
+from cli.capacity.record import Capacity, Of, findings
 from cli.capacity.search import Bounds, Level, Trial, next_rate
 from cli.capacity.tables import printed
 from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parsed
+from cli.files.prepare import reopened
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out, say
 from cli.host.terminal import width_of
 from cli.input.options import Opt, Options
+from cli.input.parameters import option_of
 from cli.input.values import Count, Number, Seconds
-from cli.kinds import kind_named, summary_of
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, writing_options
 from cli.options.declared import options_of
 from cli.options.given import command_words
-from cli.planning import insert_options, plan
+from cli.planning import insert_options
+from cli.planning.mixed_plan import option_problems
 from cli.planning.options import (
+    MOST_WORKERS,
     InsertOptions,
     Naming,
+    OfInsert,
     Replacing,
     Rows,
     Sending,
     Verification,
 )
 from cli.planning.plan import Stored
+from cli.planning.query_options import MixedOptions, QueryOptions, Types
 from cli.results import result_files
 from cli.results.result import Result
-from cli.running.launch import carried_out
-from cli.running.sweeps import sweep_of
-from cli.summary.rows import Row
-from cli.summary.subjects import WORKERS
+from cli.running.stored import inserted
+from cli.summary.subjects import LOAD, QUERY, WORKERS
 from cli.summary.verdicts import worst
 from cli.targets.config import Target
 from simulator import __version__
-from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
 Examples:
   python run.py capacity --target postgresql --slo 'p99_ms < 50' --workers 8 --batch 1000
   python run.py capacity -t sqlite --slo 'p99_ms < 20' --duration 5s --repeats 3
+  python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --types newest-per-device
 """
-_FEWEST_BATCHES = 20
-"""Of each worker and repeat, at the lowest rate."""
 
 
 class _Search(Options):
@@ -59,9 +62,14 @@ class _Search(Options):
 
     GROUP: ClassVar[str] = "Search"
 
+    of: Of = Of.INSERTS
+    """What the rate is of: rows that are inserted into empty tables, or queries about the rows that
+    an insert has stored, beside inserts if --insert-workers says so.
+    """
     slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD")]
-    """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch is due until
-    it is acknowledged, or another figure of --fail-if; may be given several times.
+    """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch or a query is
+    due until it is acknowledged or answered, or another figure of --fail-if; may be given several
+    times.
     """
     duration_s: Seconds = 10.0
     """Duration of each repeat."""
@@ -71,59 +79,93 @@ class _Search(Options):
     """End when the rates between which the capacity lies differ by this part."""
 
 
-class _Options(Verification, Rows, Replacing, Naming, Sending, _Search):
+class _Beside(Options):
+    """Rows that are inserted while queries are asked."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
+    """With --of queries: workers that insert rows meanwhile, as `mixed` does; the queries are then
+    asked in turn.
+    """
+    insert_rate: Number = 0.0
+    """Rows/s of all of them together. 0: no limit."""
+
+
+class _Options(Verification, Rows, Replacing, Naming, Sending, OfInsert, Types, _Beside, _Search):
     """The options of `capacity`."""
 
     GROUP: ClassVar[str] = "Load"
 
     workers: Annotated[Count, Opt("-w")] = 4
-    """Number of workers."""
+    """Number of workers that insert, or that ask."""
     batch: Count = 1000
 
     def insert(self) -> InsertOptions:
         """Return the options of the inserts that measure a rate."""
-        inner = ("workers", "slo", "repeats", "tolerance")
-        same = {
-            field: getattr(self, field) for field in type(self).model_fields if field not in inner
-        }
+        same = {name: getattr(self, name) for name in InsertOptions.model_fields if name in _SAME}
         return InsertOptions(workers=(self.workers,), runs=self.repeats, **same)
+
+    def query(self, timeout_s: float) -> QueryOptions:
+        """Return the options of the queries that measure a rate."""
+        return QueryOptions(
+            workers=(self.workers,), types=self.types, aligned=self.aligned,
+            duration_s=self.duration_s, timeout_s=timeout_s,
+        )  # fmt: skip
+
+    def mixed(self, timeout_s: float) -> MixedOptions:
+        """Return those of queries beside inserts."""
+        return MixedOptions(
+            insert_workers=self.insert_workers, insert_rate=self.insert_rate, batch=self.batch,
+            query_workers=self.workers, types=self.types, aligned=self.aligned,
+            duration_s=self.duration_s, retry_for_s=self.retry_for_s, verify=self.verify,
+            timeout_s=timeout_s,
+        )  # fmt: skip
+
+
+def _names(*several: type[Options]) -> set[str]:
+    return {each.names[0] for one in several for each in one.declared().values()}
+
+
+_OF_ROWS, _OF_QUERIES = (Rows, Naming, Replacing), (OfInsert, Types, _Beside)
+_SAME = {field for one in (*_OF_ROWS, Verification, Sending) for field in one.model_fields} | {
+    "duration_s"
+}
+"""Fields of inserts that have the same names here."""
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @writing_options
 @options_of(_Options)
 def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
-    """Find the highest rate of inserts that keeps an objective.
+    """Find the highest rate of inserts or queries that keeps an objective.
 
-    First the target is filled as fast as it takes rows. Then rates below that are measured, each on
-    a schedule that does not wait for the database: latency counts from the time at which a batch is
-    due. At last the rates between the highest one that holds and the next one are halved. Every run
-    is verified. Printed are the curve of rate against latency, the capacity, and what bounds it:
-    the database, the client, or the objective.
+    First the rate is measured that the target takes without a schedule. Then rates below that are
+    measured, each on a schedule that does not wait for the database: latency counts from the time
+    at which a batch or a query is due. At last the rates between the highest one that holds and the
+    next one are halved. Every row and every answer is verified. Printed are the curve of rate
+    against latency, the capacity, and what bounds it: the database, the client, or the objective.
+
+    With --of queries each type is asked by itself, and the slowest decides; run `insert` first.
     """
     problems: list[str] = []
-    wanted = parsed(options.slo, Scope((WORKERS,), workers=(options.workers,)), problems, "--slo")
+    subject = WORKERS if options.of is Of.INSERTS else LOAD if options.insert_workers else QUERY
+    counts = (options.workers,) if options.of is Of.INSERTS else None
+    wanted = parsed(options.slo, Scope((subject,), workers=counts), problems, "--slo")
     target = choice.resolve(choice.extra_options(problems), problems)
-    capabilities = target.open().capabilities if target else None
-    insert = options.insert().decided(capabilities, result_files.now_ms(), run.timeout_s)
-    problems += _problems(options, insert)
-    if target:
-        problems += insert_options.target_problems(insert, target, force=run.force)
-    params = None
-    try:
-        params = insert_options.generator_params(insert)
-    except ConfigError as error:
-        problems += error.problems
-    if problems or not target or not params:
-        raise ConfigError(problems)
-    task = _Task(target, insert, params, wanted, run.output, choice, run.quiet)
-    if run.dry_run:
-        print_out(f"{task.about()}\n")
-        return
-    result_files.prepare_folder(run.output)
-    with caught_interrupts() as interrupts:
-        found = _searched(task, options.tolerance, interrupts)
-    path = run.output / f"capacity-{target.name}-{found.sweep_id}.json"
+    problems += _problems(options)
+    with ExitStack() as stack:
+        make = _of_inserts if options.of is Of.INSERTS else _of_queries
+        task = make(_Given(choice, run, options, wanted, stack), target, problems)
+        if problems or not task:
+            raise ConfigError([*dict.fromkeys(problems)])
+        if run.dry_run:
+            print_out(f"{task.about()}\n")
+            return
+        result_files.prepare_folder(run.output)
+        with caught_interrupts() as interrupts:
+            found = _searched(task, options.tolerance, interrupts)
+    path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
     result_files.write(path, found)
     is_json = run.form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
@@ -131,53 +173,74 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     click.get_current_context().exit(found.exit_code)
 
 
-def _problems(options: _Options, insert: InsertOptions) -> list[str]:
-    problems = [*dict.fromkeys([*options.problems(), *insert_options.option_problems(insert)])]
+def _problems(options: _Options) -> list[str]:
+    problems = options.problems()
     if not options.duration_s:
         problems.append("--duration: each repeat must end; expected a time such as 10s, got 0")
+    is_insert = options.of is Of.INSERTS
+    wrong = _names(*(_OF_QUERIES if is_insert else _OF_ROWS))
+    problems += [
+        f"{name}: is about {'queries' if is_insert else 'the rows of an insert'}; "
+        + ("give --of queries as well" if is_insert else "give it to `insert`, which comes first")
+        for name in options.given
+        if name in wrong or (not is_insert and name in map(option_of, options.params))
+    ]
+    if options.insert_rate and not options.insert_workers:
+        problems.append("--insert-rate: give --insert-workers as well")
     return problems
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
-    """What every rate is measured with."""
+class _Given:
+    """What the user has given."""
 
-    target: Target
-    options: InsertOptions
-    params: Params
-    objectives: tuple[Threshold, ...]
-    """A repeat keeps one whose limit it reaches."""
-    output: Path
     choice: Choice
-    quiet: bool
+    run: TargetRun
+    options: _Options
+    objectives: tuple[Threshold, ...]
+    stack: ExitStack
+    """Of what is open while rates are measured."""
 
-    @property
-    def lowest_rows_per_s(self) -> float:
-        """The rate at which a repeat has just enough batches for a percentile."""
-        batches = _FEWEST_BATCHES * self.options.workers[0]
-        return batches * max(self.options.batch, 1) / self.options.duration_s
-
-    def about(self) -> str:
-        """Return what will be measured, in a sentence."""
-        options, bounds = self.options, " and ".join(each.text for each in self.objectives)
-        return (
-            f"capacity of {self.target.name}: {bounds}; each rate {options.runs} times for"
-            f" {options.duration_s:g} s, first without a schedule, then 6 to 14 rates"
-        )
-
-    def insert(self, rate: float, sweep_id: str, interrupts: Interrupts) -> tuple[Path, Result]:
-        """Measure one rate; 0: without a schedule."""
-        options = self.options.model_copy(update={"rate": rate})
-        before = Stored(plan.empty_dataset(options, self.params), complete=True)
-        sweep, planned = sweep_of(
-            kind_named("insert"), self.target, self.output, options, before,
-            params=self.params, sweep_id=sweep_id,
-        )  # fmt: skip
-        with carried_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
-            return sweep.file.path or self.output, sweep.result
+    def common(self, target: Target) -> dict[str, Any]:
+        """Return what all measurements have."""
+        return {
+            "target": target, "objectives": self.objectives, "repeats": self.options.repeats,
+            "output": self.run.output, "choice": self.choice, "quiet": self.run.quiet,
+        }  # fmt: skip
 
 
-def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity:
+def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
+    """Return what measures inserts; add what is wrong to `problems`."""
+    capabilities = target.open().capabilities if target else None
+    timeout_s = given.run.timeout_s
+    insert = given.options.insert().decided(capabilities, result_files.now_ms(), timeout_s)
+    problems += insert_options.option_problems(insert)
+    if target:
+        problems += insert_options.target_problems(insert, target, force=given.run.force)
+    try:
+        params = insert_options.generator_params(insert)
+    except ConfigError as error:
+        problems += error.problems
+        return None
+    return OfInserts(**given.common(target), options=insert, params=params) if target else None
+
+
+def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
+    """Return what measures queries about stored rows, alone or beside inserts."""
+    options, run = given.options, given.run
+    if problems or not target:
+        return None
+    stored = inserted(run, target, given.choice, options.dataset)
+    asked = given.stack.enter_context(reopened(stored.dataset, quiet=run.quiet))
+    more: dict[str, Any] = {"stored": Stored(asked, stored.complete), "force": run.force}
+    if options.insert_workers:
+        mixed = options.mixed(run.timeout_s)
+        problems += option_problems(mixed)
+        return OfMixed(**given.common(target), options=mixed, **more)
+    return OfQueries(**given.common(target), options=options.query(run.timeout_s), **more)
+
+
+def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capacity:
     """Measure rate after rate until the capacity is known, or a run fails."""
     created = result_files.now_utc()
     sweep_id = result_files.new_id(created)
@@ -185,23 +248,29 @@ def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity
     levels: list[Level] = []
     unscheduled: tuple[float, ...] = ()
     rate: float | None = 0.0
+    number = 0
     while rate is not None:
         if not task.quiet:
-            say(f"[{len(found)}] {f'{rate:,.0f} rows/s' if rate else 'no schedule'}", err=True)
-        path, result = task.insert(rate, f"{sweep_id}-{len(found)}", interrupts)
-        found.append((path, result))
-        if result.status != "done" or result.exit_code:
+            say(f"[{number}] {f'{rate:,.0f} {task.of.unit}' if rate else 'no schedule'}", err=True)
+        trials: list[Trial] = []
+        for path, result in task.at(rate, f"{sweep_id}-{number}", interrupts):
+            found.append((path, result))
+            if _failed(result):
+                break
+            trials += task.trials(result)
+        if _failed(found[-1][1]):
             break
         if rate:
-            levels.append(Level(rate, tuple(_trials(result, task.objectives))))
+            levels.append(Level(rate, tuple(trials)))
         else:
-            unscheduled = tuple(run.metrics.rows_per_s for run in result.runs if run.metrics)
-        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_rows_per_s, tolerance), levels)
+            unscheduled = tuple(trial.per_s for trial in trials)
+        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_per_s, tolerance), levels)
+        number += 1
     last, said = found[-1][1], findings(levels)
     verdict = worst([run for _, result in found for run in result.runs])
     status, cause = last.status, last.cause
     if status == "done" and last.exit_code:
-        status, cause = "failed", f"the rows of a run are not as they should be: {verdict.value}"
+        status, cause = "failed", f"the rows or answers of a run are not right: {verdict.value}"
     return Capacity(
         program_version=__version__,
         sweep_id=sweep_id,
@@ -210,37 +279,18 @@ def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity
         cause=cause,
         target=task.target.name,
         module=task.target.module,
+        of=task.of,
         objective=tuple(each.text for each in task.objectives),
         configuration={**last.configuration, "rate": None, "tolerance": tolerance},
         command=command_words(task.target.options),
         machine=this_machine(),
-        unscheduled_rows_per_s=unscheduled,
+        unscheduled_per_s=unscheduled,
         **said,
         verdict=verdict.value,
         files=tuple(path.name for path, _ in found),
-        exit_code=last.exit_code or (0 if said["holds_rows_per_s"] else EXIT_CODE),
+        exit_code=last.exit_code or (0 if said["holds_per_s"] else EXIT_CODE),
     )
 
 
-def _keeps(objective: Threshold, row: Row) -> bool:
-    value = row.value(objective.figure)
-    return value is not None and objective.is_reached(value)
-
-
-def _trials(result: Result, objectives: tuple[Threshold, ...]) -> list[Trial]:
-    trials = []
-    for run in result.runs:
-        assert run.metrics
-        latency = run.metrics.latency
-        (row,) = summary_of(result.model_copy(update={"runs": [run]})).rows
-        trials.append(
-            Trial(
-                rows_per_s=run.metrics.rows_per_s,
-                p50_ms=latency.p50_ms,
-                p99_ms=latency.p99_ms,
-                client_share=run.metrics.client_share,
-                met=all(_keeps(objective, row) for objective in objectives),
-                sends=latency.sends,
-            )
-        )
-    return trials
+def _failed(result: Result) -> bool:
+    return result.status != "done" or bool(result.exit_code)

@@ -29,8 +29,8 @@ def sweep_of(  # noqa: PLR0913
 
     Say which queries are left out, unless `quiet`.
     """
-    empty = () if kind.writes and not kind.asks else stored.dataset.ranges
-    dataset = stored.dataset.model_copy(update={"ranges": empty})
+    ranges = stored.dataset.ranges if kind.needs_rows else ()
+    dataset = stored.dataset.model_copy(update={"ranges": ranges})
     sweep = start(kind.name, target, output, dataset, sweep_id)
     planned = kind.plan(
         Wanted(

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 WHAT_RUNS = ("cli", "simulator", "run.py", "config.yaml", "requirements.txt", "deployment")
-LINE = 'NAMES = ("insert", "query", "mixed", "verify")'
+LINE = 'NAMES = ("insert", "query", "mixed", "change", "verify")'
 
 
 @pytest.fixture(scope="module")

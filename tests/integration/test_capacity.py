@@ -30,6 +30,21 @@ class Slow(Sqlite):
         return session
 
 
+class SlowToAnswer(Sqlite):
+    '''SQLite that takes 25 ms for each answer: 40 queries/s at most.'''
+
+    def connect(self):
+        session = super().connect()
+        run = session.run
+
+        def slow(statement):
+            time.sleep(BATCH_S)
+            return run(statement)
+
+        session.run = slow
+        return session
+
+
 class Losing(Sqlite):
     '''SQLite that acknowledges every batch, and stores the first five of a session.'''
 
@@ -70,12 +85,48 @@ def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: Command
     assert done.code == 0, done.err
     found = done.json
     assert found["verdict"] == "verified"
-    assert 200 <= found["holds_rows_per_s"] <= 400
+    assert 200 <= found["holds_per_s"] <= 400
     assert found["bound"] in {"database", "objective"}
-    assert found["fails_rows_per_s"] > found["holds_rows_per_s"]
+    assert found["fails_per_s"] > found["holds_per_s"]
     assert all((slow.output / name).is_file() for name in found["files"])
     (file,) = slow.output.glob("capacity-slow-*.json")
     assert json.loads(file.read_text()) == found
+
+
+@pytest.mark.parametrize("beside", [(), ("--insert-workers=1", "--insert-rate=500")])
+def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
+    slow: CommandLine, beside: tuple[str, ...]
+) -> None:
+    slow.config.write_text(slow.config.read_text().replace("slow:Slow", "slow:SlowToAnswer"))
+    filled = slow.run("insert", "--target=slow", "--runs=1", "--workers=1", "--batch=500",
+                      "--num-inserts=2000", "--quiet")  # fmt: skip
+    assert filled.code == 0, filled.err
+    done = slow.run(
+        "capacity", "--target=slow", "--of=queries", "--slo=p99_ms < 400", "--workers=1",
+        "--types=count-events", "--duration=1s", "--repeats=1", "--tolerance=0.3", "--batch=50",
+        "--format=json", f"--output={slow.output}", *beside,
+        within_s=240,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found = done.json
+    assert (found["of"], found["verdict"]) == ("queries", "verified")
+    assert 20 <= found["holds_per_s"] <= 42
+    assert found["fails_per_s"] is None or found["fails_per_s"] > found["holds_per_s"]
+    kinds = {json.loads((slow.output / name).read_text())["kind"] for name in found["files"]}
+    assert kinds == {"mixed" if beside else "query"}
+
+
+def test_options_of_inserts_and_of_queries_are_kept_apart(slow: CommandLine) -> None:
+    common = ("capacity", "--target=slow", "--slo=p99_ms < 5")
+    wrong = {
+        ("--of=queries", "--seed=5"): "--seed: is about the rows of an insert",
+        ("--of=queries", "--devices=5"): "--devices: is about the rows of an insert",
+        ("--types=count-events",): "--types: is about queries; give --of queries as well",
+        ("--of=queries", "--insert-rate=5"): "--insert-rate: give --insert-workers as well",
+    }
+    for options, text in wrong.items():
+        refused = slow.run(*common, *options)
+        assert (refused.code, text in refused.err) == (2, True), refused.err
 
 
 @pytest.mark.rare
@@ -99,7 +150,7 @@ def test_rows_that_are_lost_are_no_matter_of_a_rate(slow: CommandLine) -> None:
         within_s=120,
     )  # fmt: skip
     assert done.code == 3, done.err
-    assert "capacity failed: the rows of a run are not as they should be: mismatch" in done.out
+    assert "capacity failed: the rows or answers of a run are not right: mismatch" in done.out
     assert "no rate was found" not in done.out
 
 
@@ -107,7 +158,7 @@ def test_a_dry_run_measures_nothing_and_makes_no_folder(slow: CommandLine) -> No
     done = slow.run(
         "capacity", "--target=slow", "--slo=p99_ms < 500", "--dry-run", f"--output={slow.output}"
     )
-    assert (done.code, done.out.startswith("capacity of slow: p99_ms < 500;")) == (0, True)
+    assert (done.code, done.out.startswith("capacity of slow for inserts: p99_ms")) == (0, True)
     assert not slow.output.exists()
 
 

@@ -15,7 +15,7 @@ def trial(rate, capacity, *, client_share=0.1, noise=0.0, rng=None):
     load = min(rate / found, 0.9999)
     p99_ms = 5 / (1 - load)
     return Trial(
-        rows_per_s=min(rate, found),
+        per_s=min(rate, found),
         p50_ms=p99_ms / 5,
         p99_ms=p99_ms,
         client_share=client_share,
@@ -36,7 +36,7 @@ def searched(capacity, *, noise=0.0, repeats=3, seed=1, ceiling=None, lowest=1.0
 def test_the_bracket_encloses_the_true_capacity(capacity):
     bracket = bracket_of(searched(capacity))
     true = capacity * (1 - 5 / LIMIT_MS)
-    low, high = bracket.holds.rate_rows_per_s, bracket.fails.rate_rows_per_s
+    low, high = bracket.holds.rate_per_s, bracket.fails.rate_per_s
     assert low <= true * 1.01
     assert high >= true * 0.99
     assert high - low <= 0.05 * high or high - low <= 2
@@ -45,17 +45,17 @@ def test_the_bracket_encloses_the_true_capacity(capacity):
 @pytest.mark.parametrize("seed", range(20))
 def test_noise_moves_the_bracket_by_no_more_than_itself(seed):
     bracket = bracket_of(searched(50_000.0, noise=0.04, seed=seed))
-    assert bracket.holds.rate_rows_per_s == pytest.approx(45_000, rel=0.1)
+    assert bracket.holds.rate_per_s == pytest.approx(45_000, rel=0.1)
 
 
 def test_a_ceiling_measured_too_low_is_left_behind():
     bracket = bracket_of(searched(50_000.0, ceiling=20_000.0))
-    assert bracket.holds.rate_rows_per_s == pytest.approx(45_000, rel=0.08)
+    assert bracket.holds.rate_per_s == pytest.approx(45_000, rel=0.08)
 
 
 def test_the_search_goes_down_until_something_holds():
     bracket = bracket_of(searched(1000.0, ceiling=60_000.0))
-    assert bracket.holds.rate_rows_per_s == pytest.approx(900, rel=0.08)
+    assert bracket.holds.rate_per_s == pytest.approx(900, rel=0.08)
 
 
 @pytest.mark.parametrize("lowest", [1.0, 20.0, 400.0])
@@ -65,7 +65,7 @@ def test_without_any_rate_that_holds_it_ends_at_the_lowest(lowest):
         levels.append(Level(rate, (Trial(rate, 60.0, 70.0, 0.1, met=False),)))
     assert bracket_of(levels).holds is None
     assert {level.reached for level in levels} == {Bound.OBJECTIVE}
-    assert min(level.rate_rows_per_s for level in levels) == lowest
+    assert min(level.rate_per_s for level in levels) == lowest
 
 
 def test_each_bound_is_named():
@@ -80,4 +80,4 @@ def test_each_bound_is_named():
 
 
 def test_the_knee_is_where_the_latency_doubles():
-    assert knee_of(searched(50_000.0)).rate_rows_per_s == 25_000
+    assert knee_of(searched(50_000.0)).rate_per_s == 25_000

@@ -1,0 +1,221 @@
+"""What is measured at each rate of a search: inserts, queries, or queries beside inserts."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cli.capacity.record import Of
+from cli.capacity.search import Trial
+from cli.compare.thresholds import Threshold
+from cli.host.interrupts import Interrupts
+from cli.input.options import Options
+from cli.kinds import kind_named, summary_of
+from cli.options.choice import Choice
+from cli.planning import plan
+from cli.planning.options import InsertOptions
+from cli.planning.plan import Stored
+from cli.planning.query_options import MixedOptions, QueryOptions
+from cli.results.result import Result
+from cli.running.launch import carried_out
+from cli.running.sweeps import sweep_of
+from cli.summary.rows import INSERTS, Row
+from cli.targets.config import Target
+from simulator.data.workloads.base import Params
+
+_FEWEST = 20
+"""Batches or answers of each worker and repeat, at the lowest rate."""
+
+
+@dataclass
+class Measuring(ABC):
+    """Measures rates on one target."""
+
+    of: ClassVar[Of]
+    target: Target
+    objectives: tuple[Threshold, ...]
+    """A repeat keeps one whose limit it reaches."""
+    repeats: int
+    output: Path
+    choice: Choice
+    quiet: bool
+
+    @property
+    @abstractmethod
+    def lowest_per_s(self) -> float:
+        """The rate at which a repeat has just enough batches or answers for a percentile."""
+
+    @property
+    @abstractmethod
+    def duration_s(self) -> float:
+        """How long a repeat is measured."""
+
+    @abstractmethod
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Measure a rate as often as it is repeated; 0: without a schedule."""
+
+    @abstractmethod
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield what the repeats of a result came to."""
+
+    def about(self) -> str:
+        """Return what will be measured, in a sentence."""
+        bounds = " and ".join(each.text for each in self.objectives)
+        return (
+            f"capacity of {self.target.name} for {self.of}: {bounds}; each rate {self.repeats}"
+            f" times for {self.duration_s:g} s, first without a schedule, then 6 to 14 rates"
+        )
+
+    def _sweep(
+        self,
+        kind: str,
+        options: Options,
+        stored: Stored,
+        sweep_id: str,
+        interrupts: Interrupts,
+        **more: Any,
+    ) -> tuple[Path, Result]:
+        sweep, planned = sweep_of(
+            kind_named(kind), self.target, self.output, options, stored, sweep_id=sweep_id, **more
+        )
+        with carried_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
+            return sweep.file.path or self.output, sweep.result
+
+    def _trial(self, rows: Sequence[Row], answers: Sequence[Row]) -> Trial:
+        """Return a repeat that keeps what all `rows` keep, and is as fast as the slowest answer."""
+
+        def figures(name: str) -> list[float]:
+            return [row.value(name) or 0.0 for row in answers]
+
+        return Trial(
+            per_s=min(figures("queries_per_s"), default=0.0),
+            p50_ms=max(figures("p50_ms"), default=0.0),
+            p99_ms=max(figures("p99_ms"), default=0.0),
+            client_share=max(figures("client_share"), default=0.0),
+            met=all(_keeps(objective, rows) for objective in self.objectives),
+            sends=min((row.figures["p50_ms"].n for row in answers), default=0),
+        )
+
+
+def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
+    """Whether every row keeps an objective that it is about; there has to be one."""
+    about = [row for row in rows if objective.is_about(row.place)]
+    values = [value for row in about if (value := row.value(objective.figure)) is not None]
+    return bool(values) and all(map(objective.is_reached, values))
+
+
+@dataclass
+class OfInserts(Measuring):
+    """Rows are inserted into empty tables."""
+
+    of = Of.INSERTS
+    options: InsertOptions
+    params: Params
+
+    @property
+    def lowest_per_s(self) -> float:
+        """The rate of that many batches."""
+        batches = _FEWEST * self.options.workers[0]
+        return batches * max(self.options.batch, 1) / self.options.duration_s
+
+    @property
+    def duration_s(self) -> float:
+        """How long a repeat is measured."""
+        return self.options.duration_s
+
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Insert at a rate."""
+        options = self.options.model_copy(update={"rate": rate})
+        before = Stored(plan.empty_dataset(options, self.params), complete=True)
+        yield self._sweep("insert", options, before, sweep_id, interrupts, params=self.params)
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield those of the runs."""
+        for run in result.runs:
+            assert run.metrics
+            latency = run.metrics.latency
+            rows = summary_of(result.model_copy(update={"runs": [run]})).rows
+            yield Trial(
+                per_s=run.metrics.rows_per_s,
+                p50_ms=latency.p50_ms,
+                p99_ms=latency.p99_ms,
+                client_share=run.metrics.client_share,
+                met=all(_keeps(objective, rows) for objective in self.objectives),
+                sends=latency.sends,
+            )
+
+
+@dataclass
+class OfQueries(Measuring):
+    """Queries are asked about stored rows, each type by itself."""
+
+    of = Of.QUERIES
+    options: QueryOptions
+    stored: Stored
+    force: bool
+
+    @property
+    def lowest_per_s(self) -> float:
+        """The rate of that many answers."""
+        return _FEWEST * self.options.workers[0] / self.options.duration_s
+
+    @property
+    def duration_s(self) -> float:
+        """How long a repeat of each type is measured."""
+        return self.options.duration_s
+
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Ask each type at a rate, again for each repeat."""
+        options = self.options.model_copy(update={"rate": rate})
+        for number in range(1, self.repeats + 1):
+            own = f"{sweep_id}-{number}"
+            yield self._sweep("query", options, self.stored, own, interrupts, force=self.force)
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield one, of the type that was slowest."""
+        rows = [row for row in summary_of(result).rows if row.figures]
+        yield self._trial(rows, rows)
+
+
+@dataclass
+class OfMixed(Measuring):
+    """Queries are asked in turn about stored rows, while others are inserted."""
+
+    of = Of.QUERIES
+    options: MixedOptions
+    stored: Stored
+    force: bool
+
+    @property
+    def lowest_per_s(self) -> float:
+        """The rate of that many answers."""
+        return _FEWEST * self.options.query_workers / self.options.duration_s
+
+    @property
+    def duration_s(self) -> float:
+        """How long a repeat is measured."""
+        return self.options.duration_s
+
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Ask at a rate, after the rows that were inserted at the rates before."""
+        options = self.options.model_copy(update={"query_rate": rate, "runs": self.repeats})
+        found = self._sweep("mixed", options, self.stored, sweep_id, interrupts, force=self.force)
+        if manifest := found[1].manifest:
+            self.stored = Stored(manifest.dataset, manifest.complete)
+        yield found
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield those of the runs, of all queries together."""
+        for run in result.runs:
+            summary = summary_of(result.model_copy(update={"runs": [run]}))
+            asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
+            yield self._trial(summary.every, summary.totals or asked)
