@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 
 import click
 
-from cli.capacity.measuring import Measuring, OfInserts, OfMixed, OfQueries
 from cli.capacity.record import Capacity, Of, findings
 from cli.capacity.search import Bounds, Level, Trial, next_rate
 from cli.capacity.tables import printed
@@ -42,6 +41,7 @@ from cli.planning.plan import Stored
 from cli.planning.query_options import MixedOptions, QueryOptions, Types
 from cli.results import result_files
 from cli.results.result import Result
+from cli.running.capacity import Measuring, OfInserts, OfMixed, OfQueries
 from cli.running.stored import inserted
 from cli.summary.subjects import LOAD, QUERY, WORKERS
 from cli.summary.verdicts import worst
