@@ -195,7 +195,8 @@ class MongodbSession(Session):
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the documents before a time."""
-        before = {"$and": Documents(table, self._layout).conditions(Selection(until=until))}
+        found = Documents(table, self._layout).conditions(Selection(until=until))
+        before = json_util.loads(json_util.dumps({"$and": found}), json_options=_JSON)
         concern = WriteConcern(**self._write["writeConcern"])
         for name in table.names:
             self.database.get_collection(name, write_concern=concern).delete_many(before)
