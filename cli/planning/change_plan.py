@@ -31,6 +31,11 @@ def option_problems(options: ChangeOptions) -> list[str]:
         problems.append(
             "nothing is to be changed: give --correct, --retag, --delete-oldest or --delete-before"
         )
+    if options.retag and options.correct:
+        problems.append(
+            "--retag: changes rows that --correct changes at the same time, and each may wait for"
+            " the other; use one after the other"
+        )
     if options.delete_oldest and options.delete_before_ms is not None:
         problems.append("--delete-oldest: --delete-before says what is deleted; leave one out")
     if not options.deletes and options.delete_steps > 1:

@@ -40,6 +40,8 @@ class Measuring(ABC):
     output: Path
     choice: Choice
     quiet: bool
+    options: Any
+    """Of the runs, with a duration."""
 
     @property
     @abstractmethod
@@ -47,9 +49,10 @@ class Measuring(ABC):
         """The rate at which a repeat has just enough batches or answers for a percentile."""
 
     @property
-    @abstractmethod
     def duration_s(self) -> float:
-        """How long a repeat is measured."""
+        """How long a repeat is measured, of each type of query."""
+        seconds: float = self.options.duration_s
+        return seconds
 
     @abstractmethod
     def at(
@@ -121,11 +124,6 @@ class OfInserts(Measuring):
         batches = _FEWEST * self.options.workers[0]
         return batches * max(self.options.batch, 1) / self.options.duration_s
 
-    @property
-    def duration_s(self) -> float:
-        """How long a repeat is measured."""
-        return self.options.duration_s
-
     def at(
         self, rate: float, sweep_id: str, interrupts: Interrupts
     ) -> Iterator[tuple[Path, Result]]:
@@ -164,11 +162,6 @@ class OfQueries(Measuring):
         """The rate of that many answers."""
         return _FEWEST * self.options.workers[0] / self.options.duration_s
 
-    @property
-    def duration_s(self) -> float:
-        """How long a repeat of each type is measured."""
-        return self.options.duration_s
-
     def at(
         self, rate: float, sweep_id: str, interrupts: Interrupts
     ) -> Iterator[tuple[Path, Result]]:
@@ -197,11 +190,6 @@ class OfMixed(Measuring):
     def lowest_per_s(self) -> float:
         """The rate of that many answers."""
         return _FEWEST * self.options.query_workers / self.options.duration_s
-
-    @property
-    def duration_s(self) -> float:
-        """How long a repeat is measured."""
-        return self.options.duration_s
 
     def at(
         self, rate: float, sweep_id: str, interrupts: Interrupts

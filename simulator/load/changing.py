@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TypeVar
 
 from simulator.data.changes import Deleting, in_unit
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
@@ -13,6 +14,8 @@ from simulator.load.meter import Durations
 from simulator.modules.base import Database, Payload, Session
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, ChangeTimes
 from simulator.protocol.spec import Change, RunSpec
+
+_Answer = TypeVar("_Answer")
 
 
 class Changer:
@@ -62,23 +65,22 @@ class Changer:
         return timing.times(instant_s)
 
     def _retagged(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, rows = _Timing(TAGS, self.waits), list[int]()
+        timing, rows = _Timing(TAGS, self.waits), 0
         for retag in task.retags:
             table = self._reader.tables[retag.table]
             for name in retag.values:
-                update = partial(self._session.retag, table, retag, name)
-                self._request(timing, lambda update=update: rows.append(update()))  # type: ignore[misc]
-        return timing.times(instant_s, sum(rows))
+                rows += self._request(timing, partial(self._session.retag, table, retag, name))
+        return timing.times(instant_s, rows)
 
     def _of_all(self, delete: Callable[..., None], until_ms: int) -> None:
         for table in self._reader.tables:
             delete(table, in_unit(until_ms, table.time_unit))
 
-    def _request(self, timing: "_Timing", request: Callable[[], object]) -> None:
+    def _request(self, timing: "_Timing", request: Callable[[], _Answer]) -> _Answer:
         if self._stop.is_set():
             raise Stopped
         try:
-            timing.request(request)
+            return timing.request(request)
         except BenchError:
             raise
         except Exception as error:  # of any driver
@@ -108,13 +110,14 @@ class _Timing:
                 return
             yield payload
 
-    def request(self, request: Callable[[], object]) -> None:
-        """Time a request."""
+    def request(self, request: Callable[[], _Answer]) -> _Answer:
+        """Time a request; return its answer."""
         before_ns = time.perf_counter_ns()
-        request()
+        answer = request()
         self._ended_ns = time.perf_counter_ns()
         self._waits.record(self._ended_ns - before_ns)
         self._all.record(self._ended_ns - before_ns)
+        return answer
 
     def times(self, instant_s: Callable[[int], float], rows: int = 0) -> ChangeTimes:
         """Return what was measured."""

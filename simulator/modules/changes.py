@@ -41,6 +41,14 @@ class Changes:
         return self.no_deletion if by is Deleting.STATEMENT else self.no_retention
 
 
+BY_SERIES = Changes(
+    keys=frozenset({PrimaryKey.DB}),
+    merges=True,
+    no_retags="tags name the series, and a series is not renamed",
+)
+"""Where a row takes the place of another one of its series and time."""
+
+
 class Changing:
     """A session that changes stored rows."""
 

@@ -136,7 +136,7 @@ def test_tags_are_updated_also_of_rows_that_come_meanwhile_and_later(lite: Comma
                     "--no-clean", "--verify=full")  # fmt: skip
     assert more.code == 0, more.err
     refused = changed(lite, "--retag=30%", "--correct=10%")
-    assert "replaces a row by its key" in refused.err
+    assert "use one after the other" in refused.err
 
 
 def test_another_machine_knows_the_changes_from_the_mark_in_the_database(

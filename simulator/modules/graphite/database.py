@@ -7,6 +7,7 @@ Points of the paths TABLE.created.GENERATION and TABLE.dropped.GENERATION mark w
 
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.changes import Changes
+from simulator.modules.changes import BY_SERIES
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
@@ -84,11 +85,9 @@ class Graphite(HttpDatabase[GraphiteSession]):
         "fetches all points for first values, for the last value of several series, and for sums "
         "of integers beyond 2**53",
         late="a query sees points once carbon has read them and created their files",
-        changes=Changes(
-            no_retags="tags name the series, and a series is not renamed",
+        changes=replace(
+            BY_SERIES,
             corrects="points: one replaces another of its path and second",
-            keys=frozenset({PrimaryKey.DB}),
-            merges=True,
             no_deletion="a Whisper file overwrites its oldest points, and deletes none",
         ),
         no_plans="Graphite has nothing like EXPLAIN",

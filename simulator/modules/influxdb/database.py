@@ -7,6 +7,7 @@ are measurements, its tags are tags and all other columns are fields. https://do
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlencode, urlsplit
 
@@ -18,7 +19,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.changes import Changes
+from simulator.modules.changes import BY_SERIES
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
@@ -94,11 +95,9 @@ class Influxdb(HttpDatabase[InfluxSession]):
         "among those of several series",
         mixes_tables=True,
         replaces_rows=True,
-        changes=Changes(
-            no_retags="tags name the series, and a series is not renamed",
+        changes=replace(
+            BY_SERIES,
             corrects="lines: a row replaces another one with the same tags and time",
-            keys=frozenset({PrimaryKey.DB}),
-            merges=True,
             deletes="POST /api/v2/delete",
             no_retention="the server enforces a bucket's retention every 30 minutes, and not on"
             " request",

@@ -7,6 +7,7 @@ tag that is NULL could not be part of a path.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
@@ -16,7 +17,7 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
-from simulator.modules.changes import Changes
+from simulator.modules.changes import BY_SERIES
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.plans import ANALYZE
@@ -79,11 +80,9 @@ class IotDb(Database["IotDbSession"]):
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
         replaces_rows=True,
-        changes=Changes(
-            no_retags="tags name the series, and a series is not renamed",
+        changes=replace(
+            BY_SERIES,
             corrects="a tablet: a row replaces another one with the same tags and time",
-            keys=frozenset({PrimaryKey.DB}),
-            merges=True,
             deletes="DELETE",
         ),
         unsupported={

@@ -7,6 +7,7 @@ names cannot be deleted over HTTP, but points can.
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.changes import Changes
+from simulator.modules.changes import BY_SERIES
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
@@ -85,11 +86,9 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "
         "integers beyond 2**53",
-        changes=Changes(
-            no_retags="tags name the series, and a series is not renamed",
+        changes=replace(
+            BY_SERIES,
             corrects="points: one replaces another of its series and time",
-            keys=frozenset({PrimaryKey.DB}),
-            merges=True,
             no_deletion="the TSD deletes whole rows of HBase, an hour of a series each",
         ),
         no_plans="OpenTSDB has nothing like EXPLAIN",
