@@ -13,6 +13,7 @@ from cli.results.result_files import ResultFile, now_utc
 from cli.runners.base import Runner
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted
+from simulator.modules import database_class
 from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
 from simulator.protocol.spec import Insert, RunSpec
 from simulator.protocol.verdict import Verdict
@@ -168,7 +169,7 @@ class _Record:
         spec, result = self._planned.spec, self._result
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
-        inserts = spec.work.writes
+        inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
         stored = spec.stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
             result.manifest = _manifest(stored, complete=outcome.complete)
@@ -182,7 +183,9 @@ class _Record:
                 level=self._planned.level,
                 stages=spec.clocking.stages,
                 outcome=outcome,
-                metrics=insert_metrics(_of_inserts(outcome, spec), stored) if inserts else None,
+                metrics=insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded)
+                if inserts
+                else None,
                 progress=None if reported else progress,
                 logs=logs if outcome.status == "failed" else {},
             )

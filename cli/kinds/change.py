@@ -1,4 +1,4 @@
-"""`change`: how fast stored rows are corrected and deleted, and whether what is left is right."""
+"""`change`: how fast stored rows are changed and deleted, and whether what is left is right."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -30,7 +30,7 @@ class Change(Kind[ChangeOptions]):
     work = Work.CHANGE
     subjects = (CHANGE,)
     options = ChangeOptions
-    help = """Correct and delete stored rows, and verify what is left.
+    help = """Correct, retag and delete stored rows, and verify what is left.
 
     Run `insert` first. --correct sends some of the rows again with other fields, as upserts.
     --retag gives a tag of some series another value, by an update of all of their rows.
@@ -44,7 +44,7 @@ class Change(Kind[ChangeOptions]):
     on disk before and after.
 
     What a database cannot do is refused before anything is changed. A request that fails ends the
-    run, and the rows are then of no use: run `insert` again.
+    run; what is stored is then unknown, and `insert` has to be run again.
     """
     examples = (
         "change --target sqlite --delete-oldest 50%",

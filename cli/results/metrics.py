@@ -106,8 +106,11 @@ class InsertMetrics(BaseModel):
         return _ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
-def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
-    """Return the numbers of a run; `stored` is what the tables hold after it."""
+def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False) -> InsertMetrics:
+    """Return the numbers of a run; `stored` is what the tables hold after it.
+
+    `embedded`: the database works in the processes of the workers, whose CPU time is also its own.
+    """
     reports = outcome.workers
     rows, window = measured_rows(reports), measured_s(outcome)
     busy = sum(report.duration_s for report in reports)
@@ -116,7 +119,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
     cpu_share = _ratio(sum(report.cpu_s for report in reports), busy)
     client_share = _ratio(max(busy - waited, 0.0), busy)
     connects = _connects(reports)
-    if connects:  # threads that send also compute, while the one that counts waits for them
+    if connects and not embedded:  # threads that send compute, while the one that counts waits
         client_share = max(client_share, min(cpu_share, 1.0))
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(

@@ -260,7 +260,7 @@ class Collector:
             ramps=tuple(self._follower.ramping.found) if self._follower.ramping else (),
             size_bytes=self._work.size_bytes,
             size_before_bytes=self._work.size_before_bytes,
-            deleted_rows=self._spec.dataset.rows - self._spec.changed.rows,
+            deleted_rows=0 if failure else self._spec.dataset.rows - self._spec.changed.rows,
             complete=self._work.complete and not failure,
             marks=self._work.found_marks,
             no_mark=self._work.ownership.no_mark,

@@ -1,8 +1,9 @@
-"""How a dataset changes after its rows were inserted: corrected rows, and rows that are deleted.
+"""How a dataset changes after its rows were inserted: corrections, updates of tags, deletions.
 
-A correction gives rows other fields, drawn with another seed; their tags, times and keys stay. What
-is left after a deletion by time is a dataset again: the ranges of the rows that are not older. So
-whatever compares answers or rows with the dataset needs to know nothing of either.
+A correction gives rows other fields, drawn with another seed; their tags, times and keys stay. An
+update gives a tag of some series another value. What is left after a deletion by time is a dataset
+again: the ranges of the rows that are not older. Whatever compares answers or rows with the dataset
+needs to know nothing of them.
 """
 
 from collections.abc import Iterable
@@ -67,7 +68,7 @@ def retags_of(dataset: Dataset, share: float) -> list[Retag]:
     """Return updates of a tag for this share of the series; none if no table has such a tag.
 
     The tag is the first one that is not part of the key, by which a row is found. Its new value
-    is the next one that it has in the first rows, so that it is one that the table may hold.
+    is the next one that it has in other series, so that it is one that the table may hold.
     """
     reader, found = DatasetReader(dataset), list[Retag]()
     for place, table in enumerate(reader.tables):
@@ -76,7 +77,8 @@ def retags_of(dataset: Dataset, share: float) -> list[Retag]:
         ranges = [item for item in dataset.ranges if item.table == place]
         if len(names) != 1 or not others or not ranges:
             continue
-        data = reader.drawn(table, ranges[0].numbers(0, min(len(ranges[0]), BLOCK_ROWS))).data
+        rows = min(len(ranges[0]), max(reader.series(place), BLOCK_ROWS))
+        data = reader.drawn(table, ranges[0].numbers(0, rows)).data
         column, by = data[others[0]], data[names[0]]
         if column.valid is not None or by.valid is not None:
             continue
@@ -85,7 +87,7 @@ def retags_of(dataset: Dataset, share: float) -> list[Retag]:
         if len(known) < 2:
             continue
         after = dict(zip(known, (*known[1:], known[0]), strict=True))
-        chosen = sorted(pairs)[: -(-round(len(pairs) * share * 1000) // 1000)]
+        chosen = sorted(pairs)[: max(round(len(pairs) * share), 1)]
         values = {name.decode(): after[pairs[name]].decode() for name in chosen}
         found.append(Retag(table=place, tag=others[0], by=names[0], values=values))
     return found

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from simulator.errors import BenchError, RunError
-from simulator.load.connections import Connections
+from simulator.load.connections import Connections, Meaning
 from simulator.modules.base import Database, Session
 from simulator.protocol.spec import Several
 
@@ -50,6 +50,7 @@ class Connection:
         """Connect, trying for `retry_s`; with several connections, they are one session."""
         self.database = database
         self._stop, self._clock, self._several = stop, clock, several or Several()
+        self._meanings: dict[int, Meaning] = {}
         self.opened_ns: list[int] = []
         """How long it took to open each of several connections at first."""
         self._use(self._opened(retry_s))
@@ -61,7 +62,8 @@ class Connection:
         several = self._several
         if several.connections == 1:
             return open_one()
-        return Connections(open_one, several.pool or several.connections, several.connections)
+        kept = several.pool or several.connections
+        return Connections(open_one, kept, several.connections, self._meanings)
 
     def _use(self, session: Session) -> None:
         self.session, self._replaced = session, 0

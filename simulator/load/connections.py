@@ -40,8 +40,12 @@ _Given: TypeAlias = tuple[Payload, Done]
 _Inbox: TypeAlias = "SimpleQueue[_Given | None]"
 
 
+class NotSent(Exception):
+    """The connections were closed while a batch waited for one of them."""
+
+
 @dataclass(slots=True)
-class _Known:
+class Meaning:
     """What an error means, asked of the session that it came from."""
 
     error: Exception
@@ -61,10 +65,13 @@ def _expect_files(connections: int) -> None:
 class Connections(Session):
     """Several connections as one session."""
 
-    def __init__(self, open_one: Open, connections: int, callers: int) -> None:
+    def __init__(
+        self, open_one: Open, connections: int, callers: int, meanings: dict[int, Meaning]
+    ) -> None:
         """Open them all; an error closes those that are open, and is raised.
 
-        SetupError if this process may not open so many files.
+        `meanings` are those of errors that nobody has asked about yet; connections that take the
+        place of these go on with them. SetupError if this process may not open so many files.
         """
         _expect_files(connections)
         self.opened_ns: list[int] = []
@@ -75,7 +82,7 @@ class Connections(Session):
         """Of connections without a batch, the longest free first."""
         self._waiting: deque[_Given] = deque()
         """Batches of callers that wait for a connection."""
-        self._known: dict[int, _Known] = {}
+        self._meanings = meanings
         self._lost: Exception | None = None
         self.replaced = 0
         """Connections that were lost, and in whose place there are new ones."""
@@ -132,7 +139,7 @@ class Connections(Session):
         try:
             session.send(payload)
         except Exception as error:  # noqa: BLE001 - the session classifies it
-            self._known[id(error)] = _Known(error, session.classify(error))
+            self._meanings[id(error)] = Meaning(error, session.classify(error))
             session = self._usable(session)
             done(error)
         else:
@@ -162,11 +169,17 @@ class Connections(Session):
     # --- all of them ------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close every connection once its batch has ended."""
+        """Close every connection once its batch has ended; what waits for one is not sent."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, deque()
         for inbox in self._inboxes:
             inbox.put(None)
         for thread in self._threads:
             thread.join()
+        for _, done in waiting:
+            error = NotSent("the connections were closed")
+            self._meanings[id(error)] = Meaning(error, Failure.NOT_APPLIED)
+            done(error)
 
     @property
     def alive(self) -> bool:
@@ -203,7 +216,7 @@ class Connections(Session):
 
     def classify(self, error: Exception) -> Failure:
         """Return what the session has said that sent the payload."""
-        known = self._known.pop(id(error), None)
+        known = self._meanings.pop(id(error), None)
         return known.failure if known and known.error is error else Failure.UNKNOWN
 
     # --- encoding, which needs no connection of its own -------------------------------------------

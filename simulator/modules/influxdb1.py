@@ -29,7 +29,7 @@ from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.chunks import Chunk
-from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
+from simulator.modules.shared.http import Http, HttpOptions, basic
 from simulator.modules.shared.influxql import QueryFailed, identifier, literal
 from simulator.modules.texts import TextLanguage
 
@@ -198,7 +198,7 @@ class Influx1Session(InfluxSession):
             asked = f"DELETE FROM {identifier(name)} WHERE time < {before_ns}"
             reply = self.http.request("POST", f"/query?db={database}&q={quote(asked)}").json()
             if failed := reply["results"][0].get("error"):
-                raise HttpError(failed)
+                raise QueryFailed(failed)
 
 
 def _statistics(session: InfluxSession, component: str, databases: Sequence[str]) -> list[Chunk]:

@@ -135,6 +135,10 @@ class TableKey:
         """All columns of the key."""
         return (*self.partition, *self.clustering)
 
+    def by_time(self, table: Table) -> bool:
+        """Whether the rows of a partition are sorted by time."""
+        return self.clustering[:1] == (table.time.name,)
+
 
 def key_of(table: Table, clustering_columns: str) -> TableKey:
     """Return the primary key; SetupError if the table has none.
@@ -200,7 +204,7 @@ def insert(keyspace: str, table: Table, name: str) -> str:
 def keys(keyspace: str, table: Table, name: str, key: TableKey, until: int) -> str:
     """Return the SELECT of the keys by which `delete` deletes rows before a time."""
     source, time = full_name(keyspace, name), table.time.name
-    if key.clustering[:1] == (time,):
+    if key.by_time(table):
         return f"SELECT DISTINCT {quoted_all(key.partition)} FROM {source}"
     before = f"{quoted(time)} < {until} ALLOW FILTERING"
     return f"SELECT {quoted_all(key.columns)} FROM {source} WHERE {before}"
@@ -208,9 +212,9 @@ def keys(keyspace: str, table: Table, name: str, key: TableKey, until: int) -> s
 
 def delete(keyspace: str, table: Table, name: str, key: TableKey) -> str:
     """Return the DELETE of the rows of a partition before a time, or of one row."""
-    by_range = key.clustering[:1] == (table.time.name,)
-    chosen = [f"{quoted(each)} = ?" for each in (key.partition if by_range else key.columns)]
-    chosen += [f"{quoted(table.time.name)} < ?"] * by_range
+    by_time = key.by_time(table)
+    chosen = [f"{quoted(each)} = ?" for each in (key.partition if by_time else key.columns)]
+    chosen += [f"{quoted(table.time.name)} < ?"] * by_time
     return f"DELETE FROM {full_name(keyspace, name)} WHERE {' AND '.join(chosen)}"
 
 
@@ -338,7 +342,7 @@ class Renderer:
 
     def _newest_first(self, table: Table) -> bool:
         """Whether the rows of a partition are sorted by time."""
-        return self.key_of(table).clustering[:1] == (table.time.name,)
+        return self.key_of(table).by_time(table)
 
     def _distinct(self, query: DistinctQuery) -> Scan:
         """Count the rows if the columns contain the key of the only table; else compare rows."""

@@ -113,6 +113,8 @@ class _Target:
 class CassandraSession(PlannedSession):
     """The driver's session, with a connection to every node of the local datacenter."""
 
+    correcting: ClassVar[str] = BATCH
+
     def __init__(
         self,
         cluster: Cluster,
@@ -149,8 +151,6 @@ class CassandraSession(PlannedSession):
     def in_flight(self) -> int:
         """The option `max_sync_calls`."""
         return self._in_flight
-
-    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as requests: one per partition among the rows of a payload.
@@ -250,12 +250,13 @@ class CassandraSession(PlannedSession):
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time: by partition, if their rows are sorted by time."""
         key, keyspace = self._layout.key_of(table), self._layout.keyspace
-        by_range = key.clustering[:1] == (table.time.name,)
+        by_time = key.by_time(table)
         bound = cql.stored_instant(until, table.time, table.time_unit)
         for name in table.names:
-            found = self.session.execute(cql.keys(keyspace, table, name, key, bound))
+            keys = cql.keys(keyspace, table, name, key, bound)
+            found = self.session.execute(keys, execution_profile=QUERIES)
             delete = self.prepare(cql.delete(keyspace, table, name, key))
-            rows = ((*row, bound) if by_range else tuple(row) for row in found)
+            rows = ((*row, bound) if by_time else tuple(row) for row in found)
             outcomes = execute_concurrent_with_args(self.session, delete, rows)
             for done, error in outcomes:
                 if not done:

@@ -74,8 +74,6 @@ versions send 0 instead."""
 _READS_ALL_YEARS = (26, 9)  # at the latest; earlier versions have not been tried
 _ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
 """The years whose instants the server reads correctly from text."""
-
-
 _MUTATION_POLL_S = 0.005
 
 
@@ -195,14 +193,13 @@ class ClickhouseSession(Session):
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time; return once no part of the table has them any more."""
-        for statement in sql_changes.deletions(self.dialect, table, until):
-            begin, _, where = statement.partition(" WHERE ")
-            name = begin.removeprefix("DELETE FROM ")
-            self.execute(f"ALTER TABLE {name} DELETE WHERE {where}")
-        while not all(map(self._is_mutated, table.names)):
+        older = sql_changes.before(self.dialect, table, until)
+        for name in table.names:
+            self.execute(f"ALTER TABLE {self.dialect.name(name)} DELETE WHERE {older}")
+        while not all(map(self._has_mutated, table.names)):
             time.sleep(_MUTATION_POLL_S)  # the server reports no end of a mutation
 
-    def _is_mutated(self, name: str) -> bool:
+    def _has_mutated(self, name: str) -> bool:
         """Whether a table has no mutation left; ServerError if one has failed."""
         asked = f"{self.dialect.mutations(name)} FORMAT TabSeparated"
         left, _, reason = self.execute(asked).decode().rstrip("\n").partition("\t")

@@ -81,6 +81,8 @@ class OpenCarbon(Protocol):
 class GraphiteSession(MetricSession):
     """A connection to carbon, opened by the first send, and one to graphite-web."""
 
+    correcting: ClassVar[str] = BATCH
+
     finest = 1
 
     def __init__(  # noqa: PLR0913
@@ -122,8 +124,6 @@ class GraphiteSession(MetricSession):
         return self.http.alive and (self._carbon is None or self._carbon.alive)
 
     # --- rows
-
-    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines or pickles."""

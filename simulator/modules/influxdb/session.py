@@ -68,6 +68,8 @@ class Write(NamedTuple):
 class InfluxSession(PlannedSession, HttpSession):
     """One connection for sends, and the vendor's client for everything else."""
 
+    correcting: ClassVar[str] = BATCH
+
     def __init__(
         self,
         http: Http,
@@ -100,8 +102,6 @@ class InfluxSession(PlannedSession, HttpSession):
             self.client.close()
 
     # --- rows
-
-    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines, each payload with the path to post it to."""

@@ -26,6 +26,8 @@ _FATAL = frozenset(
 class IotDbSession(PlannedSession):
     """A connection and its session; the server acknowledges each tablet."""
 
+    correcting: ClassVar[str] = BATCH
+
     def __init__(self, link: Link) -> None:
         self.link = link
 
@@ -37,8 +39,6 @@ class IotDbSession(PlannedSession):
     def alive(self) -> bool:
         """Whether the connection can still be used."""
         return self.link.alive
-
-    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as tablets."""

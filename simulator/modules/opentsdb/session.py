@@ -65,6 +65,8 @@ class PutError(HttpError):
 class OpenTsdbSession(MetricSession):
     """A kept connection."""
 
+    correcting: ClassVar[str] = BATCH
+
     finest = 1000
 
     def __init__(  # noqa: PLR0913
@@ -97,8 +99,6 @@ class OpenTsdbSession(MetricSession):
         self.flush_s = max(int(config.get(name, "1000")) for name in queries.FLUSHES) / 1000
 
     # --- rows
-
-    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into bodies of requests, one or several for each payload."""

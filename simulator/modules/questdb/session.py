@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from simulator.data.block import Array, Block
-from simulator.data.query import Selection, Statement
+from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
@@ -15,7 +15,7 @@ from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Pa
 from simulator.modules.query_plans import QueryPlan
 from simulator.modules.questdb.query import LINES, QuestSql, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines
-from simulator.modules.shared import shapes, sql
+from simulator.modules.shared import shapes, sql_changes
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.contents import contents
 from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, Refused, gzipped
@@ -26,6 +26,8 @@ _SHOWN_BYTES = 500
 
 class QuestSession(HttpSession):
     """A connection that sends lines as the bytes of requests."""
+
+    correcting: ClassVar[str] = BATCH
 
     def __init__(self, http: Http, query_timeout_s: float, *, gzip: bool) -> None:
         super().__init__(http)
@@ -42,8 +44,6 @@ class QuestSession(HttpSession):
         self.ask("SELECT 1")
 
     # --- rows in
-
-    correcting: ClassVar[str] = BATCH
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as lines, beside the path of the request."""
@@ -124,9 +124,9 @@ class QuestSession(HttpSession):
     def drop_before(self, table: Table, until: int) -> None:
         """Drop the partitions that begin before a time."""
         kept = stored(table)
-        (before,) = sql.conditions(QuestSql(kept), kept, Selection(until=until))
+        older = sql_changes.before(QuestSql(kept), kept, until)
         for name in table.names:
-            self.ask(f"ALTER TABLE {QuestSql(kept).name(name)} DROP PARTITION WHERE {before}")
+            self.ask(f"ALTER TABLE {QuestSql(kept).name(name)} DROP PARTITION WHERE {older}")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, which the server does not carry out for that."""

@@ -37,5 +37,11 @@ def updates(dialect: sql.Dialect, table: Table, retag: Retag, name: str) -> Sequ
 
 def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:
     """Return the statements that delete the rows before a time, one for each part."""
-    (before,) = sql.conditions(dialect, table, Selection(until=time))
-    return [f"DELETE FROM {dialect.name(name)} WHERE {before}" for name in table.names]
+    older = before(dialect, table, time)
+    return [f"DELETE FROM {dialect.name(name)} WHERE {older}" for name in table.names]
+
+
+def before(dialect: sql.Dialect, table: Table, time: int) -> str:
+    """Return the condition that a row is before a time."""
+    (found,) = sql.conditions(dialect, table, Selection(until=time))
+    return found

@@ -77,7 +77,7 @@ def eventually(condition):
 
 
 def test_each_batch_goes_to_the_connection_that_was_free_for_longest(opened):
-    session = Connections(Fake, 3, 3)
+    session = Connections(Fake, 3, 3, {})
     assert (session.in_flight, len(session.opened_ns)) == (3, 3)
     for _ in range(2):
         ended = begun(session, 3)
@@ -91,7 +91,7 @@ def test_each_batch_goes_to_the_connection_that_was_free_for_longest(opened):
 
 
 def test_callers_of_a_pool_wait_for_a_connection(opened):
-    session = Connections(Fake, 2, 5)
+    session = Connections(Fake, 2, 5, {})
     assert session.in_flight == 5
     ended = begun(session, 5)
     eventually(lambda: sum(each.sent for each in opened) == 2)
@@ -104,7 +104,7 @@ def test_callers_of_a_pool_wait_for_a_connection(opened):
 
 
 def test_an_error_means_what_its_own_session_says(opened):
-    session = Connections(Fake, 2, 2)
+    session = Connections(Fake, 2, 2, {})
     ended = begun(session, 2)
     opened[0].ends.put(ValueError("busy"))
     opened[1].ends.put(Broken())
@@ -130,13 +130,32 @@ def test_a_connection_that_cannot_be_replaced_is_the_loss_of_all(opened):
             raise SetupError("the server is gone")
         return Fake()
 
-    session = Connections(opening, 2, 2)
+    session = Connections(opening, 2, 2, {})
     down.set()
     ended = begun(session)
     end_all(opened, 2, Broken())
     assert isinstance(ended.get(timeout=5), Broken)
     assert not session.alive
     session.close()
+
+
+def test_batches_that_wait_when_all_are_closed_end_as_not_sent_and_others_may_send_them(opened):
+    meanings = {}
+    session = Connections(Fake, 1, 3, meanings)
+    ended = begun(session, 3)
+    eventually(lambda: opened[0].sent)
+    closing = threading.Thread(target=session.close)
+    closing.start()
+    eventually(lambda: not session._waiting)
+    opened[0].ends.put(None)
+    closing.join(5)
+    assert not closing.is_alive()
+    outcomes = [ended.get(timeout=5) for _ in range(3)]
+    assert outcomes[0] is None
+    other = Connections(Fake, 1, 3, meanings)
+    assert {other.classify(error) for error in outcomes[1:]} == {Failure.NOT_APPLIED}
+    assert not meanings
+    other.close()
 
 
 def test_one_that_cannot_be_opened_closes_the_others_and_its_error_is_raised(opened):
@@ -148,7 +167,7 @@ def test_one_that_cannot_be_opened_closes_the_others_and_its_error_is_raised(ope
         return Fake()
 
     with pytest.raises(SetupError, match="too many connections"):
-        Connections(opening, 50, 50)
+        Connections(opening, 50, 50, {})
     assert 3 <= len(opened) < 49  # once one has failed, no more are tried
     assert all(each.closed.is_set() for each in opened)
 
@@ -167,14 +186,14 @@ def test_only_some_are_opened_at_the_same_time(monkeypatch):
             at_once -= 1
         return Fake()
 
-    Connections(opening, 8, 8).close()
+    Connections(opening, 8, 8, {}).close()
     assert most == 2
 
 
 def test_what_a_process_may_not_open_is_an_error_before_anything_is_opened(monkeypatch, opened):
     monkeypatch.setattr(tested, "allow_open_files", lambda wanted: wanted - 1)
     with pytest.raises(SetupError, match="5 connections may take 210 open files"):
-        Connections(Fake, 5, 5)
+        Connections(Fake, 5, 5, {})
     assert not opened
 
 

@@ -215,3 +215,18 @@ def test_one_worker_overlaps_with_none():
     metrics = insert_metrics(outcome(worker(0)), stored(100))
 
     assert (metrics.overlap, metrics.evenness) == (None, None)
+
+
+def test_with_several_connections_the_clients_share_is_at_least_its_cpu_time():
+    times = encoded_histogram([2_000_000, 4_000_000, 4_000_000])
+    busy = worker(0, send_s=1.5, cpu_s=1.2, connects=times)
+    alone = insert_metrics(outcome(worker(0, send_s=1.5, cpu_s=1.2)), stored(100))
+    assert (alone.connections, alone.connect_p50_ms) == (None, None)
+    assert alone.client_share < alone.cpu_share
+
+    several = insert_metrics(outcome(busy), stored(100))
+    assert several.client_share == several.cpu_share
+    assert several.connections == 3
+    assert several.connect_p50_ms == pytest.approx(4.0, rel=0.01)
+    within = insert_metrics(outcome(busy), stored(100), embedded=True)
+    assert within.client_share == alone.client_share
