@@ -10,7 +10,7 @@ from importlib import import_module
 
 import click
 
-from cli.host.interrupts import end_on_signals, stop_on_signals
+from cli.host.interrupts import end_on_signals, ended_by_signals, stop_on_signals
 from cli.host.program import program_name
 from cli.host.streams import OutputError, expect_printed, guard_streams, say
 from cli.results.kinds import NAMES as KINDS
@@ -42,7 +42,8 @@ class _Commands(UserDict[str, click.Command]):
         if name not in self:
             raise KeyError(name)
         if name not in self.data:
-            self.data[name] = _imported(name)
+            with ended_by_signals():  # pydantic turns an exception into its own as it is imported
+                self.data[name] = _imported(name)
         return self.data[name]
 
     def __contains__(self, name: object) -> bool:

@@ -138,7 +138,7 @@ _SAME = {field for one in (*_OF_ROWS, Verification, Sending) for field in one.mo
 @writing_options
 @options_of(_Options)
 def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
-    """Find the highest rate of inserts or queries that keeps an objective.
+    """Find the highest sustained rate of inserts or queries.
 
     First the rate is measured that the target takes without a schedule. Then rates below that are
     measured, each on a schedule that does not wait for the database: latency counts from the time

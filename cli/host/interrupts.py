@@ -1,11 +1,13 @@
 """Signals that ask to stop: from Ctrl-C, `kill`, or a terminal that was closed."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from simulator.errors import Interrupted
+
+_Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
@@ -40,16 +42,29 @@ def end_on_signals() -> None:
 
 
 @contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Have each of the signals end the process at once for a while, in which nothing is open."""
+    with _handled(signal.SIG_DFL):
+        yield
+
+
+@contextmanager
 def caught_interrupts() -> Iterator[Interrupts]:
     """Take the signals over for a while."""
     interrupts = Interrupts()
-    numbers = _taken()
-    before = [signal.signal(number, interrupts._receive) for number in numbers]  # noqa: SLF001
-    try:
+    with _handled(interrupts._receive):  # noqa: SLF001
         yield interrupts
+
+
+@contextmanager
+def _handled(handler: _Handler) -> Iterator[None]:
+    numbers = _taken()
+    before = [signal.signal(number, handler) for number in numbers]
+    try:
+        yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        for number, earlier in zip(numbers, before, strict=True):
+            signal.signal(number, earlier)
 
 
 def _taken() -> list[signal.Signals]:

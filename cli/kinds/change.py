@@ -30,7 +30,7 @@ class Change(Kind[ChangeOptions]):
     work = Work.CHANGE
     subjects = (CHANGE,)
     options = ChangeOptions
-    help = """Correct, retag and delete stored rows, and verify what is left.
+    help = """Correct, retag or delete rows, and verify what is left.
 
     Run `insert` first. --correct sends some of the rows again with other fields, as upserts.
     --retag gives a tag of some series another value, by an update of all of their rows.

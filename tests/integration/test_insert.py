@@ -1,15 +1,12 @@
 """`insert` and `query` on SQLite, from the outside."""
 
-import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.integration.conftest import ROOT, CommandLine, combined
+from tests.integration.conftest import CommandLine, combined
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 
@@ -335,21 +332,6 @@ def test_cleanup_lists_the_tables_that_inserts_left(cli: CommandLine) -> None:
     assert readings.startswith("sqlite: table readings, 1 row by ")
     assert events.startswith("sqlite: table events, 10 rows by ")
     assert none.out == "no insert in nowhere left tables\n"
-
-
-def test_no_summary_in_the_help_is_cut(cli: CommandLine) -> None:
-    cli.environment["COLUMNS"] = "80"
-    for command in ("", "insert", "cleanup"):
-        process = subprocess.run(
-            [sys.executable, str(ROOT / "run.py"), *command.split(), "--help"],
-            capture_output=True, text=True, check=True, env={**os.environ, **cli.environment},
-        )  # fmt: skip
-        cut = [
-            line
-            for line in process.stdout.splitlines()
-            if line.endswith("...") and "Usage" not in line
-        ]
-        assert cut == []
 
 
 def test_a_module_without_a_drivers_way_says_why(cli: CommandLine) -> None:

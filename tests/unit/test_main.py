@@ -1,10 +1,20 @@
-"""The entry of the command line: arguments that are no text."""
+"""The entry of the command line: help that is whole, arguments that are no text."""
 
+import re
 import sys
 
 import pytest
+from click.testing import CliRunner
 
-from cli.main import _run
+from cli.main import _run, commands
+
+
+@pytest.mark.parametrize("command", ["", *commands.commands])
+def test_no_summary_in_the_help_is_cut(command):
+    shown = CliRunner().invoke(commands, [*command.split(), "--help"], terminal_width=80)
+
+    assert "Usage" in shown.output
+    assert re.findall(r"^.*[a-z]\.\.\.$", shown.output, re.MULTILINE) == []  # FILE... may be many
 
 
 @pytest.mark.parametrize(
