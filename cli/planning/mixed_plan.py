@@ -55,8 +55,6 @@ def option_problems(options: MixedOptions) -> list[str]:
         problems.append(f"--fresh: expected 1ms at least, got {options.fresh_s:g}s")
     if options.fresh_s and options.own:
         problems.append("--queries: are about stored rows; leave them out with --fresh")
-    if options.fresh_s and options.aligned:
-        problems.append("--align: windows of fresh rows move with them; leave it out with --fresh")
     both = [name for name in ("--insert-rate", "--query-rate") if rates[name]]
     if options.mix and not options.rate:
         problems.append("--mix: divides the operations/s of --rate; give --rate as well")
@@ -136,6 +134,11 @@ def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that can be queried")
+    if options.fresh_s and options.aligned and not database.interval_s:
+        problems.append(
+            f"--align: {target.name} keeps no aggregates with which windows of fresh rows could"
+            " begin; leave it out, or set aggregate_intervals_s where the module has it"
+        )
     return problems
 
 
@@ -152,6 +155,8 @@ def _spec(  # noqa: PLR0913
     database = target.open()
     tasks = insert_tasks(stored, options)
     until_ms = settled_until(stored, tasks)
+    if options.fresh_s and options.aligned:
+        until_ms -= until_ms % (1000 * database.interval_s)
     types = mixed_types(stored, options, until_ms)
     problems = type_problems(TYPES, options.types, types, stored.workload)
     chosen = chosen_of(options.asked, types)

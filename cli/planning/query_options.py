@@ -47,7 +47,9 @@ class Types(Options):
     types: Annotated[Names, Opt(kept=False)] = ()
     """Queries to ask; a name may be a pattern such as '*-host-1-hr'.  [default: all]"""
     aligned: Annotated[bool, Field(alias="align")] = False
-    """Let random windows of time begin at a multiple of the query's interval."""
+    """Let random windows of time begin at a multiple of the query's interval, and those of `mixed
+    --fresh` at one of the aggregates that the target keeps.
+    """
 
     @model_validator(mode="before")
     @classmethod

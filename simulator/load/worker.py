@@ -385,9 +385,12 @@ class Worker:
 
     def _since_ms(self) -> int:
         """Return since when rows are fresh: some time before the newest, and none stored before."""
-        load = self._spec.load
-        until_ms, newest_ms = load.until_ms or 0, self._newest_ms
-        return until_ms if newest_ms is None else max(until_ms, newest_ms - load.fresh_ms)
+        load, newest_ms = self._spec.load, self._newest_ms
+        until_ms = load.until_ms or 0
+        if newest_ms is None:
+            return until_ms
+        since_ms = max(until_ms, newest_ms - load.fresh_ms)
+        return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
 
     def _askers(self, task: Ask, session: Session) -> Iterator[tuple[str, Asker]]:
         """Yield the types that the database can answer; each is rendered when it is its turn."""

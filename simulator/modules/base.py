@@ -25,6 +25,7 @@ from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.modules.aggregates import Aggregating
 from simulator.modules.changes import Changes, Changing
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
@@ -278,7 +279,7 @@ class Unsupported(Exception):
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
 
 
-class Database(OwnStatements, Wording, ABC, Generic[Session_co]):
+class Database(OwnStatements, Aggregating, Wording, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
     The methods that use the server open a session of their own. They raise SetupError, with the
@@ -437,12 +438,15 @@ class Database(OwnStatements, Wording, ABC, Generic[Session_co]):
         raise Unsupported(f"the module {self.name} takes no texts")
 
     def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
-        """Return the statement of a query: a user's text, the target's (`tuned`), or rendered."""
+        """Return the statement of a query: a user's text, the target's (`tuned`), or rendered.
+
+        Aggregates of the tables answer what they can; `render` reads the rows.
+        """
         if isinstance(query, TextQuery):
             return self.texts(query.table).statement(query)
         if tuned:
             return Statement(tuned, outputs(query), tuned=True)
-        return self.render(query)
+        return self.from_aggregates(query) or self.render(query)
 
     def answered(
         self, types: Mapping[str, QueryType[Query | TextQuery]], tuned: Mapping[str, str]

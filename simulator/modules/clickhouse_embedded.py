@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from simulator.errors import SetupError
-from simulator.modules.clickhouse.database import Clickhouse, ClickhouseTables, TableOptions
+from simulator.modules.clickhouse.database import Clickhouse
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import ClickhouseSession, ServerError
+from simulator.modules.clickhouse.tables import ClickhouseTables, TableOptions
 from simulator.modules.options import Options
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from simulator.data.schema import PrimaryKey, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions, durability
+from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
@@ -25,6 +25,7 @@ from simulator.modules.clickhouse.session import (
     ServerSession,
     parsed_rows,
 )
+from simulator.modules.clickhouse.tables import durability
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, drop, send

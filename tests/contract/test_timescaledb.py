@@ -2,15 +2,12 @@
 
 import re
 
-import numpy as np
 import psycopg2
 import pytest
-from pydantic import ValidationError
 
-from simulator.control import marks
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
-from simulator.data.ranges import RowRange, lane_range
+from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -19,7 +16,7 @@ from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptio
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests import ROOT
-from tests.contract.harness import Wideset, ask, drop, send
+from tests.contract.harness import Wideset, drop, send
 from tests.contract.targets import STORING
 from tests.contract.wide import READINGS, STATES
 
@@ -308,60 +305,6 @@ AGGREGATES = [
 ]
 """Of the Community edition, which no registry has: with --address timescaledb_aggregates=..."""
 OF_EVENTS = ["events", "events_every_60s", "events_every_3600s", "events_now"]
-HOUR_OF_STATES = 160
-"""The number of the state with which an hour begins; readings are an hour apart."""
-
-
-def answers(database, wide, blocks):
-    """Ask everything; return how many queries read aggregates, all answers being right."""
-    read = 0
-    with database.connect() as session:
-        for name, query in wide.queries.items():
-            statement = database.statement(query)
-            assert ask(session, statement) == wide.answer(query, blocks), name
-            read += "_every_" in statement.text
-    return read
-
-
-@pytest.mark.parametrize("parts", [1, 4])
-@pytest.mark.parametrize("target", AGGREGATES)
-def test_aggregates_answer_exactly_before_and_after_each_refresh(request, target, parts):
-    database, wide = target.open(request), target.wide(parts=parts)
-    early = [block.take(np.flatnonzero(block.rows < HOUR_OF_STATES)) for block in wide.batches]
-    late = [block.take(np.flatnonzero(block.rows >= HOUR_OF_STATES)) for block in wide.batches]
-    database.create(wide.tables, 100)
-
-    def write(blocks):
-        with database.connect() as session:
-            for block in blocks:
-                send(session, block, BATCH, 100)
-
-    write(early)
-    assert answers(database, wide, early) > 15
-    database.compact(wide.tables)
-    assert answers(database, wide, early) > 15
-    write(late)
-    assert answers(database, wide, [*early, *late]) > 15
-    database.compact(wide.tables)
-    assert answers(database, wide, [*early, *late]) > 15
-
-
-@pytest.mark.parametrize("target", AGGREGATES)
-def test_a_refresh_takes_over_rows_that_are_older_than_the_last_one(request, target):
-    database, first = target.open(request), RowRange(start=0, stop=2000)
-    other = lane_range(1, 0, 500)  # of another worker, at the times of the first rows
-    reader = events(first)
-    database.create(reader.tables, 1000)
-    write(database, reader, first)
-    database.compact(reader.tables)
-    write(database, events(other), other)
-    database.compact(reader.tables)
-    query = AggregateQuery(reader.tables[0], COUNT, bucket=60_000)
-    kept, rows = database.statement(query), database.render(query)
-    assert "events_every_60s" in kept.text
-    assert "FROM events " in rows.text
-    with database.connect() as session:
-        assert ask(session, kept) == ask(session, rows)
 
 
 @pytest.mark.parametrize("target", AGGREGATES)
@@ -429,15 +372,6 @@ def test_a_query_without_the_aggregates_of_an_insert_names_the_option(request, t
         database.administration() as session,
     ):
         session.run(statement)
-
-
-def test_intervals_divide_a_day():
-    with pytest.raises(ValidationError, match=r"expected divisors of 86,400 s, got 7, 90000"):
-        TimescaledbOptions(connection_string="", aggregate_intervals_s="60,7,90000")
-    table = events(RowRange(start=0, stop=10)).tables[0]
-    options = TimescaledbOptions(connection_string="", aggregate_intervals_s="3600,60,3600")
-    assert options.intervals_s(table) == [60, 3600]
-    assert options.intervals_s(marks.TABLE) == []
 
 
 # --- the server ----------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """`mixed --fresh`: rows in flight are asked about, and a database that misses one is found."""
 
+from typing import Any
+
 import pytest
+import yaml
 
 from tests.integration.conftest import CommandLine
 from tests.integration.test_mixed import filled
@@ -94,7 +97,7 @@ def test_a_window_needs_rows_in_the_order_of_time(lite: CommandLine) -> None:
     assert refused.code == 2
     assert "are not in the order of time" in refused.err
     assert aligned.code == 2
-    assert "--align: windows of fresh rows move with them" in aligned.err
+    assert "--align: lite keeps no aggregates" in aligned.err
 
 
 @pytest.mark.server("postgres")
@@ -116,3 +119,30 @@ def test_postgres_shows_every_acknowledged_row_at_once(
     assert mixed.code == 0, mixed.err
     assert len(mixed.json["rows"]) == 1 + 3 + 2
     assert {row["verdict"] for row in mixed.json["rows"]} == {"verified"}
+
+
+@pytest.mark.server("questdb")
+def test_materialized_views_lag_behind_and_hold_nothing_that_was_not_sent(
+    lite: CommandLine, server_options: dict[str, Any]
+) -> None:
+    options = {"module": "questdb", "runner": "local", "aggregate_intervals_s": "1,60"}
+    targets = {"targets": {"quest": {**options, **server_options}}}
+    lite.config.write_text(yaml.safe_dump(targets))
+    done = lite.run(
+        "insert", "--target=quest", "--runs=1", "--workers=1", "--batch=1000",
+        "--num-inserts=20000", "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    mixed = lite.run(
+        "mixed", "--target=quest", "--fresh=10m", "--align", "--batch=50", "--duration=4s",
+        "--insert-rate=1000", "--query-workers=2", "--format=json",
+    )  # fmt: skip
+
+    assert mixed.code == 0, mixed.err
+    rows = {row.get("load") or row["query"]: row for row in mixed.json["rows"]}
+    assert {row["verdict"] for row in rows.values()} == {"verified"}
+    assert 0 < rows["fresh-count"]["freshness_p50_ms"] < 4000
+    (count, *_) = lite.results()[-1]["runs"][0]["outcome"]["queries"]
+    assert "events_every_1s" in count["statement"]
+    asked = lite.run("query", "--target=quest", "--align", "--runs=3", "--quiet")
+    assert asked.code == 0, asked.err

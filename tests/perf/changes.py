@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from simulator.data.schema import PrimaryKey
 from simulator.modules import database_class
 from simulator.modules.changes import Changes
-from tests.perf.on_servers import Line, line_on, print_table
+from tests.perf.on_servers import Line, print_table
 
 HEAD = (
     "| Target | Inserted rows/s | Corrected rows/s | Deleted rows/s | A tenth of it, median"
@@ -25,22 +25,21 @@ HEAD = (
 )
 
 
-def row(target: str, given: argparse.Namespace) -> str:
+def row(line: Line, given: argparse.Namespace) -> str:
     """Return the row of a target."""
-    with line_on(target) as line:
-        changes = database_class(line.module).capabilities.changes
-        inserted = line.run(
-            "insert", "--workers=1", "--runs=1", "--batch=1000", "--quiet",
-            f"--num-inserts={given.num_inserts}", *key_of(changes),
-        )  # fmt: skip
-        corrected = changed(line, changes.corrects, "--correct=10%")
-        deleted = changed(line, changes.deletes, "--delete-oldest=50%", "--delete-steps=10")
-        results = [json.loads(file.read_text()) for file in sorted(line.folder.glob("*-change-*"))]
+    changes = database_class(line.module).capabilities.changes
+    inserted = line.run(
+        "insert", "--workers=1", "--runs=1", "--batch=1000", "--quiet",
+        f"--num-inserts={given.num_inserts}", *key_of(changes),
+    )  # fmt: skip
+    corrected = changed(line, changes.corrects, "--correct=10%")
+    deleted = changed(line, changes.deletes, "--delete-oldest=50%", "--delete-steps=10")
+    results = [json.loads(file.read_text()) for file in sorted(line.folder.glob("*-change-*"))]
     outcomes = [each["runs"][0]["outcome"] for each in results]
     sizes = [outcomes[-1][name] for name in ("size_before_bytes", "size_bytes")] if outcomes else []
     verdicts = {each["verdict"] for found in (corrected, deleted) for each in found}
     return (
-        f"| {target} | {inserted['rows'][0]['rows_per_s']:,.0f}"
+        f"| {line.target} | {inserted['rows'][0]['rows_per_s']:,.0f}"
         f" | {figure(corrected, 'rows_per_s')} | {figure(deleted, 'rows_per_s')}"
         f" | {figure(deleted, 'p50_ms')} ms | {shrunk(*sizes)} | {', '.join(sorted(verdicts))} |"
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.perf.on_servers import line_on, print_table
+from tests.perf.on_servers import Line, print_table
 
 HEAD = (
     "| Target | Connections | Opened in, median | 99th percentile | Rows/s | Latency, median"
@@ -26,23 +26,22 @@ RAISED, MOST = ("mysql_innodb", "mysql_myisam", "mariadb"), 20_000
 """Targets whose server takes so many connections, by --setup."""
 
 
-def row(target: str, given: argparse.Namespace) -> str:
+def row(line: Line, given: argparse.Namespace) -> str:
     """Return the row of a target."""
-    with line_on(target) as line:
-        setup = line.folder / "setup.sql"
-        setup.write_text(f"SET GLOBAL max_connections = {MOST};\n")
-        found = line.run(
-            "insert", f"--workers={given.workers}", f"--connections={given.connections}",
-            f"--rate={given.rate}", "--runs=1", f"--duration={given.duration}", "--force",
-            *([f"--setup={setup}"] if target in RAISED else []),
-        )  # fmt: skip
-        result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
+    setup = line.folder / "setup.sql"
+    setup.write_text(f"SET GLOBAL max_connections = {MOST};\n")
+    found = line.run(
+        "insert", f"--workers={given.workers}", f"--connections={given.connections}",
+        f"--rate={given.rate}", "--runs=1", f"--duration={given.duration}", "--force",
+        *([f"--setup={setup}"] if line.target in RAISED else []),
+    )  # fmt: skip
+    result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
     if result["status"] != "done":
         raise RuntimeError(result["cause"])
     (one,), run = found["rows"], result["runs"][0]
     memory = sum(each["memory_peak_bytes"] for each in run["outcome"]["workers"])
     return (
-        f"| {target} | {run['metrics']['connections']:,} | {one['connect_p50_ms']:,.1f} ms"
+        f"| {line.target} | {run['metrics']['connections']:,} | {one['connect_p50_ms']:,.1f} ms"
         f" | {one['connect_p99_ms']:,.1f} ms | {one['rows_per_s']:,.0f} | {one['p50_ms']:,.1f} ms"
         f" | {one['p99_ms']:,.1f} ms | {memory / 1e9:.2f} GB | {one['verdict']} |"
     )

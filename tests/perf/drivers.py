@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.modules import database_class
 from simulator.modules.base import DRIVER
-from tests.perf.on_servers import Line, line_on, print_table
+from tests.perf.on_servers import Line, print_table
 
 HEAD = (
     "| Target | Own, rows/s | Client | Driver, rows/s | Client | Driver over own (range)"
@@ -34,23 +34,22 @@ def inserted(line: Line, client: str, given: argparse.Namespace) -> dict[str, fl
     return dict(row)
 
 
-def row(target: str, given: argparse.Namespace) -> str:
+def row(line: Line, given: argparse.Namespace) -> str:
     """Return the row of a target."""
-    with line_on(target) as line:
-        if DRIVER not in database_class(line.module).capabilities.modes:
-            raise RuntimeError(database_class(line.module).capabilities.no_driver)
-        pairs = []
-        for number in range(given.pairs):
-            order = ("own", "driver") if number % 2 == 0 else ("driver", "own")
-            both = {client: inserted(line, client, given) for client in order}
-            pairs.append((both["own"], both["driver"]))
+    if DRIVER not in database_class(line.module).capabilities.modes:
+        raise RuntimeError(database_class(line.module).capabilities.no_driver)
+    pairs = []
+    for number in range(given.pairs):
+        order = ("own", "driver") if number % 2 == 0 else ("driver", "own")
+        both = {client: inserted(line, client, given) for client in order}
+        pairs.append((both["own"], both["driver"]))
     rates = [(float(own["rows_per_s"]), float(other["rows_per_s"])) for own, other in pairs]
     ratios = sorted(other / own for own, other in rates)
     shares = [[float(each["client_share"]) for each in side] for side in zip(*pairs, strict=True)]
     verdicts = {str(each["verdict"]) for pair in pairs for each in pair}
     own, other = (median(side) for side in zip(*rates, strict=True))
     return (
-        f"| {target} | {own:,.0f} | {median(shares[0]):.0%} | {other:,.0f}"
+        f"| {line.target} | {own:,.0f} | {median(shares[0]):.0%} | {other:,.0f}"
         f" | {median(shares[1]):.0%} | {median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         f" | {', '.join(sorted(verdicts))} |"
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.modules import database_class
-from tests.perf.on_servers import line_on, print_table
+from tests.perf.on_servers import Line, print_table
 
 HEAD = (
     "| Target | Rows/s | Answers/s | Freshness, median | 99th percentile | Rows never seen"
@@ -24,21 +24,20 @@ HEAD = (
 INSERT = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=20000", "--quiet")
 
 
-def row(target: str, given: argparse.Namespace) -> str:
+def row(line: Line, given: argparse.Namespace) -> str:
     """Return the row of a target."""
-    with line_on(target) as line:
-        line.run("insert", *INSERT)
-        found = line.run(
-            "mixed", "--fresh=1m", "--batch=100", f"--duration={given.duration}",
-            f"--insert-rate={given.insert_rate}", "--warmup=1s", "--types=fresh-count",
-        )  # fmt: skip
-        rows = {each.get("load") or each["query"]: each for each in found["rows"]}
-        result = json.loads(max(line.folder.glob("*-mixed-*.json")).read_text())
-        late = database_class(line.module).capabilities.late
+    line.run("insert", *INSERT)
+    found = line.run(
+        "mixed", "--fresh=1m", "--batch=100", f"--duration={given.duration}",
+        f"--insert-rate={given.insert_rate}", "--warmup=1s", "--types=fresh-count",
+    )  # fmt: skip
+    rows = {each.get("load") or each["query"]: each for each in found["rows"]}
+    result = json.loads(max(line.folder.glob("*-mixed-*.json")).read_text())
+    late = database_class(line.module).capabilities.late
     (freshness,) = result["runs"][0]["outcome"]["freshness"]
     count = rows["fresh-count"]
     return (
-        f"| {target} | {rows['inserts']['rows_per_s']:,.0f} | {count['queries_per_s']:,.0f}"
+        f"| {line.target} | {rows['inserts']['rows_per_s']:,.0f} | {count['queries_per_s']:,.0f}"
         f" | {count['freshness_p50_ms']:,.1f} ms | {count['freshness_p99_ms']:,.1f} ms"
         f" | {freshness['unseen_rows']:,} of {freshness['rows'] + freshness['unseen_rows']:,}"
         f" | {count['verdict']} | {late or 'at once'} |"

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from tests.published.elsewhere import addressed
 from tests.published.measuring import configured
 from tests.published.targets import targets
 from tests.servers import NotInstalled
@@ -58,26 +59,35 @@ class Line:
 
 def print_table(
     head: str,
-    row: Callable[[str, argparse.Namespace], str],
+    row: Callable[[Line, argparse.Namespace], str],
     about: str,
     options: Mapping[str, Any],
+    targets: Sequence[str] = (*PLACES,),
 ) -> None:
-    """Print a row for each target that is named, or for all; `options`: name -> default."""
+    """Print a row for each target that is named, or for all of these; `options`: name -> default.
+
+    Targets with an address are measured besides.
+    """
     parser = argparse.ArgumentParser(description=about.partition("\n")[0])
     parser.add_argument("targets", nargs="*", choices=[*PLACES, []])
+    parser.add_argument("--address", metavar="TARGET=URL", action="append", default=[],
+                        help="measure a target on a server that runs elsewhere")  # fmt: skip
     for name, default in options.items():
         parser.add_argument(name, default=default, type=type(default))
     given = parser.parse_args()
+    elsewhere = addressed(given.address, None, "")
+    places = {**{name: PLACES[name] for name in given.targets or targets}, **elsewhere}
     print(head)
-    for target in given.targets or PLACES:
+    for target, place in places.items():
         try:
-            print(row(target, given), flush=True)
+            with _line_on(target, place) as line:
+                print(row(line, given), flush=True)
         except (NotInstalled, RuntimeError) as error:
             print(f"{target}: {error}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def line_on(target: str) -> Iterator[Line]:
+def _line_on(target: str, place: Place) -> Iterator[Line]:
     """Start the server of a target, and yield the command line on it."""
-    with configured(target, PLACES[target]) as (config, environment), TemporaryDirectory() as name:
+    with configured(target, place) as (config, environment), TemporaryDirectory() as name:
         yield Line(target, config, Path(name), environment)

@@ -180,7 +180,7 @@ _REFUSALS = {
 class PostgresOptions(WireOptions, SqlOptions, DriverOptions):
     """Options of the module `postgres`."""
 
-    columns = ("primary_key_constraint",)
+    columns: ClassVar[tuple[str, ...]] = ("primary_key_constraint",)
     use_values_lists: bool = Field(
         default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
     )

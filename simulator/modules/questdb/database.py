@@ -18,18 +18,34 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
+from simulator.modules.aggregates import AggregateOptions, intervals
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
 from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
-from simulator.modules.questdb.query import QuestSql, check_names, partition_start_ms, stored
+from simulator.modules.questdb.query import (
+    AggregatesSql,
+    QuestSql,
+    check_names,
+    partition_start_ms,
+    stored,
+)
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql_texts import SqlTexts
 
 _STUCK_S = 600
 _POLL_S = 0.05
 _TABLE = Existing("table")
+_VIEW = Existing("materialized view")
+_APPLIED = (
+    "SELECT name, suspended, errorMessage, writerTxn, sequencerTxn FROM wal_tables() WHERE name"
+)
+_REFRESHED = (
+    "SELECT view_name, view_status = 'invalid', invalidation_reason, refresh_base_table_txn, "
+    "base_table_txn FROM materialized_views() WHERE view_name"
+)
 _SETTINGS = (
     "cairo.commit.mode",
     "cairo.max.uncommitted.rows",
@@ -40,7 +56,7 @@ _SETTINGS = (
 )
 
 
-class QuestDbOptions(HttpOptions):
+class QuestDbOptions(HttpOptions, AggregateOptions):
     """Options of the module `questdb`."""
 
     url: str = Field(description="where the server listens, such as http://questdb:9000")
@@ -55,6 +71,9 @@ class QuestDbOptions(HttpOptions):
         default=False,
         description="create tables with DEDUP UPSERT KEYS of time and natural key: a row replaces "
         "the row with the same key",
+    )
+    aggregate_intervals_s: str = intervals(
+        "create materialized views of each table, which the server refreshes once rows are applied"
     )
     gzip: bool = Field(default=False, description="compress requests, which takes client time")
 
@@ -119,6 +138,9 @@ class QuestDb(HttpDatabase[QuestSession]):
     def changes(self) -> Changes:
         """How rows are changed: only tables with dedup have rows that replace others."""
         known = super().changes
+        if self.interval_s:
+            why = "views keep what is dropped; insert without aggregate_intervals_s"
+            known = replace(known, drops="", no_retention=why)
         if self.options.dedup:
             return known
         return replace(known, corrects="", no_corrections="set dedup=true, and insert again")
@@ -137,13 +159,24 @@ class QuestDb(HttpDatabase[QuestSession]):
                 )
         with self.administration() as session:
             existing = {name.lower() for (name,) in session.ask("SELECT table_name FROM tables()")}
-            for name in names_of(tables):
+            for name in (name for table in tables for name in self.objects(table)):
                 if name.lower() in existing:
                     raise self.already_exists(f"table {name}")
             span = self.options.partition_by
             for table in tables:
+                dialect = QuestSql(table)
                 for name in table.names:
-                    session.ask(QuestSql(table).create_table(name, span, dedup=self.options.dedup))
+                    session.ask(dialect.create_table(name, span, dedup=self.options.dedup))
+                    for interval_s in self.options.intervals_s:
+                        session.ask(dialect.create_view(name, interval_s, span))
+
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the views, and of the table's parts."""
+        return [*self._views([table]), *table.names]
+
+    def _views(self, tables: Sequence[Table]) -> list[str]:
+        """Return the names of the materialized views of tables."""
+        return names_of(aggregates_of(tables, self.options))
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, whatever their case."""
@@ -152,7 +185,7 @@ class QuestDb(HttpDatabase[QuestSession]):
             asked = session.ask("SELECT view_name FROM materialized_views()")
         views = {name.lower() for (name,) in asked}
         return {
-            name: Existing("materialized view", alike=False) if name.lower() in views else _TABLE
+            name: replace(_VIEW, alike=is_kept(name)) if name.lower() in views else _TABLE
             for name in names
             if name.lower() in tables | views
         }
@@ -166,10 +199,12 @@ class QuestDb(HttpDatabase[QuestSession]):
         return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
 
     def drop(self, names: Collection[str]) -> None:
-        """Drop the tables."""
+        """Drop the views, then the tables."""
+        found = self.existing(names)
         with self.administration() as session:
-            for name in names:
-                session.ask(f"DROP TABLE IF EXISTS {_quoted(name)}")
+            for kind in (_VIEW.kind, _TABLE.kind):
+                for name in (name for name in names if name in found and found[name].kind == kind):
+                    session.ask(f"DROP {kind.upper()} IF EXISTS {_quoted(name)}")
 
     no_statements: ClassVar[str] = ""
 
@@ -179,9 +214,13 @@ class QuestDb(HttpDatabase[QuestSession]):
             session.ask(statement)
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Wait until the log is applied."""
+        """Wait until the log is applied, and until the views have its rows."""
+        views = self._views(tables)
         with self.administration() as session:
-            self._wait(session, names_of(tables))
+            self._wait(session, _APPLIED, names_of(tables))
+            if views:
+                self._wait(session, _REFRESHED, views)
+                self._wait(session, _APPLIED, views)
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Merge partitions that out-of-order rows have split."""
@@ -189,30 +228,35 @@ class QuestDb(HttpDatabase[QuestSession]):
         with self.administration() as session:
             for name in names:
                 session.ask(f"ALTER TABLE {_quoted(name)} SQUASH PARTITIONS")
-            self._wait(session, names)
+            self._wait(session, _APPLIED, names)
 
-    def _wait(self, session: QuestSession, names: Sequence[str]) -> None:
-        """Return once all transactions are applied; SetupError if the log makes no progress."""
-        columns = "name, suspended, errorMessage, writerTxn, sequencerTxn"
+    def _wait(self, session: QuestSession, progress_of: str, names: Sequence[str]) -> None:
+        """Return once all transactions are applied, or all views refreshed (`progress_of`).
+
+        SetupError if there is no progress.
+        """
         literals = ", ".join(map(_literal, names))
         applied, deadline = -1, time.monotonic() + _STUCK_S
         while True:
-            found = session.ask(f"SELECT {columns} FROM wal_tables() WHERE name IN ({literals})")
-            for name, suspended, words, *_ in found:
-                if suspended:
+            found = session.ask(f"{progress_of} IN ({literals})")
+            for name, stopped, words, *_ in found:
+                if stopped:
+                    remedy = f'ALTER TABLE "{name}" RESUME WAL'
+                    if progress_of == _REFRESHED:
+                        remedy = f'REFRESH MATERIALIZED VIEW "{name}" FULL'
                     raise SetupError(
-                        f"{self.name}: table {name} is suspended: {words or 'see the log'}; "
-                        f'fix the cause, then ALTER TABLE "{name}" RESUME WAL'
+                        f"{self.name}: {name} is suspended or invalid: {words or 'see the log'}; "
+                        f"fix the cause, then {remedy}"
                     )
-            if all(done >= committed for *_, done, committed in found):
+            if all((done or 0) >= committed for *_, done, committed in found):
                 return
-            progress = sum(done for *_, done, _ in found)
+            progress = sum(done or 0 for *_, done, _ in found)
             if progress > applied:
                 applied, deadline = progress, time.monotonic() + _STUCK_S
             if time.monotonic() > deadline:
                 raise SetupError(
                     f"{self.name}: no progress in applying the log for {_STUCK_S} s; look at "
-                    "wal_tables() and the server's log"
+                    "wal_tables(), materialized_views() and the server's log"
                 )
             time.sleep(_POLL_S)  # the server reports no end, only its progress
 
@@ -224,7 +268,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         with self.administration() as session:
             sizes = [
                 session.ask(f"SELECT sum(diskSize) FROM table_partitions({_literal(name)})")
-                for name in names_of(tables)
+                for name in (*names_of(tables), *self._views(tables))
             ]
         return sum(size or 0 for ((size,),) in sizes)
 
@@ -248,6 +292,11 @@ class QuestDb(HttpDatabase[QuestSession]):
         if below(query.table) is None and query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, dialect.portions())
         return statement
+
+    def from_aggregates(self, query: Query) -> Statement | None:
+        """Return the statement that reads materialized views, if they answer a query."""
+        kept = from_kept(query, self.options)
+        return AggregatesSql(innermost(kept).table).render(kept) if kept else None
 
     def texts(self, table: Table) -> SqlTexts:
         """Return QuestDB's SQL."""

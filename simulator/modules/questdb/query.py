@@ -14,12 +14,13 @@ import numpy as np
 
 from simulator.data.block import Array, ColumnData
 from simulator.data.derived import with_innermost
-from simulator.data.query import Query, Statement, outputs
+from simulator.data.query import Aggregate, Query, Statement, outputs
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
 from simulator.encode.text import Style
 from simulator.errors import UnstorableError
 from simulator.modules.shared import sql
+from simulator.modules.shared.preaggregated import combined, definition, kept_for
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
 _FORBIDDEN_IN_COLUMNS = re.compile(rf"{_FORBIDDEN.pattern}|[.-]")
@@ -171,6 +172,19 @@ class QuestSql(sql.Dialect):
         keys = [self.name(key) for key in table.key if key != table.time.name]
         return f"{made} DEDUP UPSERT KEYS({', '.join((time, *keys))})"
 
+    def create_view(self, name: str, interval_s: int, partition_by: str) -> str:
+        """Return the statement that creates the aggregates of one physical table."""
+        of_table = kept_for(self._table, interval_s)
+        view = self.name(of_table.names[self._table.names.index(name)])
+        kept = definition(
+            self, self._table, name, self.name(self._table.time.name),
+            f"SAMPLE BY {interval_s}s ALIGN TO CALENDAR",
+        )  # fmt: skip
+        return (
+            f"CREATE MATERIALIZED VIEW {view} WITH BASE {self.name(name)} REFRESH IMMEDIATE "
+            f"AS ({kept}) PARTITION BY {partition_by}"
+        )
+
     def render(self, query: Query) -> Statement:
         """Return a query as SQL."""
         statement = sql.render(
@@ -182,6 +196,18 @@ class QuestSql(sql.Dialect):
         """Return the statement that reads the rows of each part; LIMIT selects rows by number."""
         columns = ", ".join(map(self.read, self._table.columns))
         return tuple(f"SELECT {columns} FROM {self.name(name)}" for name in self._table.names)
+
+
+class AggregatesSql(QuestSql):
+    """The dialect of queries that read materialized views."""
+
+    def aggregate(self, table: Table, aggregate: Aggregate) -> str:
+        """Return an aggregate of the rows, computed from those of each interval."""
+        return combined(self, table, aggregate)
+
+    def of_answers(self) -> QuestSql:
+        """Return the dialect for tables that are made of answers."""
+        return QuestSql(self._table)
 
 
 class _Lines(Dialect):

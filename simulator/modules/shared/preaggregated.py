@@ -5,13 +5,15 @@ minimum, maximum, sum and count of each number. A query whose range and buckets 
 intervals has the same answer from them as from the rows. Any other query reads the rows.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache, partial
 
 from simulator.data.derived import innermost, with_innermost
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query
-from simulator.data.schema import FLOATS, INTEGERS, Table
+from simulator.data.schema import FLOATS, INTEGERS, Table, Type
+from simulator.modules.aggregates import AggregateOptions
 from simulator.modules.shared.sql import Dialect
 
 _ROWS = Aggregate(Function.COUNT)
@@ -21,6 +23,16 @@ _EXACT = (Function.MIN, Function.MAX, Function.SUM)
 def kept_for(table: Table, interval_s: int) -> Table:
     """Return the aggregates of a table, as a table with the same time and tags, part by part."""
     return replace(table, name=f"{table.name}_every_{interval_s}s")
+
+
+def is_kept(name: str) -> bool:
+    """Whether a name is one of the aggregates of some table."""
+    return re.search(r"_every_\d+s$", name) is not None
+
+
+def aggregates_of(tables: Iterable[Table], options: AggregateOptions) -> list[Table]:
+    """Return all aggregates of tables, as tables."""
+    return [kept_for(table, interval_s) for table in tables for interval_s in options.intervals_s]
 
 
 def tags_of(table: Table) -> tuple[str, ...]:
@@ -47,15 +59,18 @@ def kept(table: Table) -> dict[Aggregate, str]:
     return names
 
 
-def definition(dialect: Dialect, table: Table, source: str, start: str) -> str:
-    """Return the query whose answer is kept; `start` is the start of a row's interval."""
+def definition(dialect: Dialect, table: Table, source: str, start: str, by: str = "") -> str:
+    """Return the query whose answer is kept; `start` is the start of a row's interval.
+
+    `by` takes the place of GROUP BY.
+    """
     tags = [dialect.name(tag) for tag in tags_of(table)]
     chosen = [f"{start} AS {dialect.name(table.time.name)}", *tags]
     chosen += [
         f"{dialect.aggregate(table, a)} AS {dialect.name(n)}" for a, n in kept(table).items()
     ]
-    groups = ", ".join(str(place + 1) for place in range(1 + len(tags)))
-    return f"SELECT {', '.join(chosen)} FROM {dialect.name(source)} GROUP BY {groups}"
+    by = by or f"GROUP BY {', '.join(str(place + 1) for place in range(1 + len(tags)))}"
+    return f"SELECT {', '.join(chosen)} FROM {dialect.name(source)} {by}"
 
 
 def combined(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
@@ -65,7 +80,7 @@ def combined(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
     counts = names.get(Aggregate(Function.COUNT, aggregate.column), names[_ROWS])
     count = f"sum({dialect.name(counts)})"
     if function is Function.COUNT:
-        return f"CAST(coalesce({count}, 0) AS BIGINT)"
+        return f"CAST(coalesce({count}, 0) AS {dialect.types[Type.INT64]})"
     if function is Function.AVG:
         return dialect.mean(f"sum({_kept(dialect, table, aggregate, Function.SUM)})", count)
     return f"{function}({_kept(dialect, table, aggregate, function)})"
@@ -76,12 +91,12 @@ def _kept(dialect: Dialect, table: Table, aggregate: Aggregate, function: Functi
     return dialect.name(kept(table)[Aggregate(function, aggregate.column)])
 
 
-def from_kept(query: Query, intervals_s: Iterable[int]) -> Query | None:
+def from_kept(query: Query, options: AggregateOptions) -> Query | None:
     """Return the query over the longest intervals that answer it; None if none of them does."""
     asked = innermost(query)
     if not isinstance(asked, AggregateQuery):
         return None
-    for interval_s in sorted(intervals_s, reverse=True):
+    for interval_s in reversed(options.intervals_s):
         if _answers(asked, interval_s):
             return with_innermost(query, partial(_over, interval_s=interval_s))
     return None

@@ -1,32 +1,37 @@
 """TimescaleDB, a relative of `postgres`: tables that are split into chunks of time.
 
-It uses no policies: `compact` refreshes the continuous aggregates and compresses the chunks, so
-that no result depends on the time at which a background job ran.
+It uses no policies, unless `aggregate_refresh_s` asks for one: `compact` refreshes the continuous
+aggregates and compresses the chunks, so that no result depends on when a background job ran.
 
 Queries that are asked may read continuous aggregates (`statement`). What verifies the stored rows
 reads the rows (`render`).
 """
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from simulator.data.derived import innermost
-from simulator.data.own_query import TextQuery
 from simulator.data.query import NewestQuery, Query, Statement, outputs
-from simulator.data.schema import Table, Type, names_of
+from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import OWN, Server
+from simulator.modules.aggregates import AggregateOptions, intervals
+from simulator.modules.base import Server
 from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
-from simulator.modules.shared.preaggregated import definition, from_kept, kept_for
+from simulator.modules.shared.preaggregated import (
+    aggregates_of,
+    definition,
+    from_kept,
+    kept_for,
+)
 from simulator.modules.timescaledb.query import AggregatesDialect, TimescaledbDialect
 from simulator.modules.timescaledb.session import TimescaledbSession
 
@@ -37,12 +42,16 @@ _LICENSE = "timescaledb.license"
 _COMMUNITY = ("compress", "aggregate_intervals_s")
 """Options that the Apache edition does not have."""
 _AGGREGATE, _FUNCTION = "continuous aggregate", "function"
+_IS_BEING_REFRESHED = "55P03"
+_STUCK_S, _POLL_S = 600, 0.05
 _NOW = "_now"
 """Suffix of the function that returns the present time of a table whose time is an integer."""
 
 
-class TimescaledbOptions(PostgresOptions):
+class TimescaledbOptions(PostgresOptions, AggregateOptions):
     """Options of the module `timescaledb`."""
+
+    columns = (*PostgresOptions.columns, *AggregateOptions.columns)
 
     primary_key_constraint: str = Field(
         _DEFAULT_CONSTRAINT,
@@ -61,31 +70,16 @@ class TimescaledbOptions(PostgresOptions):
         description="compress all chunks after the insert, with a segment for each series; the "
         "Apache edition has no compression",
     )
-    aggregate_intervals_s: str = Field(
-        "",
-        pattern=r"^(\d{1,5}(,\d{1,5})*)?$",
-        description="create continuous aggregates of each table over these intervals, such as "
-        "60,3600, refresh them after the insert, and let queries read them; each divides a day of "
-        "86,400 s; the Apache edition has none",
+    aggregate_intervals_s: str = intervals(
+        "create continuous aggregates of each table, which the Apache edition does not have"
     )
-
-    @field_validator("aggregate_intervals_s")
-    @classmethod
-    def _divide_a_day(cls, value: str) -> str:
-        """Refuse intervals that TimescaleDB does not count from the start of 1970."""
-        wrong = [text for text in _listed(value) if not int(text) or _DAY_S % int(text)]
-        if wrong:
-            raise ValueError(f"expected divisors of {_DAY_S:,} s, got {', '.join(wrong)}")
-        return value
-
-    def intervals_s(self, table: Table) -> list[int]:
-        """Return the intervals of a table's continuous aggregates; the program's own has none."""
-        own = table.name.startswith(OWN)
-        return [] if own else sorted({*map(int, _listed(self.aggregate_intervals_s))})
-
-
-def _listed(text: str) -> list[str]:
-    return text.split(",") if text else []
+    aggregate_refresh_s: int = Field(
+        0,
+        ge=0,
+        description="let a policy refresh the continuous aggregates every so many seconds, and let "
+        "queries that read them read nothing else; 0: they are refreshed after the insert, and "
+        "newer rows come from the table",
+    )
 
 
 class Timescaledb(Postgres):
@@ -126,6 +120,13 @@ class Timescaledb(Postgres):
     def open(self, connection: Any) -> PostgresSession:
         """Return the session of a connection."""
         return TimescaledbSession(connection, self.dialect_of)
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        if self.options.aggregate_refresh_s and not self.interval_s:
+            found.append("aggregate_refresh_s has no effect without aggregate_intervals_s")
+        return found
 
     # --- what is made for a table -----------------------------------------------------------------
 
@@ -200,7 +201,7 @@ class Timescaledb(Postgres):
 
         They hold nothing before the first refresh; rows that are newer come from the table.
         """
-        intervals_s = self.options.intervals_s(table)
+        intervals_s, refresh_s = self.options.intervals_s, self.options.aggregate_refresh_s
         statements = self._present_time(table, name) if intervals_s else []
         place, dialect = table.names.index(name), self.dialect
         for interval_s in intervals_s:
@@ -211,9 +212,14 @@ class Timescaledb(Postgres):
             view = dialect.name(kept_for(table, interval_s).names[place])
             statements.append(
                 f"CREATE MATERIALIZED VIEW {view} WITH (timescaledb.continuous, "
-                "timescaledb.materialized_only = false) AS "
+                f"timescaledb.materialized_only = {str(bool(refresh_s)).lower()}) AS "
                 f"{definition(dialect, table, name, start)} WITH NO DATA"
             )
+            if refresh_s:
+                statements.append(
+                    f"SELECT add_continuous_aggregate_policy({dialect.text(view)}, NULL, NULL, "
+                    f"INTERVAL '{refresh_s} seconds')"
+                )
         return statements
 
     def _present_time(self, table: Table, name: str) -> list[str]:
@@ -242,12 +248,7 @@ class Timescaledb(Postgres):
 
     def _kept(self, tables: Sequence[Table]) -> list[str]:
         """Return the names of the continuous aggregates of tables."""
-        return [
-            name
-            for table in tables
-            for interval_s in self.options.intervals_s(table)
-            for name in kept_for(table, interval_s).names
-        ]
+        return names_of(aggregates_of(tables, self.options))
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, also by aggregates and by functions for "now"."""
@@ -302,13 +303,33 @@ class Timescaledb(Postgres):
 
     # --- after an insert --------------------------------------------------------------------------
 
-    def compact(self, tables: Sequence[Table]) -> None:
-        """Refresh the aggregates and compress the chunks, and do what autovacuum does later."""
+    @property
+    def late(self) -> str:
+        """Continuous aggregates that a policy refreshes lack the newest rows."""
+        if not (self.options.aggregate_refresh_s and self.interval_s):
+            return super().late
+        return "aggregate_refresh_s: continuous aggregates have rows once a policy refreshes them"
+
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Refresh the aggregates if queries read nothing else."""
+        super().visible(tables)
+        if self.options.aggregate_refresh_s:
+            self._refreshed(tables)
+
+    def _refreshed(self, tables: Sequence[Table]) -> list[str]:
+        """Refresh the aggregates of tables; return their names."""
         kept = self._kept(tables)
         for name in kept:
+            relation = self.dialect.text(self.dialect.name(name))
+            deadline = time.monotonic() + _STUCK_S
             with self.cursor() as cursor:
-                relation = self.dialect.text(self.dialect.name(name))
-                cursor.execute(f"CALL refresh_continuous_aggregate({relation}, NULL, NULL)")
+                while not _is_refreshed(cursor, relation, deadline):
+                    time.sleep(_POLL_S)
+        return kept
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Refresh the aggregates and compress the chunks, and do what autovacuum does later."""
+        kept = self._refreshed(tables)
         if kept:
             with self.cursor() as cursor:
                 for rows in self._aggregates(kept).values():
@@ -374,13 +395,10 @@ class Timescaledb(Postgres):
 
     # --- queries ----------------------------------------------------------------------------------
 
-    def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
-        """Return the statement of a query that is asked; it reads aggregates if they answer it."""
-        if not tuned and not isinstance(query, TextQuery):
-            intervals_s = self.options.intervals_s(innermost(query).table)
-            if kept := from_kept(query, intervals_s):
-                return sql.render(AggregatesDialect(), kept)
-        return super().statement(query, tuned)
+    def from_aggregates(self, query: Query) -> Statement | None:
+        """Return the statement that reads continuous aggregates, if they answer a query."""
+        kept = from_kept(query, self.options)
+        return sql.render(AggregatesDialect(), kept) if kept else None
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; the newest rows by a join, as the reference document does."""
@@ -407,6 +425,17 @@ class Timescaledb(Postgres):
             f"ON {' AND '.join(joined)}"
         )
         return Statement(text, outputs(query))
+
+
+def _is_refreshed(cursor: Any, relation: str, deadline: float) -> bool:
+    """Refresh an aggregate, unless its policy is doing so: then return False until a deadline."""
+    try:
+        cursor.execute(f"CALL refresh_continuous_aggregate({relation}, NULL, NULL)")
+    except Exception as error:  # the driver is imported only when its module connects
+        if getattr(error, "pgcode", "") != _IS_BEING_REFRESHED or time.monotonic() > deadline:
+            raise
+        return False
+    return True
 
 
 _DROPS = {_AGGREGATE: "MATERIALIZED VIEW", _FUNCTION: "FUNCTION"}

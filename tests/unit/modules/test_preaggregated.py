@@ -20,6 +20,7 @@ from simulator.data.query_type import askable
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.modules.aggregates import AggregateOptions
 from simulator.modules.shared import sql
 from simulator.modules.shared.preaggregated import (
     combined,
@@ -33,7 +34,7 @@ from simulator.modules.sqlite import Sqlite, SqliteDialect, SqliteOptions
 from tests.contract.harness import Wideset, ask
 from tests.contract.wide import Wide
 
-INTERVALS_S = (60, 3600)
+OPTIONS = AggregateOptions(aggregate_intervals_s="60,3600")
 ANSWERED = {
     "count",
     "by text",
@@ -86,14 +87,14 @@ def test_every_query_that_they_answer_has_the_same_answer(tmp_path, monkeypatch,
     answered = set()
     with database.connect() as session:
         for table in wide.tables:
-            for interval_s in INTERVALS_S:
+            for interval_s in OPTIONS.intervals_s:
                 start = dialect.bucket(table, interval_s * table.time_unit.per_second)
                 views = kept_for(table, interval_s).names
                 for source, view in zip(table.names, views, strict=True):
                     query = definition(dialect, table, source, start)
                     session.connection.execute(f"CREATE TABLE {dialect.name(view)} AS {query}")
         for name, query in wide.queries.items():
-            if (found := from_kept(query, INTERVALS_S)) is not None:
+            if (found := from_kept(query, OPTIONS)) is not None:
                 answered.add(name)
                 assert ask(session, sql.render(OfKept(), found)) == wide.answer(query), name
 
@@ -103,7 +104,7 @@ def test_every_query_that_they_answer_has_the_same_answer(tmp_path, monkeypatch,
 
 def read(query):
     """Return the interval of the aggregates that answer a query; None if its rows do."""
-    found = from_kept(query, INTERVALS_S)
+    found = from_kept(query, OPTIONS)
     return found and found.table.name.removeprefix("events_every_")
 
 
@@ -156,7 +157,7 @@ def test_newest_rows_are_read_from_the_rows():
 
 
 def test_without_intervals_everything_is_read_from_the_rows():
-    assert from_kept(AggregateQuery(EVENTS, HIGHEST), ()) is None
+    assert from_kept(AggregateQuery(EVENTS, HIGHEST), AggregateOptions()) is None
 
 
 def test_tags_by_which_no_query_of_the_workload_asks_are_not_kept():

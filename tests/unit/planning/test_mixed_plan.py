@@ -15,6 +15,7 @@ from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
+from simulator.modules.questdb.database import QuestDbOptions
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.spec import Work
 from tests.unit.planning.options import changed
@@ -210,10 +211,19 @@ def test_a_target_that_stores_nothing_or_takes_one_worker_is_refused():
     assert "takes at most 1, got 5" in problems(target=duck)[0]
 
 
-def test_a_window_of_fresh_rows_has_a_length_and_moves():
-    found = option_problems(changed(OPTIONS, fresh_s=0.0005, aligned=True))
+def test_a_window_of_fresh_rows_has_a_length():
+    found = option_problems(changed(OPTIONS, fresh_s=0.0005))
 
-    assert found == [
-        "--fresh: expected 1ms at least, got 0.0005s",
-        "--align: windows of fresh rows move with them; leave it out with --fresh",
-    ]
+    assert found == ["--fresh: expected 1ms at least, got 0.0005s"]
+
+
+def test_an_aligned_window_of_fresh_rows_begins_with_an_interval_of_the_aggregates():
+    options = QuestDbOptions(url="http://localhost:1", aggregate_intervals_s="3600,60")
+    quest = Target("quest", "questdb", "local", options, {})
+    until_ms = planned(target=quest, fresh_s=60.0).load.until_ms
+    aligned_ms = planned(target=quest, fresh_s=60.0, aligned=True).load.until_ms
+
+    assert until_ms % 60_000
+    assert aligned_ms == until_ms - until_ms % 60_000
+    (found,) = problems(fresh_s=60.0, aligned=True)
+    assert found.startswith("--align: lite keeps no aggregates with which windows of fresh rows")

@@ -1,0 +1,314 @@
+"""Tables of ClickHouse's engine, in a server or in the worker's process."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal, assert_never
+
+from pydantic import Field
+
+from simulator.data.query import Output, Query, Statement
+from simulator.data.schema import PrimaryKey, Table, TimeUnit, Type, names_of
+from simulator.errors import SetupError
+from simulator.modules.aggregates import AggregateOptions, intervals
+from simulator.modules.base import BATCH, SINGLE, Database, Server
+from simulator.modules.changes import Changes
+from simulator.modules.clickhouse.aggregates import (
+    READING_AGGREGATES,
+    VIEW,
+    AggregatesDialect,
+    creating,
+)
+from simulator.modules.clickhouse.query import ClickhouseDialect
+from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.shared import sql
+from simulator.modules.shared.preaggregated import aggregates_of, from_kept
+from simulator.modules.shared.sql_texts import SqlTexts
+
+_MOST_ROWS = 1_000_000
+_NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
+_SYNC = ("fsync_after_insert", "fsync_part_directory")
+
+
+class TableOptions(AggregateOptions):
+    """Options of both ClickHouse modules: how tables are created and how rows are inserted."""
+
+    columns = ("order_by", *AggregateOptions.columns)
+    aggregate_intervals_s: str = intervals(
+        "let materialized views fill a table of aggregates for each table"
+    )
+    engine: str = Field(
+        "MergeTree",
+        description="table engine with its parameters, one of the MergeTree family",
+    )
+    order_by: str = Field(
+        "",
+        description="columns of the sorting key, such as `timestamp` or `device_id, timestamp`; "
+        "default: the tags, then the time",
+    )
+    low_cardinality: bool = Field(
+        default=True,
+        description="store text tags as LowCardinality(String), suitable for up to about 10,000 "
+        "different values",
+    )
+    format: Literal["native", "rowbinary", "csv"] = Field(
+        "native",
+        description="format of a batch: binary columns (native), binary rows, or text (csv)",
+    )
+    fsync: bool = Field(
+        default=False,
+        description="create tables with fsync_after_insert and fsync_part_directory, so that an "
+        "acknowledged row is synced to disk",
+    )
+    optimize: bool = Field(
+        default=True,
+        description="rewrite each table into as few parts as possible (OPTIMIZE FINAL) after "
+        "an insert; false: leave merging to the server",
+    )
+
+
+class ClickhouseTables(Database[ClickhouseSession]):
+    """What a ClickHouse server and the embedded engine have in common."""
+
+    options: TableOptions
+    settings: ClassVar[dict[str, str]] = {
+        "aggregate_functions_null_for_empty": "1",  # as in standard SQL
+        "max_insert_threads": "1",  # one INSERT makes one part
+    }
+    """The settings that every statement runs with."""
+    remedies: ClassVar[Mapping[str, str]] = {
+        r"^Code: 60\b": "run an insert first",
+        r"^Code: 81\b": "create it (CREATE DATABASE), or set database to another one",
+        r"^Code: 115\b": "the server must be ClickHouse 22.8 or newer",
+        r"^Code: 159\b": "raise max_execution_time on the server",
+        r"^Code: 164\b": "the user may only read; use another, or GRANT what is missing",
+        r"^Code: (192|193|194|516)\b": "check user and password: --extra-option password=..., or "
+        "the target's options",
+        r"^Code: 241\b": "give the server more memory, or use a smaller --batch",
+        r"^Code: 243\b": "free disk space on the server",
+        r"^Code: 252\b": "every INSERT makes a part; use a larger --batch, fewer workers, or "
+        "async_insert=true",
+        r"^Code: 497\b": "GRANT CREATE TABLE, DROP TABLE, INSERT, SELECT, OPTIMIZE ON ... to the "
+        "user",
+    }
+
+    @property
+    def dialect(self) -> ClickhouseDialect:
+        """The dialect of the tables' SQL."""
+        return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
+
+    def insert_mode(self, batch_rows: int) -> str:
+        """Return the insert mode that the option `format` selects."""
+        modes = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
+        return modes[self.options.format] if batch_rows else SINGLE
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        if batch_rows > _MOST_ROWS:
+            found.append(
+                f"--batch: at most {_MOST_ROWS} rows are stored atomically, got {batch_rows}"
+            )
+        return found
+
+    # --- tables
+
+    no_statements: ClassVar[str] = ""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement."""
+        with self.administration() as session:
+            session.execute(statement)
+
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables, all or none."""
+        with self.administration() as session:
+            created: list[str] = []
+            try:
+                for name, statement in self._creating(tables):
+                    session.execute(statement)
+                    created.insert(0, name)
+            except ServerError:
+                for name in created:
+                    session.execute(self.drop_table(name))
+                raise
+
+    def _creating(self, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+        """Yield what is made for tables, and the statement that creates it."""
+        for table in tables:
+            for name in table.names:
+                yield name, self.create_table(table, name)
+                for interval_s in self.options.intervals_s:
+                    yield from creating(self.dialect, table, name, interval_s).items()
+
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the views, of the tables that they fill, and of the table's parts."""
+        kept = names_of(aggregates_of([table], self.options))
+        return [*(name + VIEW for name in kept), *kept, *table.names]
+
+    def create_table(self, table: Table, name: str) -> str:
+        """Return the statement that creates one physical table."""
+        dialect = self.dialect
+        order = self.options.order_by or dialect.names(self.order_of(table))
+        behind = f"ENGINE = {self.options.engine} ORDER BY ({order})"
+        settings = self.table_settings(table)
+        if settings:
+            behind += f" SETTINGS {', '.join(settings)}"
+        return dialect.create_table(table, name, _key(table), behind, self.on_cluster)
+
+    def order_of(self, table: Table) -> list[str]:
+        """Return the columns of the default sorting key."""
+        return [*(column.name for column in table.tags), table.time.name]
+
+    def table_settings(self, table: Table) -> list[str]:
+        """Return the settings that a table is created with."""
+        settings = []
+        if any(column.nullable for column in table.tags):
+            settings.append("allow_nullable_key = 1")
+        if self.options.fsync:
+            settings += ["fsync_after_insert = 1", "fsync_part_directory = 1"]
+        return settings
+
+    @property
+    def on_cluster(self) -> str:
+        """The clause ON CLUSTER, if the tables are created on several servers."""
+        return ""
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use in the database."""
+        texts = ", ".join(map(self.dialect.text, names))
+        with self.administration() as session:
+            rows = session.run(
+                Statement(
+                    "SELECT name, engine FROM system.tables WHERE database = currentDatabase() "
+                    f"AND name IN ({texts})",
+                    _NAME_AND_ENGINE,
+                )
+            )
+        return {str(name): _existing(str(name), str(engine)) for name, engine in rows}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table."""
+        some = f"SELECT 1 FROM {self.dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
+        with self.administration() as session:
+            rows = session.execute(f"SELECT count(*) FROM ({some}) FORMAT TabSeparated")
+        table = Table(name, (), ())
+        return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the views, then the tables, and free their space at once."""
+        with self.administration() as session:
+            for name in sorted(names, key=lambda name: not name.endswith(VIEW)):
+                session.execute(self.drop_table(name))
+
+    def drop_table(self, name: str) -> str:
+        """Return the statement that drops one physical table."""
+        return f"DROP TABLE IF EXISTS {self.dialect.name(name)}{self.on_cluster} SYNC"
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Merge the parts."""
+        if not self.options.optimize:
+            return
+        with self.administration() as session:
+            for name in map(self.dialect.name, self._stored(tables)):
+                session.execute(f"OPTIMIZE TABLE {name} FINAL")
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        """Return the compressed size of active parts on this server, with those of aggregates."""
+        texts = ", ".join(map(self.dialect.text, self._stored(tables)))
+        with self.administration() as session:
+            return int(session.execute(
+                "SELECT ifNull(sum(bytes_on_disk), 0) FROM system.parts WHERE active "
+                f"AND database = currentDatabase() AND table IN ({texts}) FORMAT TabSeparated"
+            ))  # fmt: skip
+
+    def _stored(self, tables: Sequence[Table]) -> list[str]:
+        return names_of([*tables, *aggregates_of(tables, self.options)])
+
+    @property
+    def changes(self) -> Changes:
+        """How rows are changed: what is deleted from a table stays in its aggregates."""
+        known = super().changes
+        if not self.interval_s:
+            return known
+        why = "what is deleted stays in the aggregates; insert without aggregate_intervals_s"
+        return replace(known, deletes="", no_deletion=why)
+
+    # --- the server
+
+    def describe(self) -> Server:
+        """Return the version, and whether parts are synced to disk."""
+        with self.administration() as session:
+            answer = session.execute(
+                "SELECT name, value FROM system.merge_tree_settings "
+                f"WHERE name IN ('{_SYNC[0]}', '{_SYNC[1]}') FORMAT TabSeparated"
+            )
+            nodes = self.nodes(session)
+        settings = dict(line.split("\t") for line in answer.decode().splitlines())
+        if self.options.fsync:
+            settings = dict.fromkeys(settings, "1")  # the tables are created with these settings
+        settings |= self.insert_settings()
+        durable, sentence = durability(settings)
+        return Server(f"ClickHouse {session.version}", nodes, sentence, durable, settings)
+
+    def insert_settings(self) -> dict[str, str]:
+        """Return the settings that say how the engine inserts rows."""
+        return {}
+
+    def nodes(self, session: ClickhouseSession) -> int:
+        """Return the number of servers."""
+        return 1
+
+    def translate(self, query: Query) -> Statement:
+        """Return the query as SQL."""
+        return sql.render(self.dialect, query)
+
+    def from_aggregates(self, query: Query) -> Statement | None:
+        """Return the statement that reads aggregates, if they answer a query."""
+        kept = from_kept(query, self.options)
+        if kept is None:
+            return None
+        statement = sql.render(AggregatesDialect(), kept)
+        return replace(statement, text=f"{statement.text} {READING_AGGREGATES}")
+
+    def texts(self, table: Table) -> SqlTexts:
+        """Return ClickHouse's SQL."""
+        return SqlTexts(self.dialect, table, [self.name, "clickhouse"])
+
+    def words(self, error: Exception) -> str:
+        """Return the server's message."""
+        return str(error) if isinstance(error, ServerError) else super().words(error)
+
+
+def _existing(name: str, engine: str) -> Existing:
+    if engine == "MaterializedView":
+        return Existing("materialized view", alike=name.endswith(VIEW))
+    alike = engine.endswith("MergeTree")
+    return Existing("table" if alike else engine, alike=alike)
+
+
+def durability(settings: Mapping[str, str]) -> tuple[bool, str]:
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
+    shown = ", ".join(f"{name}={value}" for name, value in settings.items())
+    if settings.get("wait_for_async_insert") == "0":
+        meaning = "is in the server's memory; a crash of the server or an invalid row loses it"
+        return False, f"an acknowledged row {meaning} ({shown})"
+    if all(settings.get(name) == "1" for name in _SYNC):
+        return True, f"an acknowledged row is in a part that is synced to disk ({shown})"
+    meaning = "survives a crash of the server, but not of the machine: its part is not synced"
+    return False, f"an acknowledged row {meaning} ({shown or 'this version cannot sync'})"
+
+
+def _key(table: Table) -> list[str]:
+    """Return the definition of the primary key column, if the server generates it."""
+    match table.primary_key:
+        case PrimaryKey.DB:
+            return ["id UInt64 DEFAULT generateSnowflakeID()"]
+        case PrimaryKey.UUID:
+            return ["id UUID DEFAULT generateUUIDv4()"]
+        case PrimaryKey.CLIENT | PrimaryKey.NONE:
+            return []
+        case PrimaryKey.SQL:
+            raise SetupError(f"clickhouse has no {table.primary_key} key; see --primary-key")
+        case _:
+            assert_never(table.primary_key)
