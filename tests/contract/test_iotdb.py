@@ -277,7 +277,7 @@ def test_the_classes_of_errors():
     def refused(*codes):
         return ServerError("", tuple(Status(code, "words") for code in codes))
 
-    classify = IotDbSession(None).classify
+    classify = IotDbSession(None, None).classify
     assert classify(ConnectError("")) is Failure.NOT_APPLIED
     assert classify(Unanswered("")) is Failure.UNKNOWN
     assert classify(refused(507)) is Failure.FATAL

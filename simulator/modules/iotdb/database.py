@@ -16,16 +16,19 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.base import BATCH, DRIVER, SINGLE, Capabilities, Database, Server
 from simulator.modules.changes import BY_SERIES
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.plans import ANALYZE
 from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type_of
 from simulator.modules.options import Options
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
 
 if TYPE_CHECKING:
+    from iotdb.table_session import TableSession
+
     from simulator.modules.iotdb.session import IotDbSession
     from simulator.modules.iotdb.wire import Link
 
@@ -33,7 +36,7 @@ _MOST_ROWS = 1_000_000
 _NO_DATABASE, _TABLE_EXISTS, _SYNTAX = 500, 551, 700
 
 
-class IotDbOptions(Options):
+class IotDbOptions(DriverOptions):
     """Options of the module `iotdb`."""
 
     host: str = Field(description="address of a DataNode")
@@ -71,6 +74,7 @@ class IotDb(Database["IotDbSession"]):
         modes={
             SINGLE: "a tablet of one row",
             BATCH: "a tablet (insertTablet): the batch column by column, device after device",
+            DRIVER: "apache-iotdb's TableSession.insert, one Tablet of Python values",
         },
         primary_keys={
             PrimaryKey.DB: "tags and time, which identify a row in IoTDB; a row with existing ones "
@@ -118,6 +122,7 @@ class IotDb(Database["IotDbSession"]):
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
+        found += self.options.excluded("ca", "insecure")
         if batch_rows > _MOST_ROWS:
             found.append(f"--batch: a tablet has at most {_MOST_ROWS} rows, got {batch_rows}")
         return found
@@ -145,9 +150,26 @@ class IotDb(Database["IotDbSession"]):
             fetch_rows=given.fetch_rows,
         )
         try:
-            return IotDbSession(Link(options))
+            return IotDbSession(Link(options), self._driver)
         except IotDbError as error:
             raise self.setup_error(error) from error
+
+    def _driver(self) -> "TableSession":
+        """Open the vendor's session, with its defaults."""
+        from iotdb.table_session import TableSession, TableSessionConfig  # noqa: PLC0415
+
+        given = self.options
+        return TableSession(
+            TableSessionConfig(
+                node_urls=[f"{given.host}:{given.port}"],
+                username=given.username,
+                password=given.password.get_secret_value(),
+                database=given.database,
+                use_ssl=given.tls,
+                ca_certs=given.ca_file,
+                connection_timeout_in_ms=int(given.timeout_s * 1000),
+            )
+        )
 
     @contextmanager
     def administration(self) -> Iterator["IotDbSession"]:

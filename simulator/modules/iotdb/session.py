@@ -1,17 +1,21 @@
 """A session with IoTDB: it sends tablets, runs queries, and classifies errors."""
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from functools import cached_property
 from typing import ClassVar
+
+from iotdb.table_session import TableSession
 
 from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
-from simulator.modules.base import BATCH, Encoder, Failure, Payload
-from simulator.modules.iotdb import plans, query
+from simulator.modules.base import BATCH, DRIVER, Encoder, Failure, Payload
+from simulator.modules.iotdb import driver, plans, query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
 from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared.driver import DriverBatch
 from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 _TAG, _FIELD = 0, 1
@@ -28,12 +32,21 @@ class IotDbSession(PlannedSession):
 
     correcting: ClassVar[str] = BATCH
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, open_driver: Callable[[], TableSession]) -> None:
         self.link = link
+        self._open_driver = open_driver
+
+    @cached_property
+    def driver(self) -> TableSession:
+        """The vendor's session, which connects when it is first used."""
+        return self._open_driver()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
         self.link.close()
+        if "driver" in self.__dict__:
+            with suppress(Exception):  # of the vendor's client
+                self.driver.close()
 
     @property
     def alive(self) -> bool:
@@ -43,21 +56,29 @@ class IotDbSession(PlannedSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as tablets."""
         target = _Target(table, name, self.link.precision)
+        if mode == DRIVER:
+            times = Clock(table.time_unit, self.link.precision).storing(table.time)
+            return driver.encoder(table, columns_of(table), target.into, times)
         return lambda block, rows_per_batch: [
             (target, tablet) for tablet in target.tablets.encode(block, rows_per_batch)
         ]
 
-    def size_of(self, data: "tuple[_Target, Tablet]") -> int:
-        """Return the size of a tablet's times and values."""
+    def size_of(self, data: "tuple[_Target, Tablet] | DriverBatch") -> int | None:
+        """Return the size of a tablet's times and values; None if the driver makes them."""
+        if isinstance(data, DriverBatch):
+            return None
         _, tablet = data
         return len(tablet.times) + len(tablet.values)
 
     def send(self, payload: Payload) -> None:
         """Send a tablet; return once every row of it is acknowledged."""
+        if payload.mode == DRIVER:
+            driver.store(self.driver, payload.data)
+            return
         target: _Target
         tablet: Tablet
         target, tablet = payload.data
-        self.link.insert(target.name, target.names, target.types, target.categories, tablet)
+        self.link.insert(*target.into, tablet)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
@@ -106,8 +127,10 @@ class _Target:
 
     def __init__(self, table: Table, name: str, precision: TimeUnit) -> None:
         columns, unit = columns_of(table), table.time_unit
-        self.name = query.stored_table(name)
-        self.names = [column.name.lower() for column in columns]
-        self.types = [TYPE_CODES[type_of(column, unit, precision)] for column in columns]
-        self.categories = [_TAG if column.role is Role.TAG else _FIELD for column in columns]
+        self.into = driver.Into(
+            query.stored_table(name),
+            [column.name.lower() for column in columns],
+            [TYPE_CODES[type_of(column, unit, precision)] for column in columns],
+            [_TAG if column.role is Role.TAG else _FIELD for column in columns],
+        )
         self.tablets = Tablets(columns, Clock(unit, precision).storing(table.time))
