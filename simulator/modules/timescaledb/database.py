@@ -71,7 +71,7 @@ class TimescaledbOptions(PostgresOptions, AggregateOptions):
         "Apache edition has no compression",
     )
     aggregate_intervals_s: str = intervals(
-        "create continuous aggregates of each table, which the Apache edition does not have"
+        "create continuous aggregates of each table (Community edition)"
     )
     aggregate_refresh_s: int = Field(
         0,
