@@ -23,14 +23,17 @@ _CGROUPS = (
 )
 
 
-def too_many(workers: int, batch_rows: int) -> list[str]:
-    """Return why this machine cannot run that many workers, one sentence for each bound."""
+def too_many(workers: int, batch_rows: int, option: str = "--workers") -> list[str]:
+    """Return why this machine cannot run that many workers, one sentence for each bound.
+
+    `option` is where their number comes from.
+    """
     problems = []
     cores = usable_cores()
     most = max(WORKERS_PER_CORE * cores, _ALWAYS_ALLOWED)
     if workers > most:
         problems.append(
-            f"--workers: {workers:,} workers are too many for the {cores} cores of this machine;"
+            f"{option}: {workers:,} workers are too many for the {cores} cores of this machine;"
             f" use {most} or fewer, --runner kubernetes, or --force to insist"
         )
     free, each = free_memory_bytes(), _WORKER_BYTES + _BATCH_ROW_BYTES * batch_rows
@@ -38,7 +41,7 @@ def too_many(workers: int, batch_rows: int) -> list[str]:
     if workers > fitting:
         remedy = f"use {fitting:,} or fewer, a smaller --batch" if fitting else "free some memory"
         problems.append(
-            f"--workers: {workers:,} workers need about"
+            f"{option}: {workers:,} workers need about"
             f" {_gib(_COLLECTOR_BYTES + workers * each)} of memory, and {_gib(free)} are free;"
             f" {remedy}, --runner kubernetes, or --force to insist"
         )

@@ -107,7 +107,8 @@ def _target_problems(
         yield f"--target: {target.name} stores nothing that can be changed"
         return
     workers = options.insert_workers + (options.correct_workers if options.correct else 1)
-    yield from worker_problems(workers, options.batch, target, force=force)
+    option = "--insert-workers, --correct-workers" if options.correct else "--insert-workers"
+    yield from worker_problems(workers, options.batch, target, force=force, option=option)
     if options.deletes and not changes.how(options.delete_by):
         others = [by for by in Deleting if changes.how(by)]
         other = f"; use --delete-by {others[0]}" if others else ""

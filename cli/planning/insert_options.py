@@ -162,16 +162,23 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     return found + worker_problems(workers, options.batch, target, force=force)
 
 
-def worker_problems(workers: int, batch_rows: int, target: Target, *, force: bool) -> list[str]:
-    """Return why the database or, for the local runner, this machine cannot take the workers."""
+WORKERS = "--workers"
+
+
+def worker_problems(
+    workers: int, batch_rows: int, target: Target, *, force: bool, option: str = WORKERS
+) -> list[str]:
+    """Return why the database or, for the local runner, this machine cannot take the workers.
+
+    `option` is where their number comes from.
+    """
     most = target.open().capabilities.max_workers
     if most is not None and workers > most:
-        return [
-            f"--workers: {target.module} takes at most {most}, got {workers}; use --workers {most}"
-        ]
+        remedy = f"use --workers {most}" if option == WORKERS else "this takes another database"
+        return [f"{option}: {target.module} takes at most {most}, got {workers}; {remedy}"]
     if target.runner != "local" or force:
         return []
-    return too_many(workers, batch_rows)
+    return too_many(workers, batch_rows, option)
 
 
 def generator_params(options: InsertOptions) -> Params:

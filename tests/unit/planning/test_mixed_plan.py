@@ -208,7 +208,10 @@ def test_a_query_with_a_text_of_its_own_is_refused_and_others_are_not():
 def test_a_target_that_stores_nothing_or_takes_one_worker_is_refused():
     assert "stores nothing" in problems(target=Target("n", "null", "local", NullOptions(), {}))[0]
     duck = Target("duck", "duckdb", "local", DuckDbOptions(path="x"), {})
-    assert "takes at most 1, got 5" in problems(target=duck)[0]
+    assert problems(target=duck)[0] == (
+        "--insert-workers, --query-workers: duckdb takes at most 1, got 5; this takes another"
+        " database"
+    )
 
 
 def test_a_window_of_fresh_rows_has_a_length():
