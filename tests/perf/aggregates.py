@@ -26,7 +26,7 @@ HEAD = (
 )
 KEPT = "--extra-option=aggregate_intervals_s=1,60"
 ROWS = ("--workers=1", "--runs=1", "--batch=1000", "--quiet")
-COUNT = ("--types=count-events", "--runs=20", "--align")
+STATS = ("--types=temperature-stats-per-device", "--runs=20", "--align")
 
 
 def row(line: Line, given: argparse.Namespace) -> str:
@@ -34,9 +34,9 @@ def row(line: Line, given: argparse.Namespace) -> str:
     number = f"--num-inserts={given.num_inserts}"
     more = [f"--extra-option={each}" for each in given.extra_option.split() if each]
     without = line.run("insert", *ROWS, number, "--extra-option=aggregate_intervals_s=")
-    of_rows = line.run("query", *COUNT, "--extra-option=aggregate_intervals_s=")
+    of_rows = line.run("query", *STATS, "--extra-option=aggregate_intervals_s=")
     kept = line.run("insert", *ROWS, number, KEPT, *more)
-    of_kept = line.run("query", *COUNT, KEPT, *more)
+    of_kept = line.run("query", *STATS, KEPT, *more)
     lag = "- | -"
     verdicts = {
         each["verdict"] for one in (without, of_rows, kept, of_kept) for each in one["rows"]

@@ -305,16 +305,17 @@ class Timescaledb(Postgres):
 
     @property
     def late(self) -> str:
-        """Continuous aggregates that a policy refreshes lack the newest rows."""
-        if not (self.options.aggregate_refresh_s and self.interval_s):
+        """Continuous aggregates lack rows until they are refreshed, real-time ones some of them."""
+        if not self.interval_s:
             return super().late
-        return "aggregate_refresh_s: continuous aggregates have rows once a policy refreshes them"
+        if self.options.aggregate_refresh_s:
+            return "continuous aggregates have rows once their policy has refreshed them"
+        return "continuous aggregates lack rows of an interval that was refreshed before they came"
 
     def visible(self, tables: Sequence[Table]) -> None:
-        """Refresh the aggregates if queries read nothing else."""
+        """Refresh the aggregates."""
         super().visible(tables)
-        if self.options.aggregate_refresh_s:
-            self._refreshed(tables)
+        self._refreshed(tables)
 
     def _refreshed(self, tables: Sequence[Table]) -> list[str]:
         """Refresh the aggregates of tables; return their names."""
