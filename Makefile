@@ -109,6 +109,8 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/freshness.py
 	$(BIN)/python tests/perf/changes.py
 	$(BIN)/python tests/perf/connections.py mysql_innodb
+	$(BIN)/python tests/perf/tls.py
+	$(BIN)/python tests/perf/aggregates.py
 	$(BIN)/python tests/perf/drivers.py
 
 published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESS=TARGET=URL is a row of a server that runs elsewhere

@@ -88,8 +88,8 @@ class ClickhouseTables(Database[ClickhouseSession]):
         r"^Code: 243\b": "free disk space on the server",
         r"^Code: 252\b": "every INSERT makes a part; use a larger --batch, fewer workers, or "
         "async_insert=true",
-        r"^Code: 497\b": "GRANT CREATE TABLE, DROP TABLE, INSERT, SELECT, OPTIMIZE ON ... to the "
-        "user",
+        r"^Code: 497\b": "GRANT CREATE TABLE, DROP TABLE, INSERT, SELECT, OPTIMIZE, and "
+        "CREATE VIEW for aggregate_intervals_s, ON ... to the user",
     }
 
     @property
