@@ -241,11 +241,11 @@ class QuestDb(HttpDatabase[QuestSession]):
             found = session.ask(f"{progress_of} IN ({literals})")
             for name, stopped, words, *_ in found:
                 if stopped:
-                    remedy = f'ALTER TABLE "{name}" RESUME WAL'
+                    state, remedy = "suspended", f'ALTER TABLE "{name}" RESUME WAL'
                     if progress_of == _REFRESHED:
-                        remedy = f'REFRESH MATERIALIZED VIEW "{name}" FULL'
+                        state, remedy = "invalid", f'REFRESH MATERIALIZED VIEW "{name}" FULL'
                     raise SetupError(
-                        f"{self.name}: {name} is suspended or invalid: {words or 'see the log'}; "
+                        f"{self.name}: {name} is {state}: {words or 'see the log'}; "
                         f"fix the cause, then {remedy}"
                     )
             if all((done or 0) >= committed for *_, done, committed in found):
