@@ -162,11 +162,8 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     return found + worker_problems(workers, options.batch, target, force=force)
 
 
-WORKERS = "--workers"
-
-
 def worker_problems(
-    workers: int, batch_rows: int, target: Target, *, force: bool, option: str = WORKERS
+    workers: int, batch_rows: int, target: Target, *, force: bool, option: str = "--workers"
 ) -> list[str]:
     """Return why the database or, for the local runner, this machine cannot take the workers.
 
@@ -174,7 +171,7 @@ def worker_problems(
     """
     most = target.open().capabilities.max_workers
     if most is not None and workers > most:
-        remedy = f"use --workers {most}" if option == WORKERS else "this takes another database"
+        remedy = f"use --workers {most}" if option == "--workers" else "this takes another database"
         return [f"{option}: {target.module} takes at most {most}, got {workers}; {remedy}"]
     if target.runner != "local" or force:
         return []

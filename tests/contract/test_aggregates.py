@@ -14,6 +14,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey, names_of
 from simulator.modules.aggregates import AggregateOptions
 from simulator.modules.base import BATCH
+from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
 from simulator.modules.shared.preaggregated import aggregates_of
 from tests.contract.fresh_answers import Arriving
 from tests.contract.harness import ask, drop, send
@@ -209,3 +210,14 @@ def test_intervals_divide_a_day():
     with pytest.raises(ValidationError, match=r"expected divisors of 86,400 s, got 7, 90000"):
         AggregateOptions(aggregate_intervals_s="60,7,90000")
     assert AggregateOptions(aggregate_intervals_s="3600,60,3600").intervals_s == [60, 3600]
+
+
+@pytest.mark.parametrize("options", [{"cluster": "c"}, {"engine": "ReplicatedMergeTree"}])
+def test_aggregates_of_replicated_tables_are_refused(options):
+    def problems(**more):
+        made = ClickhouseOptions(url="http://localhost:1", **options, **more)
+        return Clickhouse(made).problems(PrimaryKey.NONE, 1, 10)
+
+    assert problems() == []
+    (found,) = problems(**INTERVALS)
+    assert found.startswith("aggregate_intervals_s: tables of aggregates are not replicated")

@@ -1,12 +1,13 @@
 """What aggregates that a database keeps cost, and how far they lag behind, as a table.
 
     python tests/perf/aggregates.py [TARGET ...] [--duration 20s] [--insert-rate 2000]
-        [--address timescaledb_aggregates=host=...]
+        [--address timescaledb_aggregates=postgresql://...] [--extra-option aggregate_refresh_s=1]
 
 Each server is started for it, with the settings of an installation. The same rows are inserted by
 one worker without and with aggregates by tags and second, and by minute; then both sets are asked
-how many rows there are. At last one worker inserts at a low rate and another asks the aggregates as
-fast as it can: the lag is the time from the acknowledgement of a row until they have it.
+for statistics of each device. At last one worker inserts at a low rate and another asks the
+aggregates as fast as it can: the lag is the time from the acknowledgement of a row until they have
+it.
 """
 
 import argparse
@@ -68,7 +69,7 @@ def _wait(found: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     options = {
-        "--num-inserts": "200000", "--duration": "20s", "--insert-rate": "2000",
+        "--num-inserts": "1000000", "--duration": "15s", "--insert-rate": "2000",
         "--extra-option": "",
     }  # fmt: skip
     print_table(HEAD, row, __doc__, options, ("clickhouse_embedded", "questdb"))

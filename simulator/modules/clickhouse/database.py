@@ -107,8 +107,10 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         found = super().problems(primary_key, parts, batch_rows)
         if not self.options.wait_for_async_insert and not self.options.async_insert:
             found.append("wait_for_async_insert=false has no effect without async_insert=true")
-        if self.options.cluster and self.interval_s:
-            found.append("aggregate_intervals_s: tables of aggregates are not made on a cluster")
+        is_replicated = self.options.cluster or self.options.engine.startswith("Replicated")
+        if is_replicated and self.interval_s:
+            found.append("aggregate_intervals_s: tables of aggregates are not replicated; leave out"
+                         " cluster, and choose another engine")  # fmt: skip
         return found
 
     def open(self) -> ServerSession:
