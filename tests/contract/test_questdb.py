@@ -12,11 +12,12 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, Failure
+from simulator.modules.base import BATCH, DRIVER, Failure
 from simulator.modules.questdb import database as module
+from simulator.modules.questdb import driver
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
 from simulator.modules.questdb.query import LINES, check_names, stored
-from simulator.modules.shared.http import Refused
+from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
 from tests import ROOT
 from tests.contract.harness import ask, count, drop, refusal
 from tests.contract.targets import TARGETS
@@ -462,6 +463,76 @@ def test_lines_may_be_compressed(open_questdb):
     assert len(body) < 20_000
     put(database, block)
     assert stored_rows(database) == 1000
+
+
+# --- the vendor's client -------------------------------------------------------------------------
+
+
+@SERVER
+def test_a_row_that_is_refused_takes_the_clients_whole_transaction_with_it(database):
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        payload = encoded(session, readings(), DRIVER)
+        rows = [*payload.data.rows]
+        warm = rows[-1]._replace(columns={**rows[-1].columns, "temperature": "warm"})
+        broken = type(payload)(6, DRIVER, replace(payload.data, rows=[*rows, warm]))
+        with pytest.raises(driver.Refused, match=r"error in line 6: .*STRING") as caught:
+            session.send(broken)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+        assert "run with --clean" in database.explain(caught.value)
+        session.send(payload)
+    assert stored_rows(database) == 5
+
+
+@pytest.mark.server("questdb")
+@pytest.mark.controls("kill")
+def test_a_server_that_is_killed_under_its_client(database, server):
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        session.send(encoded(session, readings(), DRIVER))
+        database.visible([TABLE])
+        server.kill()
+        try:
+            with pytest.raises(NotConnected) as caught:
+                session.send(encoded(session, readings(5), DRIVER))
+        finally:
+            server.start()
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert not session.alive
+        assert "Connection refused" in database.explain(caught.value)
+    assert stored_rows(database) == 5
+
+
+@pytest.mark.server("questdb")
+@pytest.mark.controls("pause")
+def test_a_server_that_does_not_answer_its_client_in_time(database, open_questdb, server):
+    database.create([TABLE], 10)
+    with open_questdb(timeout_s=1).connect() as session:
+        session.send(encoded(session, readings(), DRIVER))
+        payload = encoded(session, readings(5), DRIVER)
+        with server.paused(server.name), pytest.raises(NoAnswer, match="timeout") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert not session.alive
+
+
+@SERVER
+def test_its_client_cannot_connect_with_a_wrong_password(open_questdb):
+    database = open_questdb(password="swordfish")
+    with database.open() as session, pytest.raises(driver.Refused, match="401") as caught:
+        session.send(encoded(session, readings(), DRIVER))
+    assert session.classify(caught.value) is Failure.FATAL
+    assert "swordfish" not in database.explain(caught.value)
+
+
+@SERVER
+def test_its_client_takes_no_nanoseconds_before_1970(database):
+    seen = Column("seen", Type.TIMESTAMP, Role.FIELD)
+    time = Column("time", Type.TIMESTAMP, Role.TIME)
+    table = Table("fine", (time, seen), ("time",), time_unit=TimeUnit.NANOSECOND)
+    with database.open() as session, pytest.raises(UnstorableError, match="use client=own"):
+        encoded(session, batch(table, time=[1], seen=[-1]), DRIVER)
 
 
 # --- being refused -------------------------------------------------------------------------------

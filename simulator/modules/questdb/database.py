@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
@@ -23,6 +23,7 @@ from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
 from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
+from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import (
     AggregatesSql,
     QuestSql,
@@ -31,9 +32,13 @@ from simulator.modules.questdb.query import (
     stored,
 )
 from simulator.modules.questdb.session import QuestSession
+from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql_texts import SqlTexts
+
+if TYPE_CHECKING:
+    from questdb import Sender
 
 _STUCK_S = 600
 _POLL_S = 0.05
@@ -56,7 +61,7 @@ _SETTINGS = (
 )
 
 
-class QuestDbOptions(HttpOptions, AggregateOptions):
+class QuestDbOptions(HttpOptions, DriverOptions, AggregateOptions):
     """Options of the module `questdb`."""
 
     url: str = Field(description="where the server listens, such as http://questdb:9000")
@@ -88,6 +93,7 @@ class QuestDb(HttpDatabase[QuestSession]):
             SINGLE: "one request with one line",
             BATCH: "one request with a line for each row, which is a transaction",
             IMPORT: "one request to /imp with a CSV file",
+            **driver.MODES,
         },
         primary_keys={
             PrimaryKey.DB: "the designated timestamp, by which rows are ordered and found; with "
@@ -132,7 +138,22 @@ class QuestDb(HttpDatabase[QuestSession]):
         if options.username or options.password:
             password = options.secrets().get("password", "")
             headers["Authorization"] = basic(options.username or "", password)
-        return QuestSession(Http(options, headers), options.query_timeout_s, gzip=options.gzip)
+        return QuestSession(
+            Http(options, headers),
+            options.query_timeout_s,
+            gzip=options.gzip,
+            open_sender=self._sender,
+        )
+
+    def _sender(self) -> "Sender":
+        """Open the vendor's sender."""
+        given = self.options
+        return driver.opened(given, given.username, given.secrets().get("password"))
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        return found + self.options.excluded("gzip", "ca")
 
     @property
     def changes(self) -> Changes:

@@ -50,7 +50,7 @@ def _scale(table: Table) -> int:
     return unit_of(table).per_second // table.time_unit.per_second
 
 
-def _is_integer(column: Column) -> bool:
+def is_integer(column: Column) -> bool:
     """Whether the column is an INT because its own type has no NULL."""
     return column.nullable and column.type in (Type.BOOL, Type.INT16)
 
@@ -103,7 +103,7 @@ class QuestSql(sql.Dialect):
             return self.read(column)
         if column.type is Type.BOOL:
             name = self.name(column.name)
-            return name if _is_integer(column) else f"CAST({name} AS INT)"
+            return name if is_integer(column) else f"CAST({name} AS INT)"
         return super().number(column, unit)
 
     def type_of(self, column: Column) -> str:
@@ -112,7 +112,7 @@ class QuestSql(sql.Dialect):
             return self._instant
         if column.type is Type.TEXT and column.role is Role.TAG:
             return "SYMBOL"
-        return "INT" if _is_integer(column) else super().type_of(column)
+        return "INT" if is_integer(column) else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
         """Return the expression that fetches a column: instants as numbers."""
@@ -136,7 +136,7 @@ class QuestSql(sql.Dialect):
 
     def counted(self, column: Column) -> str:
         """Return the number of values of a column that are not NULL; count() refuses BOOLEAN."""
-        always = column.type is Type.BOOL and not _is_integer(column)
+        always = column.type is Type.BOOL and not is_integer(column)
         return "count(*)" if always else super().counted(column)
 
     def ordered(self, column: Column) -> str:
@@ -233,7 +233,7 @@ class _Lines(Dialect):
             case Type.TEXT:
                 escape = partial(_escaped, b'\\"\n\r')
                 return replace(PLAIN, quote=b'"', special=b'"\\\n\r', escape=escape), b""
-            case Type.BOOL if _is_integer(column):
+            case Type.BOOL if is_integer(column):
                 return replace(PLAIN, false=b"0", true=b"1"), b"i"
             case Type.TIMESTAMP:
                 return PLAIN, _INSTANTS[unit]

@@ -1,7 +1,9 @@
 """One connection to QuestDB: lines in, SQL out."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
 import numpy as np
@@ -11,14 +13,27 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
-from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload
+from simulator.modules.base import BATCH, DRIVER, IMPORT, Encoder, Envelope, Failure, Payload
 from simulator.modules.query_plans import QueryPlan
+from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import LINES, QuestSql, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines
 from simulator.modules.shared import shapes, sql_changes
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.contents import contents
-from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, Refused, gzipped
+from simulator.modules.shared.driver import DriverBatch
+from simulator.modules.shared.http import (
+    Body,
+    Http,
+    HttpSession,
+    NoAnswer,
+    NotConnected,
+    Refused,
+    gzipped,
+)
+
+if TYPE_CHECKING:
+    from questdb import Sender
 
 _COMMITTED = 204
 _SHOWN_BYTES = 500
@@ -29,8 +44,16 @@ class QuestSession(HttpSession):
 
     correcting: ClassVar[str] = BATCH
 
-    def __init__(self, http: Http, query_timeout_s: float, *, gzip: bool) -> None:
+    def __init__(
+        self,
+        http: Http,
+        query_timeout_s: float,
+        *,
+        gzip: bool,
+        open_sender: "Callable[[], Sender]",
+    ) -> None:
         super().__init__(http)
+        self._open_sender = open_sender
         self._query_timeout_s = query_timeout_s
         self._gzip = gzip
         self._imports = False
@@ -38,6 +61,18 @@ class QuestSession(HttpSession):
         self._headers = {"Content-Type": "text/plain; charset=utf-8"}
         if gzip:
             self._headers["Content-Encoding"] = "gzip"
+
+    @cached_property
+    def sender(self) -> "Sender":
+        """The vendor's sender, which connects when it is first used."""
+        return self._open_sender()
+
+    def close(self) -> None:
+        """Close the connections."""
+        super().close()
+        if "sender" in self.__dict__:
+            with suppress(Exception):  # of the vendor's client
+                self.sender.close(flush=False)
 
     def greet(self) -> None:
         """Run a statement, which shows whether the server accepts the user."""
@@ -49,6 +84,8 @@ class QuestSession(HttpSession):
         """Return what encodes blocks as lines, beside the path of the request."""
         if mode == IMPORT:
             return _import_encoder(table, name)
+        if mode == DRIVER:
+            return driver.encoder(table, name)
         rows = LineProtocol(stored(table), name, LINES)
         path = _path(table)
 
@@ -74,10 +111,20 @@ class QuestSession(HttpSession):
         if self._imports:
             self._import(payload)
             return
+        if payload.mode == DRIVER:
+            self._store_by_driver(payload.data)
+            return
         path, body = payload.data
         reply = self.http.request("POST", path, body, self._headers)
         if reply.status != _COMMITTED:
             raise NoAnswer(f"expected 204, got {reply.status}: {reply.body[:200]!r}")
+
+    def _store_by_driver(self, batch: DriverBatch) -> None:
+        try:
+            driver.store(self.sender, batch)
+        except (NoAnswer, NotConnected):
+            self.http.alive = False  # both connections are opened again
+            raise
 
     def _import(self, payload: Payload) -> None:
         """Post a file and return once its rows are committed to the write-ahead log."""
@@ -95,6 +142,8 @@ class QuestSession(HttpSession):
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means; of a refused file some rows may be stored."""
         meaning = super().classify(error)
+        if isinstance(error, driver.Refused):
+            return Failure.FATAL
         refused = self._imports and isinstance(error, Refused)
         return Failure.UNKNOWN if refused else meaning
 
@@ -120,6 +169,10 @@ class QuestSession(HttpSession):
         """Run a statement and fetch every row."""
         with self.in_client():
             return self.ask(statement.text)
+
+    def size_of(self, data: Any) -> int | None:
+        """Return the size of a request's body; None if the driver makes it."""
+        return None if isinstance(data, DriverBatch) else super().size_of(data)
 
     def drop_before(self, table: Table, until: int) -> None:
         """Drop the partitions that begin before a time."""

@@ -1,0 +1,150 @@
+"""Rows through questdb's Sender over ILP/HTTP: a transaction of `row` calls for each batch.
+
+https://py-questdb-client.readthedocs.io/en/latest/sender.html#http-transactions
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from simulator.data.block import Block
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.encode.lineprotocol import Check, none_is
+from simulator.encode.objects import Instant, Objects
+from simulator.modules.base import DRIVER, Encoder
+from simulator.modules.questdb.query import LINES, is_integer, stored
+from simulator.modules.shared.driver import DriverBatch, batches
+from simulator.modules.shared.http import HttpError, HttpOptions, NoAnswer, NotConnected
+
+if TYPE_CHECKING:
+    from questdb import QuestDBError, Sender, TimestampNanos
+
+MODES = {DRIVER: "questdb's Sender over ILP/HTTP: one transaction of `row` calls"}
+
+
+_NOT_CONNECTED = "Connection refused"
+_REFUSED = re.compile(r'code("?): ?\1(invalid|request too large)\b')
+"""Of the server's code: rows that it cannot take. It has others for what failed in it."""
+
+
+class Row(NamedTuple):
+    """A row, as the arguments of the driver."""
+
+    symbols: Mapping[str, str]
+    columns: Mapping[str, Any]
+    at: "datetime | TimestampNanos"
+
+
+class Refused(HttpError):
+    """The server refused a transaction, of which it then stores nothing."""
+
+
+def opened(options: HttpOptions, username: str | None, password: str | None) -> "Sender":
+    """Return a sender that sends nothing twice by itself."""
+    from questdb import Protocol, QuestDBError, Sender  # noqa: PLC0415
+
+    url = urlsplit(options.url)
+    secure = url.scheme == "https"
+    tls: dict[str, Any] = {}
+    if secure:
+        tls = {"tls_verify": not options.insecure, "tls_roots": options.ca_file}
+    sender = Sender(
+        Protocol.Https if secure else Protocol.Http,
+        url.hostname or "",
+        url.port or (443 if secure else 80),
+        username=username,
+        password=password,
+        **tls,
+        auto_flush=False,
+        retry_timeout=0,
+        request_timeout=int(options.timeout_s * 1000),
+    )
+    try:
+        sender.establish()  # type: ignore[no-untyped-call]
+    except QuestDBError as error:
+        raise NotConnected(f"questdb's client: {error}", "") from error
+    return sender
+
+
+def encoder(table: Table, name: str) -> Encoder:
+    """Return what makes the arguments of each row; a NULL is left out."""
+    from questdb import TimestampNanos  # noqa: PLC0415
+
+    table = stored(table)
+    columns, tags = table.columns, LINES.tags(table)
+    fine = table.time_unit is TimeUnit.NANOSECOND  # finer than a datetime
+    symbols = [(columns.index(column), column.name) for column in tags]
+    fields = [
+        (place, column.name, _made(column, TimestampNanos if fine else None))
+        for place, column in enumerate(columns)
+        if column not in tags and column.role is not Role.TIME
+    ]
+    marker = LINES.marker(table)
+    always = {marker: True} if marker else {}
+    checks = [(column.name, LINES.check(table, column)) for column in columns]
+    if fine:
+        checks += [(c.name, _since_1970(c)) for c in columns if c.type is Type.TIMESTAMP]
+    time = columns.index(table.time)
+    instant = Instant.INTEGER if fine else Instant.AWARE
+    objects = Objects(columns, table.time_unit, instant)
+
+    def arguments(row: Sequence[Any]) -> Row:
+        return Row(
+            {key: row[place] for place, key in symbols if row[place] is not None},
+            always
+            | {
+                key: made(row[place]) if made else row[place]
+                for place, key, made in fields
+                if row[place] is not None
+            },
+            TimestampNanos(row[time]) if fine else row[time],
+        )
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Row]]:
+        for key, check in checks:
+            check(block.data[key])
+        return [list(map(arguments, rows)) for rows in objects.encode(block, rows_per_batch)]
+
+    return batches(name, encode)
+
+
+def _made(column: Column, of_instant: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    """Return what makes the driver's value of a column of ours; None: it takes ours."""
+    if column.type is Type.TIMESTAMP:
+        return of_instant
+    return int if column.type is Type.BOOL and is_integer(column) else None
+
+
+def _since_1970(column: Column) -> Check:
+    text = (
+        f"column {column.name}: questdb's client takes no nanoseconds before 1970; use client=own"
+    )
+    return none_is(lambda values: np.asarray(values < 0), text)
+
+
+def store(sender: "Sender", batch: DriverBatch) -> None:
+    """Have the driver send the rows in one transaction; its errors become those of requests."""
+    from questdb import QuestDBError  # noqa: PLC0415
+
+    try:
+        with sender.transaction(batch.into) as transaction:
+            for symbols, columns, at in batch.rows:
+                transaction.row(symbols=symbols, columns=columns, at=at)
+    except QuestDBError as error:
+        raise _meant(error) from error
+
+
+def _meant(error: "QuestDBError") -> HttpError:
+    """Return what an error means; the driver has the server's words, and not its status."""
+    from questdb import QuestDBErrorCode as Code  # noqa: PLC0415
+
+    text = f"questdb's client: {error}"
+    if error.code is Code.SocketError:
+        return NotConnected(text, "") if _NOT_CONNECTED in text else NoAnswer(text)
+    if error.code is Code.ServerFlushError and not _REFUSED.search(text):
+        return HttpError(text)
+    return Refused(text)
