@@ -27,6 +27,13 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
         share, name = row.value("client_share") or 0.0, row.place.query
         if name and share > CLIENT_BOUND:
             bound[name] = max(share, bound.get(name, 0.0))
+    if bound and int(result.configuration.get("connections") or 1) > 1:
+        yield (
+            f"the workers' own processes were busy for {max(bound.values()):.0%} of the time, so"
+            " their connections waited for one another and the times say less of the database; use"
+            " more workers with fewer connections each, or a lower rate"
+        )
+        bound.clear()
     for name, share in bound.items():
         yield (
             f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from cli.input.options import Options
+from cli.kinds.connecting import connection_facts
 from cli.planning.plan import PlannedRun, Stored
 from cli.results.result import Result
 from cli.summary.pictures import Form, Over, Ranges, Showing
@@ -153,6 +154,7 @@ class Kind(ABC, Generic[_Options]):
             workers = [worker for run in result.runs for worker in run.outcome.workers]
             runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
             yield "warm-up", f"{length_s:g} s {self.warmup_text(rows, runs)}"
+        yield from connection_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return what became of so many rows and runs of queries in the warm-up."""

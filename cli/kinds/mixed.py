@@ -7,7 +7,7 @@ from cli.input.quantities import shown_time
 from cli.kinds.asking import asked_about, asking_warnings
 from cli.kinds.insert import batches_text
 from cli.kinds.kind import Kind, Planned, Wanted
-from cli.kinds.writing import REACHED, connection_facts, writing_warnings
+from cli.kinds.writing import REACHED, writing_warnings
 from cli.planning import plan
 from cli.planning.distribution import rows_left
 from cli.planning.mixed_plan import mixed_runs, mixed_types, option_problems
@@ -140,11 +140,6 @@ class Mixed(Kind[MixedOptions]):
         yield from asking_warnings(result, self.summary(result))
         yield from _load_warnings(result)
         yield from _unseen(result)
-
-    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield what was left out as a warm-up, and the connections of workers that insert."""
-        yield from super().facts(result)
-        yield from connection_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return what became of the rows and queries in the warm-up."""

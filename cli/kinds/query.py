@@ -50,6 +50,7 @@ class Query(Kind[QueryOptions]):
         "query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10",
         "query -t sqlite --queries queries.yaml",
         "query -t postgresql --types newest-per-device --stages 1:1m,8:5m",
+        "query -t postgresql -w 2 --connections 40 --pool 8 --rate 200 --duration 1m",
         "query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms",
     )
 
@@ -103,7 +104,7 @@ class Query(Kind[QueryOptions]):
                 yield (
                     f"query {row.place.name}: reached only {reached:,.3g} of the requested"
                     f" {wanted:,.3g} queries/s, so the waits include the delay behind schedule;"
-                    " lower --rate, or use more workers"
+                    " lower --rate, or use more workers or --connections"
                 )
 
     def showing(self, result: Result) -> Showing:
@@ -124,7 +125,9 @@ def _often(spec: RunSpec) -> str:
     """Return how often the workers of a run ask each query."""
     workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
     often = counted(runs, "run") if runs else f"for {shown_time(spec.clocking.duration_s)}"
-    return f"{workers}: each query {often}"
+    connections = spec.several.connections
+    several = f" of {counted(connections, 'connection')}" if connections > 1 else ""
+    return f"{workers}{several}: each query {often}"
 
 
 KIND = Query()

@@ -58,26 +58,6 @@ def writing_warnings(result: Result) -> Iterator[str]:
         )
 
 
-def connection_facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield how many connections there were, where workers have several, and their opening."""
-    runs = [run.metrics for run in result.runs if run.metrics and run.metrics.connections]
-    for connections in dict.fromkeys(run.connections for run in runs):
-        some = [run for run in runs if run.connections == connections]
-        p50_ms, p99_ms = (
-            sum(getattr(run, name) or 0.0 for run in some) / len(some)
-            for name in ("connect_p50_ms", "connect_p99_ms")
-        )
-        pool = result.configuration.get("pool")
-        shared = f", {pool:,} of each worker shared by {result.configuration['connections']:,}"
-        yield (
-            "connections",
-            (
-                f"{connections:,}, each opened in {p50_ms:.3g} ms (median), {p99_ms:.3g} ms (99th"
-                f" percentile){f'{shared} callers' if pool else ''}"
-            ),
-        )
-
-
 def _of_the_client(
     result: Result, at: str, workers: int, runs: Sequence[InsertMetrics], *, keeps_rows: bool
 ) -> Iterator[str]:

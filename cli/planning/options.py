@@ -160,13 +160,13 @@ class Sending(Options):
 
 
 class Connecting(Options):
-    """How many connections a worker that writes has."""
+    """How many connections a worker has."""
 
     GROUP: ClassVar[str] = "Load"
 
     connections: Annotated[Count, Opt(least=1, most=MOST_CONNECTIONS)] = 1
-    """Connections of each worker, which send batches at the same time; with a rate, each batch goes
-    to the one that has been free for longest. The result has the time to connect.
+    """Connections of each worker, which send batches or ask queries at the same time; with a rate,
+    each goes to the one that has been free for longest. The result has the time to connect.
     """
     pool: Annotated[Count, Opt(least=0, most=MOST_CONNECTIONS)] = 0
     """Keep so many connections in each worker, in place of --connections, whose callers share them:

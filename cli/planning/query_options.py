@@ -133,8 +133,8 @@ class Asking(Options):
     workers: Workers = (1,)
     """Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count."""
     runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_QUERIES)] = None
-    """How often each worker runs each query, after a first time.  [default: 3, without --count
-    and --duration]
+    """How often each worker runs each query, or each of its --connections, after a first time.
+    [default: 3, without --count and --duration]
     """
     count: Count | None = None
     """How often all workers together run each query."""
@@ -153,7 +153,9 @@ class Asking(Options):
     such as 1:1m,8:5m. First runs and warm-ups come before the first part.
     """
     burn_in: Annotated[Count, Opt(least=0, most=MOST_WARMUP)] = 0
-    """A warm-up counted in runs of each query by each worker. With --warmup both are reached."""
+    """A warm-up counted in runs of each query by each worker, or by each of its --connections. With
+    --warmup both are reached.
+    """
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -161,7 +163,7 @@ class Asking(Options):
         return tuple(stage.workers for stage in self.stages) or self.workers
 
 
-class Query(RampUp, Machine, Answers, OwnQueries, Types, Asking):
+class Query(RampUp, Machine, Answers, OwnQueries, Types, Connecting, Asking):
     """The options of `query` that a plan has, too."""
 
     def options(self, timeout_s: float) -> "QueryOptions":
@@ -196,7 +198,7 @@ class QueryOptions(OfInsert, Resources, Query):
 
     @property
     def runs_each(self) -> int:
-        """Runs of each worker; 0: not decided by their number, or by that of all workers."""
+        """Runs of each connection; 0: not decided by their number, or by that of all workers."""
         by_other = self.count or self.duration_s or self.ramp or self.stages
         return 0 if by_other else self.runs or DEFAULT_RUNS
 

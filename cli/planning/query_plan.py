@@ -100,6 +100,7 @@ def query_runs(  # noqa: PLR0913
                 clean=False,
                 timeout_s=options.timeout_s,
                 clocking=clocking,
+                several=options.several,
                 load=load.model_copy(update={"plans": options.plans and workers == last}),
             ),
             1,
@@ -113,18 +114,17 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
     def runs(place: int) -> int:
         if options.count:
             return options.count // workers + (place < options.count % workers)
-        return options.runs_each
+        return options.runs_each * options.connections
 
-    return tuple(
-        Ask(place=i, every=workers, runs=runs(i), burn_in=options.burn_in) for i in range(workers)
-    )
+    burn_in = options.burn_in * options.connections
+    return tuple(Ask(place=i, every=workers, runs=runs(i), burn_in=burn_in) for i in range(workers))
 
 
 def load_problems(options: QueryOptions) -> list[str]:
     """Return what is wrong with how often, how long and by how many workers is asked."""
-    problems = options.problems()
+    problems = [*options.problems(), *options.connection_problems()]
     if options.count is not None:
-        fewest = max(options.workers, default=1)
+        fewest = options.connections * max(options.workers, default=1)
         problems += outside(("--count", options.count, fewest, MOST_QUERIES))
     given = {
         "--ramp": options.ramp,

@@ -1,7 +1,7 @@
 """The numbers of a run, computed from what its workers measured."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,7 +118,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     waited = sum(report.send_s + report.idle_s for report in reports)
     cpu_share = _ratio(sum(report.cpu_s for report in reports), busy)
     client_share = _ratio(max(busy - waited, 0.0), busy)
-    connects = _connects(reports)
+    connects = connects_of(reports)
     if connects and not embedded:  # threads that send compute, while the one that counts waits
         client_share = max(client_share, min(cpu_share, 1.0))
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
@@ -148,8 +148,8 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     )
 
 
-def _connects(reports: Sequence[WorkerReport]) -> dict[str, Any]:
-    """Return the figures of connections, where workers have several."""
+def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
+    """Return the figures of connections, where workers have several; empty where they have one."""
     found = merged_histogram([report.connects for report in reports])
     if not found.get_total_count():
         return {}
@@ -276,16 +276,24 @@ class QueryMetrics:
     """Mean wait of the others: from the request to the last byte of the answer."""
     queries_per_s: float
     client_share: float
-    """Part of the time of the queries in which the client decoded and folded answers, 0..1."""
+    """Part of the time of the queries in which the client decoded and folded answers, 0..1; of
+    several connections at least the part in which their process was busy."""
+    connections: int | None = None
+    """Of all workers that ask, that were opened; None: each has one."""
+    connect_p50_ms: float | None = None
+    connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
     """From the acknowledgement of a row until it was seen in an answer; None: nobody looked."""
     freshness_p99_ms: float | None = None
 
 
 def timed_query(
-    *types: Sequence[QueryTimes], in_turn: bool = False, freshness: Freshness | None = None
+    *types: Sequence[QueryTimes],
+    in_turn: bool = False,
+    freshness: Freshness | None = None,
+    connects: Mapping[str, Any] | None = None,
 ) -> Timed:
-    """Return query types, each as its workers measured it.
+    """Return query types, each as its workers measured it, over connections by `connects_of`.
 
     The types were asked one after the other, or `in_turn`: all of them during the same time.
     """
@@ -295,12 +303,14 @@ def timed_query(
     times = [each for of_type in types for each in of_type]
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
     runs = sum(each.runs for each in times)
+    busy = _ratio(sum(each.cpu_s for each in times), sum(each.elapsed_s for each in times))
     metrics = QueryMetrics(
         timed_s=elapsed_s,
         first_ms=1000 * sum(each.first_s for each in times) / len(times),
         avg_ms=1000 * _ratio(waited, runs),
         queries_per_s=_ratio(runs, elapsed_s),
-        client_share=_ratio(client, waited + client),
+        client_share=max(_ratio(client, waited + client), min(busy, 1.0)),
+        **(connects or {}),
         freshness_p50_ms=quantile_ms(delays, 0.5),
         freshness_p99_ms=quantile_ms(delays, 0.99),
     )

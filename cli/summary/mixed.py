@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import Timed, timed_query
+from cli.results.metrics import Timed, connects_of, timed_query
 from cli.results.result import RunRecord
 from cli.summary.figures import figures_of
 from cli.summary.inserts import timed_inserts
 from cli.summary.queries import times_of
 from cli.summary.rows import ALL_QUERIES, INSERTS, Place, Row
 from cli.summary.verdicts import worst_status
-from simulator.protocol.messages import QueryTimes
+from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Status
 
 
@@ -19,7 +19,7 @@ def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
     if parts:
         verdicts = [run.outcome.rows_verdict for run in runs]
         status = worst_status(each.status if each else Status.UNKNOWN for each in verdicts)
-        place = Place(load=INSERTS, workers=runs[0].workers - _askers(runs))
+        place = Place(load=INSERTS, workers=runs[0].workers - len(_askers(runs[0])))
         yield Row(place, len(runs), figures_of(parts), status.value)
     for name in dict.fromkeys(query.name for run in runs for query in run.outcome.queries):
         yield _query(name, runs)
@@ -27,7 +27,7 @@ def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 def _query(name: str, runs: Sequence[RunRecord]) -> Row:
     """Return what a query of mixed runs comes to."""
-    place = Place(query=name, workers=_askers(runs))
+    place = Place(query=name, workers=len(_askers(runs[0])))
     verdicts = [q.verdict for run in runs for q in run.outcome.queries if q.name == name]
     status = worst_status(each.status for each in verdicts)
     of_runs = [times for run in runs if (times := times_of(run).get(name))]
@@ -37,7 +37,7 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
         return Row(place, 0, {}, f"{status.value}, not timed")
     seen = [next((f for f in run.outcome.freshness if f.query == name), None) for run in runs]
     parts = [
-        timed_query(times, freshness=freshness)
+        timed_query(times, freshness=freshness, connects=connects_of(_askers(run)))
         for run, freshness in zip(runs, seen, strict=True)
         if (times := times_of(run).get(name))
     ]
@@ -54,7 +54,7 @@ def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
                     if q.name in names)  # fmt: skip
         parts: list[Timed] = [timed_query(*each.values(), in_turn=True) for each in timed if each]
-        place = Place(query=ALL_QUERIES, workers=_askers(runs))
+        place = Place(query=ALL_QUERIES, workers=len(_askers(runs[0])))
         yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
 
 
@@ -62,6 +62,6 @@ def _timed(times: Sequence[QueryTimes]) -> bool:
     return any(each.runs for each in times)
 
 
-def _askers(runs: Sequence[RunRecord]) -> int:
-    """Return how many workers of each mixed run asked queries."""
-    return sum(bool(worker.queries) for worker in runs[0].outcome.workers)
+def _askers(run: RunRecord) -> list[WorkerReport]:
+    """Return the reports of the workers of a mixed run that asked queries."""
+    return [worker for worker in run.outcome.workers if worker.queries]

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import timed_query, timed_stage
+from cli.results.metrics import connects_of, timed_query, timed_stage
 from cli.results.result import RunRecord
 from cli.summary.figures import figures_of
 from cli.summary.rows import ALL_QUERIES, Place, Row
@@ -33,18 +33,22 @@ def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         times = times_of(run)
         if len(times) > 1:
             place = Place(query=ALL_QUERIES, workers=run.workers)
-            yield Row(place, 1, figures_of([timed_query(*times.values())]), worst([run]).value)
+            part = timed_query(*times.values(), connects=connects_of(run.outcome.workers))
+            yield Row(place, 1, figures_of([part]), worst([run]).value)
 
 
 def _of_run(run: RunRecord) -> Iterator[Row]:
     times, let_in = times_of(run), {ramp.query: ramp.workers for ramp in run.outcome.ramps}
+    connects = connects_of(run.outcome.workers)
     for query in run.outcome.queries:
         of_workers = times.get(query.name, ())
         place = Place(query=query.name, workers=let_in.get(query.name, run.workers))
         if not of_workers:
             yield Row(place, 0, {}, query.verdict.reason)
             continue
-        yield Row(place, 1, figures_of([timed_query(of_workers)]), _verdict(query))
+        yield Row(
+            place, 1, figures_of([timed_query(of_workers, connects=connects)]), _verdict(query)
+        )
         yield from _stages(query, of_workers, run)
 
 

@@ -2,68 +2,49 @@
 
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 from simulator.data.own_query import TextQuery
-from simulator.data.query import Query, Statement, answer
+from simulator.data.query import Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import RunError
-from simulator.load.client import AnswerName, Rows
+from simulator.load.answers import Answers, Asked, DifferentAnswers, Raw, Report
+from simulator.load.callers import Callers
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations, StageMeter
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.modules.base import Database, Session
-from simulator.protocol.messages import MOST_ANSWERS, QueryTimes, digest_of
+from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 
 _KEPT_VALUES = 1 << 20
 """Values of answers that are kept until the clock stops; more of them are sent before."""
 
-Report: TypeAlias = Callable[[str, Mapping[AnswerName, Rows]], None]
-"""Takes a query and up to MOST_ANSWERS different answers to it."""
-_Raw: TypeAlias = Sequence[Sequence[Any]]
-"""Rows as the driver returns them."""
+Record: TypeAlias = Callable[[int, int, int], None]
+"""Takes when a run began, its wait, and when it ended, in ns."""
 
 
 class Statements(Protocol):
     """The statements of one query type, each with the number of its instance."""
 
-    def first(self) -> "Asked":
+    def first(self) -> Asked:
         """Return that of the first run."""
 
-    def warmup(self, run: int) -> "Asked":
+    def warmup(self, run: int) -> Asked:
         """Return that of a run of the warm-up."""
 
-    def timed(self, run: int) -> "Asked":
+    def timed(self, run: int) -> Asked:
         """Return that of a timed run."""
 
 
-class Answers(Protocol):
-    """Keeps the answers to one query type until they are reported."""
-
-    def keep(self, asked: "Asked", rows: "_Raw", began_ns: int, ended_ns: int) -> int:
-        """Keep the rows of an answer; return how many values are kept."""
-
-    def reported(self, report: "Report") -> int:
-        """Report what is kept; return how many answers were reported in all."""
-
-
-class Asked(NamedTuple):
-    """An instance of a query type, and its statement."""
-
-    instance: int
-    statement: Statement
-
-
 class Asker:
-    """Asks one query type through one session."""
+    """Has one query type asked."""
 
     def __init__(  # noqa: PLR0913
         self,
         database: Database,
-        session: Session,
+        callers: Callers,
         name: str,
         statements: Statements,
         answers: Answers,
@@ -72,14 +53,15 @@ class Asker:
         warmup_s: float = 0.0,
     ) -> None:
         """The warm-up lasts at least `warmup_s` and as many runs as the task says."""
-        self._database, self._session, self._name = database, session, name
+        self._database, self._callers, self._name = database, callers, name
         self._statements, self._answers = statements, answers
         self._task = task
         self._warmup_s = warmup_s
-        self._warmup_runs = 0
+        self._warmup_runs = self._begun = 0
+        """Runs of the warm-up, and timed ones, that have begun."""
         self.waits = Durations()
         """Of the timed runs so far: without the first one and the warm-up."""
-        self._first_ns = self._client_ns = 0
+        self._first_ns = self._client_ns = self._ended_ns = 0
 
     def ask(
         self,
@@ -94,19 +76,24 @@ class Asker:
         With `over`, until it returns True. With a rate, each run is due at a time.
         """
         self.warm(stop, report)
-        began_ns = ended_ns = time.perf_counter_ns()
+        cpu_s, began_ns = self._callers.cpu_s(), time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
-        over = over or (lambda: ended_ns >= end_ns)
+        over = over or (lambda: time.perf_counter_ns() >= end_ns)
         timetable = Timetable([pace], began_ns, began_ns)
-        while self.waits.count < wanted or (not wanted and (not self.waits.count or not over())):
-            due_ns = timetable.due_ns(ended_ns) if pace.rate_per_s else None
-            if due_ns is not None:
-                if due_ns >= end_ns and self.waits.count and not wanted:
+        while True:
+            self._callers.wait_for_one()
+            if self._begun and (self._begun == wanted if wanted else over()):
+                break
+            due_ns = None
+            if pace.rate_per_s:
+                due_ns = timetable.due_ns(time.perf_counter_ns())
+                if due_ns >= end_ns and self._begun and not wanted:
                     break
                 wait_until(due_ns, stop)
             self.once(stop, report, due_ns)
-            ended_ns = time.perf_counter_ns()
-        return self.times((ended_ns - began_ns) / 1e9, report)
+        self._callers.wait_for_all()
+        elapsed_s = (self._ended_ns - began_ns) / 1e9
+        return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
 
     def ask_in_stages(
         self,
@@ -121,20 +108,24 @@ class Asker:
         The stages begin now; `instant_s` returns the collector's time of an instant. The answers
         are reported afterwards.
         """
-        start_ns = ended_ns = time.perf_counter_ns()
+        cpu_s, start_ns = self._callers.cpu_s(), time.perf_counter_ns()
+        self._ended_ns = start_ns
         meter = StageMeter(clocking.stages, start_ns)
         rate_per_s = clocking.queries_per_s
         paces = paces_of(clocking, place, place + 1, rate_per_s)
         timetable = Timetable(paces, start_ns, start_ns)
-        while (due_ns := timetable.due_ns(time.perf_counter_ns())) != NEVER_NS:
+        while True:
+            self._callers.wait_for_one()
+            due_ns = timetable.due_ns(time.perf_counter_ns())
+            if due_ns == NEVER_NS:
+                break
             wait_until(due_ns, stop)
-            began_ns = time.perf_counter_ns()
-            waited_ns = self.once(stop, report, due_ns if rate_per_s else None)
-            ended_ns = time.perf_counter_ns()
-            meter.record(began_ns, waited_ns, ended_ns)
+            self.once(stop, report, due_ns if rate_per_s else None, meter.record)
+        self._callers.wait_for_all()
+        cpu_s = self._callers.cpu_s() - cpu_s
         # What follows would disturb the others.
         wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
-        times = self.times((ended_ns - start_ns) / 1e9, report)
+        times = self.times((self._ended_ns - start_ns) / 1e9, report, cpu_s)
         return times.model_copy(update={"stages": meter.times(instant_s)})
 
     def warm(self, stop: threading.Event, report: Report) -> None:
@@ -144,32 +135,47 @@ class Asker:
         while self._warmup_runs < self._task.burn_in or (
             self._warmup_s and time.perf_counter_ns() < warm_ns
         ):
+            self._callers.wait_for_one()
             self.warm_once(stop, report)
+        self._callers.wait_for_all()
 
     def ask_first(self, stop: threading.Event, report: Report) -> None:
         """Run the type for the first time."""
-        self._first_ns = self._untimed_ns(self._statements.first(), stop, report)
 
-    def warm_once(self, stop: threading.Event, report: Report, due_ns: int | None = None) -> int:
-        """Run the next instance of the warm-up; return the wait, as `once` does, in ns."""
-        late_ns = _late_ns(due_ns)
+        def first(_: int, waited_ns: int, __: int) -> None:
+            self._first_ns = waited_ns
+
+        self._call(self._statements.first(), stop, report, None, first)
+        self._callers.wait_for_all()
+
+    def warm_once(
+        self,
+        stop: threading.Event,
+        report: Report,
+        due_ns: int | None = None,
+        record: Record | None = None,
+    ) -> None:
+        """Have a free caller run the next instance of the warm-up."""
         asked = self._statements.warmup(self._warmup_runs)
-        waited_ns = self._untimed_ns(asked, stop, report)
         self._warmup_runs += 1
-        return late_ns + waited_ns
+        self._call(asked, stop, report, due_ns, record)
 
-    def once(self, stop: threading.Event, report: Report, due_ns: int | None = None) -> int:
-        """Run the next instance, timed; return the wait in ns.
+    def once(
+        self,
+        stop: threading.Event,
+        report: Report,
+        due_ns: int | None = None,
+        record: Record | None = None,
+    ) -> None:
+        """Have a free caller run the next instance, timed.
 
         One that begins after it was due has waited since then.
         """
-        late_ns = _late_ns(due_ns)
-        asked = self._statements.timed(self.waits.count)
-        waited_ns = late_ns + self._waited_ns(asked, stop, report)
-        self.waits.record(waited_ns)
-        return waited_ns
+        asked = self._statements.timed(self._begun)
+        self._begun += 1
+        self._call(asked, stop, report, due_ns, record, timed=True)
 
-    def times(self, elapsed_s: float, report: Report) -> QueryTimes:
+    def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
         """Return what was measured in a time, once the answers are reported."""
         return QueryTimes(
             name=self._name,
@@ -178,40 +184,57 @@ class Asker:
             waits=self.waits.encoded(),
             wait_s=self.waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
+            cpu_s=cpu_s,
             elapsed_s=elapsed_s,
             answers=self._answers.reported(report),
             warmup_runs=self._warmup_runs,
         )
 
-    def _untimed_ns(self, asked: Asked, stop: threading.Event, report: Report) -> int:
-        """Run an instance and return the wait; the client's share does not count."""
-        client_ns = self._client_ns
-        waited_ns = self._waited_ns(asked, stop, report)
-        self._client_ns = client_ns
-        return waited_ns
-
-    def _waited_ns(self, asked: Asked, stop: threading.Event, report: Report) -> int:
-        """Run an instance and return the wait; every row is fetched within the timed part."""
+    def _call(  # noqa: PLR0913
+        self,
+        asked: Asked,
+        stop: threading.Event,
+        report: Report,
+        due_ns: int | None,
+        record: Record | None,
+        *,
+        timed: bool = False,
+    ) -> None:
+        """Have a free caller run an instance; the client's share of untimed ones is not kept."""
         if stop.is_set():
             raise Stopped
-        session = self._session
-        before_s, start_ns = session.client_s, time.perf_counter_ns()
+        began_ns = time.perf_counter_ns()
+        since_ns = began_ns if due_ns is None else min(due_ns, began_ns)
+
+        def call(session: Session) -> None:
+            before_s, start_ns = session.client_s, time.perf_counter_ns()
+            rows = self._rows(session, asked.statement)
+            ended_ns = time.perf_counter_ns()
+            client_ns = min(int((session.client_s - before_s) * 1e9), ended_ns - start_ns)
+            waited_ns = ended_ns - since_ns - client_ns
+            with self._callers.lock:
+                if timed:
+                    self._client_ns += client_ns
+                    self._ended_ns = max(ended_ns, self._ended_ns)
+                    self.waits.record(waited_ns)
+                if record:
+                    record(began_ns, waited_ns, ended_ns)
+                if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
+                    self._answers.reported(report)
+
+        self._callers.call(call)
+
+    def _rows(self, session: Session, statement: Statement) -> Raw:
+        """Return the rows of an answer, every one fetched."""
         try:
-            rows = session.run(asked.statement)
+            return session.run(statement)
         except Exception as error:  # of any driver
             raise RunError(f"query {self._name}: {self._database.explain(error)}") from error
-        ended_ns = time.perf_counter_ns()
-        spent_ns = ended_ns - start_ns
-        client_ns = min(int((session.client_s - before_s) * 1e9), spent_ns)
-        self._client_ns += client_ns
-        if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
-            self._answers.reported(report)
-        return spent_ns - client_ns
 
 
 def asker_of(  # noqa: PLR0913
     database: Database,
-    session: Session,
+    callers: Callers,
     name: str,
     query_type: QueryType[Query | TextQuery],
     task: Ask,
@@ -222,12 +245,7 @@ def asker_of(  # noqa: PLR0913
     """Return what asks the instances of a type; `text` is the target's own for all of them."""
     statements = Rendered(database, query_type, task, text=text, warmup_s=warmup_s)
     answers = DifferentAnswers(name)
-    return Asker(database, session, name, statements, answers, task=task, warmup_s=warmup_s)
-
-
-def _late_ns(due_ns: int | None) -> int:
-    """Return how long ago something was due."""
-    return 0 if due_ns is None else max(time.perf_counter_ns() - due_ns, 0)
+    return Asker(database, callers, name, statements, answers, task=task, warmup_s=warmup_s)
 
 
 class Rendered:
@@ -265,58 +283,3 @@ class Rendered:
     def timed(self, run: int) -> Asked:
         """Return that of a timed run."""
         return self._timed[run % len(self._timed)]
-
-
-class DifferentAnswers:
-    """The different answers to one type: what is equal to an answer before is kept once."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._kept: list[tuple[int, Statement, _Raw]] = []
-        self._newest: dict[int, _Raw] = {}
-        """Instance -> the last of its answers that are kept."""
-        self._values = 0
-        self._digests: dict[int, set[str]] = defaultdict(set)
-        """Instance -> digests of the answers that were reported."""
-
-    def keep(self, asked: Asked, rows: _Raw, began_ns: int, ended_ns: int) -> int:
-        """Keep the rows of an answer, unless they are those of the instance's answer before."""
-        del began_ns, ended_ns
-        instance, statement = asked
-        if self._newest.get(instance) == rows:
-            return 0
-        self._kept.append((instance, statement, rows))
-        self._newest[instance] = rows
-        self._values += max(len(rows), 1) * len(statement.outputs)
-        return self._values if len(self._kept) > 1 else 0
-
-    def reported(self, report: Report) -> int:
-        """Report what is kept; return how many different answers were reported in all."""
-        for first in range(0, len(self._kept), MOST_ANSWERS):
-            found: dict[AnswerName, Rows] = {}
-            for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
-                rows = _rows_of(self._name, statement, raw)
-                digest = digest_of(rows)
-                if digest not in self._digests[instance]:
-                    found[instance, digest] = rows
-            if found:
-                report(self._name, found)
-            for instance, digest in found:
-                self._digests[instance].add(digest)
-        self._kept.clear()
-        self._newest.clear()
-        self._values = 0
-        return sum(map(len, self._digests.values()))
-
-
-def _rows_of(name: str, statement: Statement, raw: _Raw) -> Rows:
-    """Return the rows of an answer in canonical form; RunError if its columns are others."""
-    try:
-        return answer(statement.outputs, raw).rows
-    except ValueError as error:
-        raise unexpected(name, error) from error
-
-
-def unexpected(name: str, error: Exception) -> RunError:
-    """Return the error of a query whose answer cannot be read."""
-    return RunError(f"query {name}: the answer does not have the expected columns: {error}")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from simulator.errors import BenchError, RunError
-from simulator.load.connections import Connections, Meaning
+from simulator.load.connections import Connections, Meaning, Open
 from simulator.modules.base import Database, Session
 from simulator.protocol.spec import Several
 
@@ -36,6 +36,14 @@ def connected(
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
 
+def session_of(open_one: Open, several: Several, meanings: dict[int, Meaning]) -> Session:
+    """Open a connection, or several that are one session; see `Connections`."""
+    if several.connections == 1:
+        return open_one()
+    kept = several.pool or several.connections
+    return Connections(open_one, kept, several.connections, meanings)
+
+
 class Connection:
     """The session of a worker that writes; a new one takes its place when it is lost."""
 
@@ -59,11 +67,7 @@ class Connection:
 
     def _opened(self, within_s: float) -> Session:
         open_one = partial(connected, self.database, self._stop, self._clock, within_s)
-        several = self._several
-        if several.connections == 1:
-            return open_one()
-        kept = several.pool or several.connections
-        return Connections(open_one, kept, several.connections, self._meanings)
+        return session_of(open_one, self._several, self._meanings)
 
     def _use(self, session: Session) -> None:
         self.session, self._replaced = session, 0

@@ -1,6 +1,6 @@
-"""Many connections of one worker: each batch goes to the next one that is free.
+"""Many connections of one worker: each batch or query goes to the next one that is free.
 
-An application has more connections than processes. Each has a thread here, which opens it, sends
+An application has more connections than processes. Each has a thread here, which opens it, does
 what it is given, and replaces it when it is lost. Seen from outside they are one session that has
 as many batches in flight as there are callers: with a pool, callers wait for a connection.
 """
@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -36,12 +37,13 @@ _OTHER_FILES, _FILES_EACH = 200, 2
 
 Done: TypeAlias = Callable[[Exception | None], None]
 Open: TypeAlias = Callable[[], Session]
-_Given: TypeAlias = tuple[Payload, Done]
+_Given: TypeAlias = tuple[Callable[[Session], None], Done]
+"""What is done with a connection, and what is called when it has ended."""
 _Inbox: TypeAlias = "SimpleQueue[_Given | None]"
 
 
 class NotSent(Exception):
-    """The connections were closed while a batch waited for one of them."""
+    """The connections were closed while somebody waited for one of them."""
 
 
 @dataclass(slots=True)
@@ -79,9 +81,9 @@ class Connections(Session):
         self._open_one, self._callers = open_one, callers
         self._lock = threading.Lock()
         self._free: deque[_Inbox] = deque()
-        """Of connections without a batch, the longest free first."""
+        """Of connections that have nothing to do, the longest free first."""
         self._waiting: deque[_Given] = deque()
-        """Batches of callers that wait for a connection."""
+        """Of callers that wait for a connection."""
         self._meanings = meanings
         self._lost: Exception | None = None
         self.replaced = 0
@@ -109,7 +111,7 @@ class Connections(Session):
     # --- a connection -----------------------------------------------------------------------------
 
     def _serve(self, inbox: _Inbox, opened: "SimpleQueue[Session | Exception]") -> None:
-        """Open a connection, and send what comes until the end."""
+        """Open a connection, and do what comes until the end."""
         try:
             with self._opening:
                 session = self._opened()
@@ -121,7 +123,7 @@ class Connections(Session):
         opened.put(session)
         try:
             while (given := inbox.get()) is not None:
-                session = self._sent(session, *given)
+                session = self._done(session, *given)
                 self._go_on(inbox)
         finally:
             session.close()
@@ -134,10 +136,10 @@ class Connections(Session):
         self.opened_ns.append(time.perf_counter_ns() - before_ns)
         return session
 
-    def _sent(self, session: Session, payload: Payload, done: Done) -> Session:
-        """Send a payload; return the session, or a new one in the place of one that is lost."""
+    def _done(self, session: Session, work: Callable[[Session], None], done: Done) -> Session:
+        """Do what is given; return the session, or a new one in the place of one that is lost."""
         try:
-            session.send(payload)
+            work(session)
         except Exception as error:  # noqa: BLE001 - the session classifies it
             self._meanings[id(error)] = Meaning(error, session.classify(error))
             session = self._usable(session)
@@ -147,7 +149,7 @@ class Connections(Session):
         return session
 
     def _go_on(self, inbox: _Inbox) -> None:
-        """Take the batch that waits for a connection, or be free."""
+        """Take what waits for a connection, or be free."""
         with self._lock:
             if self._waiting:
                 inbox.put(self._waiting.popleft())
@@ -169,7 +171,7 @@ class Connections(Session):
     # --- all of them ------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close every connection once its batch has ended; what waits for one is not sent."""
+        """Close every connection once it has nothing to do; what waits for one is not done."""
         with self._lock:
             waiting, self._waiting = self._waiting, deque()
         for inbox in self._inboxes:
@@ -197,8 +199,12 @@ class Connections(Session):
         return self._first.makes_objects
 
     def begin(self, payload: Payload, done: Done) -> None:
-        """Give a payload to the connection that has been free for longest, or to the next one."""
-        given = payload, done
+        """Send a payload by the connection that has been free for longest, or by the next one."""
+        self.have(partial(_send, payload), done)
+
+    def have(self, work: Callable[[Session], None], done: Done) -> None:
+        """Have the connection that has been free for longest do something, or the next one."""
+        given = work, done
         with self._lock:
             if not self._free:
                 self._waiting.append(given)
@@ -242,5 +248,9 @@ class Connections(Session):
         return self._first.size_of(data)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Refuse: these connections only write."""
+        """Refuse: who asks holds the connection meanwhile, by `have`."""
         raise NotImplementedError
+
+
+def _send(payload: Payload, session: Session) -> None:
+    session.send(payload)

@@ -11,7 +11,7 @@ from simulator.data.fresh import FreshType
 from simulator.data.query import Output, canonical
 from simulator.data.schema import FLOATS, dtype_of
 from simulator.errors import RunError
-from simulator.load.asker import Asked, Report, unexpected
+from simulator.load.answers import Asked, Report, unexpected
 from simulator.modules.base import Database
 from simulator.protocol.arrivals import (
     ANSWER_COLUMNS,

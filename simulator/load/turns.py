@@ -5,33 +5,38 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 
-from simulator.load.asker import Asker, Report
+from simulator.load.answers import Report
+from simulator.load.asker import Asker
+from simulator.load.callers import Callers
 from simulator.load.meter import Durations
 from simulator.load.pace import NEVER_NS, Pace, Timetable, wait_until
 from simulator.protocol.messages import QueryTimes
 
 
 class Turns:
-    """Asks types in turn through one session, beginning with the one at place `first`."""
+    """Has types asked in turn, beginning with the one at place `first`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         askers: Sequence[Asker],
+        callers: Callers,
         pace: Pace,
         first: int = 0,
+        *,
         warmup_s: float = 0.0,
         when_measured: Callable[[], object] = int,
     ) -> None:
-        """Take askers whose first runs are done.
+        """Take askers, of the same callers, whose first runs are done.
 
         What is due in the first `warmup_s` is not timed. `when_measured` is called at its end.
         """
-        self._askers, self._pace, self._first = askers, pace, first
+        self._askers, self._callers, self._pace, self._first = askers, callers, pace, first
         self._warmup_s, self._when_measured = warmup_s, when_measured
         self.waits = Durations()
         """Of all queries so far, those of the warm-up included."""
         self._measured_ns = self._ended_ns = 0
         """When the measured part began, and when its last answer came; 0: not yet."""
+        self._cpu_s = 0.0
 
     def ask(self, stop: threading.Event, report: Report) -> None:
         """Ask until the time is over; with a rate, each query is due at a time."""
@@ -41,26 +46,39 @@ class Turns:
         if not self._warmup_s:
             self._measure()
         asked = islice(cycle(self._askers), self._first % len(self._askers), None)
-        while (due_ns := timetable.due_ns(time.perf_counter_ns())) != NEVER_NS:
+        while True:
+            self._callers.wait_for_one()
+            due_ns = timetable.due_ns(time.perf_counter_ns())
+            if due_ns == NEVER_NS:
+                break
             wait_until(due_ns, stop)
             asker, scheduled_ns = next(asked), due_ns if pace.rate_per_s else None
             if due_ns < measured_ns:
-                self.waits.record(asker.warm_once(stop, report, scheduled_ns))
+                asker.warm_once(stop, report, scheduled_ns, self._record)
                 continue
             if not self._measured_ns:
                 self._measure()
-            self.waits.record(asker.once(stop, report, scheduled_ns))
-            self._ended_ns = time.perf_counter_ns()
+            asker.once(stop, report, scheduled_ns, self._record_timed)
+        self._callers.wait_for_all()
         if not self._measured_ns:
             self._measure()
+        self._cpu_s = self._callers.cpu_s() - self._cpu_s
         wait_until(pace.end_ns(measured_ns), stop)  # what follows would disturb the others
+
+    def _record(self, _: int, waited_ns: int, __: int) -> None:
+        self.waits.record(waited_ns)
+
+    def _record_timed(self, _: int, waited_ns: int, ended_ns: int) -> None:
+        self.waits.record(waited_ns)
+        self._ended_ns = max(ended_ns, self._ended_ns)
 
     def _measure(self) -> None:
         """End the warm-up."""
         self._when_measured()
         self._measured_ns = self._ended_ns = time.perf_counter_ns()
+        self._cpu_s = self._callers.cpu_s()
 
     def times(self, report: Report) -> list[QueryTimes]:
         """Return what was measured, in the order of the types, once the answers are reported."""
         elapsed_s = (self._ended_ns - self._measured_ns) / 1e9
-        return [asker.times(elapsed_s, report) for asker in self._askers]
+        return [asker.times(elapsed_s, report, self._cpu_s) for asker in self._askers]

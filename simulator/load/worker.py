@@ -18,13 +18,15 @@ from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes
 from simulator.load.asker import Asker, asker_of
 from simulator.load.batch import Batch
+from simulator.load.callers import Callers, callers_of
 from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
-from simulator.load.connection import Stopped, connected
+from simulator.load.connection import Stopped, connected, session_of
+from simulator.load.connections import Connections
 from simulator.load.failures import Failures
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.fresh import EveryAnswer, Moving
-from simulator.load.meter import Durations, Meter
+from simulator.load.meter import Durations, Meter, encoded_histogram
 from simulator.load.pace import Pace, paces_of
 from simulator.load.records import RecordReader
 from simulator.load.send_log import SendLog
@@ -88,6 +90,8 @@ class Worker:
         """Set when `run` ends."""
         self._phase = "start"
         self._sender: Sender | None = None
+        self._connects = ""
+        """How long it took to open each of several connections that ask, as a histogram."""
         self._waits: Durations | None = None
         """Of the queries that are asked now."""
         self._prefilled = 0
@@ -320,17 +324,25 @@ class Worker:
                 self._run_clock.stop()
 
     def _ask(self, task: Ask) -> None:
-        with connected(self._database, self._stop, self._clock) as session:
-            if self._spec.load.own:
-                session.read_only()
+        embedded = self._database.capabilities.embedded
+        with session_of(self._opened_to_ask, self._spec.several, {}) as session:
+            if isinstance(session, Connections):
+                self._connects = encoded_histogram(session.opened_ns)
+            callers = callers_of(session, embedded=embedded)
             if self._spec.work is Work.MIXED:
-                self._ask_in_turn(task, session)
+                self._ask_in_turn(task, callers)
             else:
-                self._ask_one_by_one(task, session)
+                self._ask_one_by_one(task, callers)
 
-    def _ask_one_by_one(self, task: Ask, session: Session) -> None:
+    def _opened_to_ask(self) -> Session:
+        session = connected(self._database, self._stop, self._clock)
+        if self._spec.load.own:
+            session.read_only()
+        return session
+
+    def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
         clocking, report = self._spec.clocking, self._client.answers
-        for name, asker in self._askers(task, session):
+        for name, asker in self._askers(task, callers):
             self._waits = asker.waits
             if clocking.stages:
                 asker.warm(self._stop, report)
@@ -348,38 +360,41 @@ class Worker:
             self._queries.append(times)
         self._run_clock.stop()
 
-    def _ask_in_turn(self, task: Ask, session: Session) -> None:
+    def _ask_in_turn(self, task: Ask, callers: Callers) -> None:
         """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
         if self._spec.load.fresh_ms:
-            self._ask_fresh(task, session)
+            self._ask_fresh(task, callers)
             return
-        self._in_turn(task, [asker for _, asker in self._askers(task, session)])
+        self._in_turn(task, callers, [asker for _, asker in self._askers(task, callers)])
 
-    def _in_turn(self, task: Ask, askers: Sequence[Asker]) -> None:
+    def _in_turn(self, task: Ask, callers: Callers, askers: Sequence[Asker]) -> None:
         clocking, report = self._spec.clocking, self._client.answers
         for asker in askers:
             asker.ask_first(self._stop, report)
         (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
-        turns = Turns(askers, pace, task.place, clocking.warmup_s, self._run_clock.start)
+        turns = Turns(
+            askers, callers, pace, task.place,
+            warmup_s=clocking.warmup_s, when_measured=self._run_clock.start,
+        )  # fmt: skip
         self._waits = turns.waits
         self._wait_for_all(self._spec.barrier)
         turns.ask(self._stop, report)
         self._run_clock.stop()
         self._queries += turns.times(report)
 
-    def _ask_fresh(self, task: Ask, session: Session) -> None:
+    def _ask_fresh(self, task: Ask, callers: Callers) -> None:
         """Ask so about rows that arrive meanwhile, and report every answer."""
         spec, database = self._spec, self._database
         types, asked = spec.fresh_types, database.answered(spec.query_types(), spec.load.queries)
         answers = {name: EveryAnswer(name, types[name]) for name in asked}
         askers = [
             Asker(
-                database, session, name, Moving(database, types[name], self._since_ms),
+                database, callers, name, Moving(database, types[name], self._since_ms),
                 answers[name], task=task, warmup_s=spec.clocking.warmup_s,
             )
             for name in asked
         ]  # fmt: skip
-        self._in_turn(task, askers)
+        self._in_turn(task, callers, askers)
         for each in answers.values():
             self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
 
@@ -392,12 +407,12 @@ class Worker:
         since_ms = max(until_ms, newest_ms - load.fresh_ms)
         return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
 
-    def _askers(self, task: Ask, session: Session) -> Iterator[tuple[str, Asker]]:
+    def _askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
         """Yield the types that the database can answer; each is rendered when it is its turn."""
         load, types = self._spec.load, self._spec.query_types()
         for name in self._database.answered(types, load.queries):
             asker = asker_of(
-                self._database, session, name, types[name], task,
+                self._database, callers, name, types[name], task,
                 text=load.queries[name], warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip
             yield name, asker
@@ -427,7 +442,7 @@ class Worker:
             prefill_rows=self._prefilled,
             written=self._written(),
             memory_peak_bytes=memory_peak_bytes(),
-            connects=sender.connects if sender else "",
+            connects=sender.connects if sender else self._connects,
             queries=tuple(self._queries),
             changes=self._changes,
             node=os.environ.get("NODE_NAME", ""),

@@ -217,6 +217,9 @@ class QueryTimes(Message):
     """Sum of these times."""
     client_s: Duration
     """What decoding and folding the answers took besides."""
+    cpu_s: Duration = 0.0
+    """CPU time of the worker meanwhile, where several connections share it; 0: it has one, or the
+    database is in its process."""
     elapsed_s: Duration
     """From the first timed request to the last answer."""
     answers: Count

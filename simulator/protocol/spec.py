@@ -157,12 +157,12 @@ class LoadStage(BaseModel):
 
 
 class Several(BaseModel):
-    """The connections of each worker that writes."""
+    """The connections of each worker that writes or asks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     connections: int = Field(default=1, ge=1)
-    """So many send batches at the same time."""
+    """So many send batches, or ask queries, at the same time."""
     pool: int = Field(default=0, ge=0)
     """They share so many connections; 0: each has its own."""
 

@@ -9,6 +9,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import FreshType
 from simulator.data.ranges import RowRange
 from simulator.load.asker import Asker
+from simulator.load.callers import OneCaller
 from simulator.load.fresh import EveryAnswer, Moving
 from simulator.load.send_log import SendLog
 from simulator.load.sender import Sender
@@ -75,7 +76,7 @@ class Arriving:
     ) -> Asker:
         moving = Moving(self.database, self.types[name], since_ms)
         task = Ask(place=0, every=1, runs=0)
-        return Asker(self.database, session, name, moving, kept[name], task=task)
+        return Asker(self.database, OneCaller(session), name, moving, kept[name], task=task)
 
     def _write(self, reader: DatasetReader, log: SendLog) -> None:
         sender = Sender(self.database, reader, threading.Event())

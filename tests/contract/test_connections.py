@@ -1,4 +1,4 @@
-"""Several connections of one worker, on every database: all rows are stored, each once."""
+"""Several connections of one worker, on every database: each row is stored once, answers right."""
 
 import threading
 import time
@@ -6,19 +6,24 @@ import time
 import pytest
 
 from simulator.data.dataset import DatasetReader
+from simulator.data.query_type import always
 from simulator.data.ranges import RowRange
+from simulator.load.asker import asker_of
+from simulator.load.callers import callers_of
+from simulator.load.connection import session_of
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH
-from simulator.protocol.spec import Several
+from simulator.protocol.spec import Ask, Several
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import drop
+from tests.contract.harness import drop, rendered
 from tests.contract.targets import STORING
 
 ROWS, BATCH_ROWS = 400, 10
+OWN, POOL = Several(connections=4), Several(connections=6, pool=2)
 
 
-@pytest.mark.parametrize("several", [Several(connections=4), Several(connections=6, pool=2)])
+@pytest.mark.parametrize("several", [OWN, POOL])
 @pytest.mark.parametrize("target", [pytest.param(t, id=name) for name, t in STORING.items()])
 def test_rows_of_several_connections_are_stored_once(target, database, several):
     if target.stand_in and target.module.startswith("cratedb"):
@@ -40,3 +45,26 @@ def test_rows_of_several_connections_are_stored_once(target, database, several):
     database.visible(reader.tables)
     verdict = verify(database, dataset, (), VerifyMode.FULL)
     assert verdict.status is Status.VERIFIED, verdict
+
+
+@pytest.mark.parametrize("several", [OWN, POOL])
+def test_answers_over_several_connections_are_right(target, database, several):
+    wide = target.wide()
+    wide.fill(database)
+    found = {}
+
+    def report(name, answers):
+        found.setdefault(name, []).extend(answers.values())
+
+    embedded = database.capabilities.embedded
+    with session_of(database.connect, several, {}) as session:
+        callers = callers_of(session, embedded=embedded)
+        for name, query, _ in rendered(database, wide):
+            task = Ask(place=0, every=1, runs=2 * several.connections)
+            times = asker_of(database, callers, name, always(query), task).ask(
+                threading.Event(), 0.0, report
+            )
+            assert times.runs == task.runs
+            assert (times.cpu_s == 0) == embedded
+            assert [*found[name]] == [wide.answer(query).rows], name  # equal ones are kept once
+    assert found

@@ -34,11 +34,40 @@ def test_a_pool_is_shared_and_rows_are_also_inserted_beside_queries(cli: Command
     mixed = cli.run("mixed", *lite_options(cli), "--connections=3", "--duration=2s",
                     "--insert-rate=500", "--query-rate=5")  # fmt: skip
     assert mixed.code == 0, mixed.err
-    assert "connections: 3, each opened in " in mixed.out
+    assert "connections: 6, each opened in " in mixed.out
 
     refused = cli.run("insert", *lite_options(cli), "--connections=2", "--pool=2")
     assert refused.code == 2
     assert "--pool: expected fewer than the 2 of --connections" in refused.err
+
+
+def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -> None:
+    assert cli.run("insert", *lite_options(cli), "--num-inserts=2000").code == 0
+    options = ("--target=sqlite", f"--extra-option=path={cli.folder / 'lite.db'}")
+    done = cli.run("query", *options, "--workers=2", "--connections=4", "--runs=3", "--burn-in=1",
+                   "--format=json", "--types=count-events,temperature-min-max")  # fmt: skip
+    assert done.code == 0, done.err
+    for row in done.json["rows"]:
+        assert row["verdict"] == "verified"
+        assert 0 < row["connect_p50_ms"] <= row["connect_p99_ms"]
+    asked = cli.results()[-1]["runs"][0]["outcome"]["workers"]
+    assert {(each["runs"], each["warmup_runs"]) for one in asked for each in one["queries"]} == {
+        (12, 4)
+    }
+    shown = cli.run("show", str(max(cli.output.glob("*-query-*.json"))))
+    assert "connections: 8, each opened in " in shown.out
+
+    pooled = cli.run("query", *options, "--connections=6", "--pool=2", "--rate=40",
+                     "--duration=1s", "--types=count-events")  # fmt: skip
+    assert pooled.code == 0, pooled.err
+    assert "connections: 2, each opened in " in pooled.out
+    assert "2 of each worker shared by 6 callers" in pooled.out
+
+    refused = cli.run("query", *options, "--connections=8", "--count=15", "--workers=2",
+                      "--pool=8")  # fmt: skip
+    assert refused.code == 2
+    assert "--pool: expected fewer than the 8 of --connections" in refused.err
+    assert "--count: expected 16 to " in refused.err
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
 from simulator.load import asker as asking
 from simulator.load.asker import asker_of
+from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
 from simulator.load.pace import FASTEST, Pace
@@ -95,7 +96,8 @@ class Scripted(Session):
 def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, pace=FASTEST, **more):
     """Return the times, and the reported answers as (instance, rows)."""
     reported = []
-    asker = asker_of(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task, **more)
+    database, callers = Sqlite(SqliteOptions(path="unused")), OneCaller(session)
+    asker = asker_of(database, callers, "q", query_type, task, **more)
 
     def report(query, found):
         assert query == "q"

@@ -11,6 +11,7 @@ from simulator.data.ranges import lane_range
 from simulator.load import asker as asking
 from simulator.load import meter as metering
 from simulator.load.asker import asker_of
+from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import Meter, StageMeter, merged_histogram
 from simulator.load.pace import NEVER_NS, Timetable, paces_of
@@ -191,9 +192,8 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
 
     monkeypatch.setattr(asking, "wait_until", wait_until)
     session = Scripted(always_1, wait_s=0.4, fold_s=0.1)
-    asker = asker_of(
-        Sqlite(SqliteOptions(path="unused")), session, "q", FIXED, Ask(place=1, every=2, runs=0)
-    )
+    database, callers = Sqlite(SqliteOptions(path="unused")), OneCaller(session)
+    asker = asker_of(database, callers, "q", FIXED, Ask(place=1, every=2, runs=0))
     reported = []
     asker.warm(threading.Event(), lambda *found: reported.append(found))
     began_ns = clock.now_ns
@@ -216,11 +216,9 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
 
 
 def test_a_stopped_query_run_ends():
-    session = Scripted(always_1)
-    asker = asker_of(
-        Sqlite(SqliteOptions(path="unused")), session, "q", always(FIXED.instance(0)),
-        Ask(place=0, every=1, runs=0),
-    )  # fmt: skip
+    database, callers = Sqlite(SqliteOptions(path="unused")), OneCaller(Scripted(always_1))
+    fixed = always(FIXED.instance(0))
+    asker = asker_of(database, callers, "q", fixed, Ask(place=0, every=1, runs=0))
     stop = threading.Event()
     stop.set()
     stages = stages_of(

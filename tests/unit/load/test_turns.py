@@ -8,6 +8,7 @@ from simulator.load import asker as asking
 from simulator.load import pace as pacing
 from simulator.load import turns as turning
 from simulator.load.asker import asker_of
+from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
 from simulator.load.pace import Pace
@@ -38,12 +39,13 @@ class Stop(threading.Event):
 
 def turns(session, pace, types=(FIXED, VARYING), first=0, **warmup):
     database, warmup_s = Sqlite(SqliteOptions(path="unused")), warmup.get("warmup_s", 0.0)
-    askers = [asker_of(database, session, f"q{n}", each, TASK, warmup_s=warmup_s)
+    callers = OneCaller(session)
+    askers = [asker_of(database, callers, f"q{n}", each, TASK, warmup_s=warmup_s)
               for n, each in enumerate(types)]  # fmt: skip
     for asker in askers:
         asker.ask_first(Stop(), ignored)
     session.asked.clear()
-    return Turns(askers, pace, first, **warmup)
+    return Turns(askers, callers, pace, first, **warmup)
 
 
 def ignored(_query, _found):

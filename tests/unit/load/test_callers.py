@@ -1,0 +1,149 @@
+"""Several callers of one worker: each asks over a connection of its own, or of a pool."""
+
+import threading
+import time
+
+import pytest
+
+from simulator.errors import RunError
+from simulator.load.asker import asker_of
+from simulator.load.callers import OneCaller, callers_of
+from simulator.load.connection import Stopped
+from simulator.load.connections import Connections
+from simulator.load.meter import merged_histogram
+from simulator.load.pace import FASTEST, Pace
+from simulator.load.turns import Turns
+from simulator.modules.null import NullSession
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.spec import Ask
+from tests.unit.load.test_asker import FIXED, VARYING
+
+WAIT_S = 0.05
+
+
+class Counting(NullSession):
+    """Answers after a time, and knows who asked how often."""
+
+    def __init__(self, wait_s=WAIT_S, fails_at=0):
+        super().__init__("none")
+        self.asked, self.threads, self.wait_s, self.fails_at = 0, set(), wait_s, fails_at
+
+    def run(self, statement):
+        del statement
+        self.asked += 1
+        self.threads.add(threading.get_ident())
+        time.sleep(self.wait_s)
+        if self.asked == self.fails_at:
+            raise ValueError("the server is on fire")
+        return [(1,)]
+
+
+@pytest.fixture
+def opened():
+    return []
+
+
+@pytest.fixture
+def several(opened):
+    """Return what opens connections for callers, who are closed at the end."""
+    made = []
+
+    def opening(callers, pool=0, **how):
+        def open_one():
+            opened.append(Counting(**how))
+            return opened[-1]
+
+        made.append(Connections(open_one, pool or callers, callers, {}))
+        return callers_of(made[-1])
+
+    yield opening
+    for each in made:
+        each.close()
+
+
+def asker(callers, query_type=FIXED, warmup_s=0.0, **task):
+    database, task = Sqlite(SqliteOptions(path="unused")), Ask(**{"place": 0, "every": 1, **task})
+    return asker_of(database, callers, "q", query_type, task, warmup_s=warmup_s)
+
+
+def ask(callers, duration_s=0.0, pace=FASTEST, **task):
+    reported = []
+    times = asker(callers, **task).ask(
+        threading.Event(), duration_s, lambda _, found: reported.extend(found), pace=pace
+    )
+    return times, reported
+
+
+def test_a_worker_with_one_connection_is_the_only_caller():
+    assert isinstance(callers_of(Counting()), OneCaller)
+    assert callers_of(Counting()).cpu_s() == 0.0
+
+
+def test_each_run_is_asked_once_and_connections_take_turns(several, opened):
+    times, reported = ask(several(5), query_type=VARYING, runs=20, burn_in=5)
+
+    assert (times.runs, times.warmup_runs, times.answers) == (20, 5, 26)
+    assert merged_histogram([times.waits]).get_total_count() == 20
+    assert len(reported) == 26
+    counts = [each.asked for each in opened]
+    assert (sum(counts), max(counts)) == (26, 6)
+    assert len({thread for each in opened for thread in each.threads}) == 5
+    assert times.elapsed_s == pytest.approx(4 * WAIT_S, rel=0.5)
+    assert times.wait_s / times.runs == pytest.approx(WAIT_S, rel=0.5)
+    assert 0 < times.cpu_s < times.elapsed_s
+
+
+def test_callers_of_a_pool_wait_for_a_connection_and_the_wait_counts(several, opened):
+    times, _ = ask(several(4, pool=1), runs=12)
+
+    assert len(opened) == 1
+    waits = merged_histogram([times.waits])
+    assert waits.get_min_value() >= 0.9e6 * WAIT_S
+    assert waits.get_value_at_percentile(90) >= 3.9e6 * WAIT_S
+
+
+def test_a_schedule_is_kept_by_as_many_connections_as_that_takes(several):
+    times, _ = ask(several(8), duration_s=0.5, pace=Pace(60.0), runs=0)
+
+    assert times.runs == 30  # one alone would reach 10
+    assert times.wait_s / times.runs < 2 * WAIT_S
+
+
+def test_who_waits_longer_than_the_schedule_is_late(several):
+    times, _ = ask(several(2), duration_s=0.5, pace=Pace(200.0), runs=0)
+
+    assert 10 <= times.runs <= 22
+    assert merged_histogram([times.waits]).get_max_value() > 0.3e6
+
+
+def test_the_failure_of_one_ends_the_run_of_all(several, opened):
+    with pytest.raises(RunError, match="query q: ValueError: the server is on fire"):
+        ask(several(3, fails_at=3), runs=1000)
+    assert sum(each.asked for each in opened) < 20
+
+
+def test_a_stop_ends_the_run_between_two_queries(several, opened):
+    stop = threading.Event()
+    threading.Timer(2.5 * WAIT_S, stop.set).start()
+    with pytest.raises(Stopped):
+        asker(several(3), runs=1000).ask(stop, 0.0, lambda *_: None)
+    assert sum(each.asked for each in opened) < 20
+
+
+def test_types_are_asked_in_turn_by_all_callers(several, opened):
+    callers = several(4)
+    askers = [asker(callers, each, warmup_s=0.1, runs=0) for each in (FIXED, VARYING)]
+    for each in askers:
+        each.ask_first(threading.Event(), lambda *_: None)
+    turns = Turns(askers, callers, Pace(duration_s=0.3), warmup_s=0.1)
+    turns.ask(threading.Event(), lambda *_: None)
+    first, second = turns.times(lambda *_: None)
+
+    asked = sum(each.asked for each in opened) - 2
+    assert (
+        turns.waits.count == asked == sum(each.runs + each.warmup_runs for each in (first, second))
+    )
+    assert abs(first.runs + first.warmup_runs - second.runs - second.warmup_runs) <= 1
+    assert first.runs + second.runs > 12
+    assert first.elapsed_s == second.elapsed_s == pytest.approx(0.35, abs=0.15)
+    assert first.cpu_s == second.cpu_s > 0
