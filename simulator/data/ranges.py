@@ -188,8 +188,7 @@ def written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[Ro
         return list(ranges)
     low, high = min(counts) * parts, min(max(counts) * parts, total)
     found = first_rows(ranges, low)
-    begun = first_rows(ranges, high)
-    numbers = np.concatenate([np.empty(0, np.int64), *(item.numbers() for item in begun)])[low:]
+    numbers = numbers_between(ranges, low, high)
     for part, count in enumerate(counts):
         mine = numbers[numbers % parts == part][: count - min(counts)]
         found += covering(mine, ranges[0].table)

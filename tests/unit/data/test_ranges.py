@@ -11,6 +11,7 @@ from simulator.data.ranges import (
     covering,
     distributed,
     first_rows,
+    lane_range,
     merged,
     written_ranges,
 )
@@ -93,6 +94,17 @@ def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
     found = written_ranges([item], counts)
 
     assert sorted(rows_of(found)) == [(0, row) for row in sorted(np.concatenate(expected).tolist())]
+
+
+@pytest.mark.parametrize(
+    ("counts", "left"), [([10**11], 10**11), ([10**11, 10**11 - 3], 2 * 10**11)]
+)
+def test_what_was_written_of_many_rows_takes_no_memory_for_each(counts, left):
+    found = written_ranges([lane_range(0, 0, 10**12)], counts)
+
+    assert sum(map(len, found)) == sum(counts)
+    assert found[0] == lane_range(0, 0, min(counts) * len(counts))
+    assert max(item.stop for item in found) <= left
 
 
 def test_a_range_has_no_rows_of_other_workers():
