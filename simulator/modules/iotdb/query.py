@@ -375,7 +375,9 @@ def _measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
     name = quoted(stored_name(table, column))
     if function in ENDS:
         when = f"{function}_by({quoted(_TIME)}, {name})"
-        return _Measure((when, f"{function}({name})"), _end(table, column, clock))
+        # Of a field of type TIMESTAMP, IoTDB 2.0.1 would return the time of the row.
+        value = f"CAST({name} AS INT64)" if column.type is Type.TIMESTAMP and not is_time else name
+        return _Measure((when, f"{function}({value})"), _end(table, column, clock))
     if function is Function.COUNT:
         return _Measure((f"count({name})",), _same)
     return _Measure(
