@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
@@ -16,6 +17,7 @@ CHART = shipped("deployment")
 _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Helm:
@@ -45,21 +47,29 @@ class Helm:
             raise ConfigError(f"helm {version} is too old: {oldest} or newer is needed")
         return version
 
-    def apply(self, release: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
-        """Install a release, or upgrade the existing one."""
+    def apply(
+        self,
+        release: str,
+        labels: Mapping[str, str],
+        values: Mapping[str, Any],
+        proposed: Mapping[str, Any] = NOTHING,
+    ) -> None:
+        """Install a release, or upgrade the existing one; the user's values replace `proposed`."""
         command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
         command.append("--labels=" + ",".join(f"{k}={v}" for k, v in labels.items()))
         if release in self._accepted:  # helm would load the whole schema again: half a second
             command.append("--disable-openapi-validation")
-        self._with_values(command, values)
+        self._with_values(command, values, proposed)
         self._accepted.add(release)
 
-    def template(self, release: str, values: Mapping[str, Any]) -> str:
+    def template(
+        self, release: str, values: Mapping[str, Any], proposed: Mapping[str, Any] = NOTHING
+    ) -> str:
         """Return the manifests that would be applied; ConfigError if values are wrong."""
         # Without a cluster helm assumes an older version than the chart accepts.
         command = ["template", release, str(CHART), f"--kube-version={_OLDEST_KUBERNETES}"]
         try:
-            return self._with_values(command, values)
+            return self._with_values(command, values, proposed)
         except SetupError as error:  # no cluster is involved: the values are wrong
             raise ConfigError(f"--values, --set: {error}") from error
 
@@ -68,13 +78,18 @@ class Helm:
         command = ["uninstall", release, "--ignore-not-found", "--no-hooks"]
         self._run([*command, f"--timeout={_TIMEOUT_S}s"])
 
-    def _with_values(self, command: list[str], values: Mapping[str, Any]) -> str:
-        """Run a command with the user's values and ours; ours take precedence."""
+    def _with_values(
+        self, command: list[str], values: Mapping[str, Any], proposed: Mapping[str, Any]
+    ) -> str:
+        """Run a command with what we propose, the user's values, and ours; the last count."""
         own = {**values, **self._options.image_values()}
         with scratch_folder("values") as folder:
-            file = folder / "values.json"
+            file, first = folder / "values.json", folder / "proposed.json"
             file.write_text(json.dumps(own))
-            files = [f"--values={path}" for path in (*self._options.values, file)]
+            before = [first] if proposed else []
+            if proposed:
+                first.write_text(json.dumps(proposed))
+            files = [f"--values={path}" for path in (*before, *self._options.values, file)]
             sets = [f"--set={word}" for word in self._options.sets]
             return self._run([*command, *files, *sets])
 

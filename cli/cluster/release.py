@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.cluster.lifetime import KEPT_S, UNATTENDED_S
+from cli.host.capacity import worker_bytes
 from cli.host.owner import Owner, user_name
 from cli.targets.config import Target
 from simulator.protocol.spec import RunSpec
 
+_HEADROOM, _LEAST_BYTES, _STEP_BYTES = 3, 1 << 30, 256 << 20
+"""Of the memory of a pod: so many times the estimate, at least so much, in such steps."""
 SWEEP = "iot-bench/sweep"
 RUN = "iot-bench/run"
 OWNER = "iot-bench/owner"
@@ -73,7 +76,8 @@ class Release:
             "credentials": self.credentials_name(spec.run_id),
             "options": list(self.target.secrets()),
             "secretOptions": references,
-            "volumeClaim": spec.records.volume_claim if spec.records else "",
+            "volumeClaim": spec.volume_claim,
+            "collectorReads": bool(spec.volume_claim and not spec.records),
             "deadlineSeconds": UNATTENDED_S,
             "ttlSeconds": KEPT_S if self.keep else UNATTENDED_S,
         }
@@ -81,6 +85,18 @@ class Release:
         if self.target.database_pods:
             values["database"] = {"podLabels": dict(self.target.database_pods)}
         return values
+
+    def proposed(self, spec: RunSpec) -> dict[str, Any]:
+        """Return values that those of the user replace: the memory that workers need to write.
+
+        Workers that ask keep whole answers, whose size nobody knows: they have the chart's memory.
+        """
+        if not spec.inserts or spec.asks:
+            return {}
+        bytes_each = worker_bytes(spec.batch_rows, spec.several.connections)
+        wanted = max(_HEADROOM * bytes_each, _LEAST_BYTES)
+        memory = {"memory": f"{-(-wanted // _STEP_BYTES) * (_STEP_BYTES >> 20)}Mi"}
+        return {"worker": {"resources": {"requests": memory, "limits": memory}}}
 
 
 def this_owner() -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import click
 
 from cli.compare.thresholds import Scope
-from cli.files.prepare import prepared
+from cli.files.prepare import kept, prepared
 from cli.files.request import FileRows, conflicts
 from cli.input.parameters import is_end, option_of
 from cli.kinds import kind_named
@@ -24,16 +25,19 @@ from cli.planning.stages import stage_conflicts
 from cli.records.request import Request as RecordsRequest
 from cli.records.request import conflicts as record_conflicts
 from cli.records.request import place_problems
+from cli.records.volume import in_volume, volume_file
 from cli.results import result_files
 from cli.running.launch import conclude
 from cli.running.records import insert_records
 from cli.running.stored import last_insert
 from cli.running.sweeps import sweep_of
+from cli.running.volumes import prepared_in_volume
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
+from simulator.records.prepared import is_prepared
 
 _EXAMPLES = """\b
 Examples:
@@ -69,7 +73,11 @@ def insert(  # noqa: PLR0913
     1,4,8 or 1-4.
     """
     given = {**options.given, **file.given}
-    problems = record_conflicts(given) if file.data_format else conflicts(given)
+    problems = (
+        record_conflicts(given)
+        if file.data_format
+        else conflicts(given, prepared=_is_prepared(file.data))
+    )
     problems += stage_conflicts(options.stages, given)
     target = choice.resolve(choice.extra_options(problems), problems)
     database = target.open() if target else None
@@ -96,11 +104,13 @@ def insert(  # noqa: PLR0913
             choice=choice, run=run, gates=gates, outputs=outputs,
         )  # fmt: skip
         return
-    rows = _rows(options, file, problems, quiet=run.quiet)
+    rows = _rows(options, file, target, problems, choice=choice, run=run)
     if problems or not target or not database or not rows:
         raise ConfigError(problems)
     plan.verification(options, database)  # before a large file is read
     with rows as drawn:
+        if drawn is None:
+            return
         before = Stored(plan.empty_dataset(options, drawn), complete=True)
         if not options.clean:
             before = _continued(before.dataset, run, target, choice, starts=starts)
@@ -124,6 +134,10 @@ def _without_ends(given: dict[str, Any]) -> list[str]:
     ]
 
 
+def _is_prepared(data: Path | None) -> bool:
+    return data is not None and (in_volume(data) or is_prepared(data))
+
+
 def _records(file: FileRows) -> RecordsRequest | None:
     """Return the file whose records are sent as they are; None: rows are encoded."""
     if not (file.data and file.data_format):
@@ -132,18 +146,33 @@ def _records(file: FileRows) -> RecordsRequest | None:
     return RecordsRequest(file.data, file.data_format, file.manifest, skip=skips)
 
 
-def _rows(
-    options: InsertOptions, file: FileRows, problems: list[str], *, quiet: bool
-) -> AbstractContextManager[Params] | None:
+def _rows(  # noqa: PLR0913
+    options: InsertOptions,
+    file: FileRows,
+    target: Target | None,
+    problems: list[str],
+    *,
+    choice: Choice,
+    run: TargetRun,
+) -> AbstractContextManager[Params | None] | None:
     """Return a context in which the rows are available; None with what is wrong in `problems`."""
     try:
         if not file.data:
             return nullcontext(insert_options.generator_params(options))
+        if in_volume(file.data):
+            volume = volume_file(file.data, "--data")
+            if not target:
+                return None
+            return prepared_in_volume(
+                volume, target, options, choice, quiet=run.quiet, dry=run.dry_run
+            )
+        if is_prepared(file.data):
+            return nullcontext(kept(file.data, options.key))
         request = file.request(file.data, options.key)
         request.check()
-        return prepared(request, quiet=quiet)
+        return prepared(request, quiet=run.quiet)
     except ConfigError as error:
-        problems += error.problems
+        problems += [each for each in error.problems if each not in problems]
         return None
 
 

@@ -22,20 +22,24 @@ def with_key(params: FileParams, primary_key: PrimaryKey) -> FileParams:
     searched = params.rows <= MAX_ROWS and not any(column.nullable for column in key)
     if searched and _distinct(params, names, PrimaryKey.NONE):
         params = params.model_copy(update={"unique": True})
-    if primary_key is not PrimaryKey.CLIENT:
-        return params
-    if not params.unique:
-        raise ConfigError(
-            f"--primary-key client: needs ({', '.join(names)}) to be different in every row and"
-            f" never NULL, in a file of at most {MAX_ROWS:,} rows; name more --tags, or use another"
-            " primary key"
-        )
-    if not _distinct(params, [ID.name], PrimaryKey.CLIENT):
+    expect_key(params, primary_key)
+    if primary_key is PrimaryKey.CLIENT and not _distinct(params, [ID.name], PrimaryKey.CLIENT):
         raise ConfigError(
             f"--primary-key client: ({', '.join(names)}), concatenated, are equal for two rows; use"
             " another primary key"
         )
     return params
+
+
+def expect_key(params: FileParams, primary_key: PrimaryKey) -> None:
+    """Raise ConfigError if the primary key needs a natural key, and none is known."""
+    if primary_key is PrimaryKey.CLIENT and not params.unique:
+        names = [c.name for c in params.columns if c.role in (Role.TAG, Role.TIME)]
+        raise ConfigError(
+            f"--primary-key client: needs ({', '.join(names)}) to be different in every row and"
+            f" never NULL, in a file of at most {MAX_ROWS:,} rows; name more --tags, or use another"
+            " primary key"
+        )
 
 
 def _distinct(params: FileParams, names: list[str], primary_key: PrimaryKey) -> bool:

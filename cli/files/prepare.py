@@ -13,18 +13,24 @@ from cli.files.request import Request
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.schema import Role
+from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import ConfigError, Interrupted, counted
+from simulator.records.prepared import prepared_file
 
 
 @contextmanager
 def prepared(request: Request, *, quiet: bool) -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case."""
     with private_folder() as folder:
-        if not quiet:
-            say(f"reading {request.file}", err=True)
-        yield _prepare(request, folder, quiet=quiet)
+        yield with_key(converted(request, folder, quiet=quiet), request.primary_key)
+
+
+def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
+    """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
+    params = prepared_file(path, str(path)).params
+    where = {"folder": str(path.resolve()), "source": str(path.resolve()), "kept": True}
+    return with_key(params.model_copy(update=where), primary_key)
 
 
 @contextmanager
@@ -35,6 +41,13 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
         return
     DatasetReader(dataset)  # refuses another version, whose parameters may differ
     before = FileParams(**dataset.params)
+    if before.claim:  # pods read it again
+        yield dataset
+        return
+    if before.kept:
+        _expect_same(before, kept(Path(before.source), dataset.primary_key))
+        yield dataset
+        return
     request = Request(
         file=Path(before.source),
         time_column=next(c.name for c in before.columns if c.role is Role.TIME),
@@ -46,15 +59,19 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
     )
     _expect_unchanged(before)
     with prepared(request, quiet=True) as params:
-        if params != before.model_copy(update={"folder": params.folder}):
-            raise ConfigError(
-                f"{before.source}: another version of this program or of pyarrow inserted it with"
-                " other types or values; run insert again"
-            )
+        _expect_same(before.model_copy(update={"folder": params.folder}), params)
         if not quiet:
             rows = counted(before.rows, "row")
             say(f"{before.source}: read again, {rows}", err=True)
         yield dataset.model_copy(update={"params": params.model_dump(mode="json")})
+
+
+def _expect_same(before: FileParams, params: FileParams) -> None:
+    if params != before:
+        raise ConfigError(
+            f"{before.source}: another version of this program or of pyarrow inserted it with"
+            " other types or values; run insert again"
+        )
 
 
 def _expect_unchanged(before: FileParams) -> None:
@@ -94,17 +111,20 @@ def private_folder() -> Iterator[Path]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _prepare(request: Request, folder: Path, *, quiet: bool) -> FileParams:
+def converted(request: Request, folder: Path, *, quiet: bool) -> FileParams:
+    """Write the rows of a file into a folder, and show what they are unless `quiet`."""
     from cli.files.convert import convert  # noqa: PLC0415 - pyarrow is loaded only for a file
 
+    if not quiet:
+        say(f"reading {request.file}", err=True)
     before = request.file.stat()
-    converted = convert(request, folder, _digest(request.file))
+    found = convert(request, folder, _digest(request.file))
     after = request.file.stat()
     if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
         raise ConfigError(
             f"--data: {request.file}: was written to while it was read; try again when it is done"
         )
-    params = with_key(converted.params, request.primary_key)
+    params = with_key(found.params, PrimaryKey.NONE)
     if not quiet:
-        preview.show(params, converted.file_types, converted.first_rows)
+        preview.show(params, found.file_types, found.first_rows)
     return params

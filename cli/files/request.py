@@ -37,28 +37,15 @@ NOT_WITH_DATA = {
 _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
+READ_BEFORE = "it was read when it was prepared"
 _ONLY_WITH_DATA = ("--time-column", "--tags", "--delimiter", "--time-format", "--on-error")
 
 
-class FileRows(Options):
-    """The options of `insert` about a file whose rows it inserts."""
+class Reading(Options):
+    """How a file of the user's own is read."""
 
     GROUP: ClassVar[str] = "Rows from a file"
 
-    data: Annotated[Path | None, Opt(metavar="FILE")] = None
-    """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a
-    workload's. On Kubernetes: a file with --data-format in a volume claim, claim:NAME/PATH.
-    """
-    data_format: RecordFormat | None = None
-    """Send the records of --data (a file of `generate`, or - for standard input) as they are
-    written in this format, without decoding them. Tables that exist are refused unless --clean is
-    given. With --target null this measures the client alone.
-    """
-    manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
-    """What the file of --data-format holds, here or in its volume claim; without it --workload
-    and its options say which tables, and only the number of rows is verified.  [default:
-    FILE.json beside --data]
-    """
     time_column: str | None = None
     """Column of --data with the time of a row.  [default: the only timestamp]"""
     time_format: Annotated[str, Opt(metavar="FORMAT")] = ""
@@ -89,6 +76,28 @@ class FileRows(Options):
         )
 
 
+class FileRows(Reading):
+    """The options of `insert` about a file whose rows it inserts."""
+
+    GROUP: ClassVar[str] = "Rows from a file"
+
+    data: Annotated[Path | None, Opt(metavar="PATH")] = None
+    """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a
+    workload's, or those of a folder that `prepare` has written. On Kubernetes: such a folder, or a
+    file with --data-format, in a volume claim, claim:NAME/PATH.
+    """
+    data_format: RecordFormat | None = None
+    """Send the records of --data (a file of `generate`, or - for standard input) as they are
+    written in this format, without decoding them. Tables that exist are refused unless --clean is
+    given. With --target null this measures the client alone.
+    """
+    manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
+    """What the file of --data-format holds, here or in its volume claim; without it --workload
+    and its options say which tables, and only the number of rows is verified.  [default:
+    FILE.json beside --data]
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A file to insert."""
@@ -111,6 +120,11 @@ class Request:
     def check(self) -> None:
         """Raise ConfigError for what is wrong without looking into the file."""
         name = self.file.name.lower()
+        if self.file.is_dir():
+            raise ConfigError(
+                f"--data: {self.file}: is a folder that `prepare` has not written; name the file,"
+                " or a folder with a file.json"
+            )
         if not name.endswith((*TEXT_SUFFIXES, PARQUET_SUFFIX)):
             expected = ", ".join(f"*{suffix}" for suffix in TEXT_SUFFIXES)
             raise ConfigError(
@@ -154,8 +168,11 @@ class Request:
         return []
 
 
-def conflicts(given: Mapping[str, Any]) -> list[str]:
-    """Return which of the given options (name -> value) do not go together."""
+def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
+    """Return which of the given options (name -> value) do not go together.
+
+    `prepared`: --data is a folder of `prepare`.
+    """
     if "--manifest" in given:
         return ["--manifest: describes a file of --data-format; leave it out, or name the format"]
     if "--data" not in given:
@@ -169,6 +186,12 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
         for name, reason in NOT_WITH_DATA.items()
         if name in given
     ]
+    if prepared:
+        problems += [
+            f"{name}: {READ_BEFORE}; leave it out, or prepare the file again"
+            for name in _ONLY_WITH_DATA
+            if name in given
+        ]
     if not given.get("--clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data")
     return problems

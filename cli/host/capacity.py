@@ -1,4 +1,4 @@
-"""How many local workers this machine can run: bounded by its cores and its free memory."""
+"""How many local workers this machine can run: by its cores, and by its free memory."""
 
 from pathlib import Path
 
@@ -13,6 +13,8 @@ _COLLECTOR_BYTES = 256 << 20
 _WORKER_BYTES = 96 << 20
 """A worker with its driver and small batches takes 60 to 90 MiB."""
 _BATCH_ROW_BYTES = 512
+_CONNECTION_BYTES = 40 << 10
+"""Of each connection after the first: 10,000 to MySQL took 36 KiB each."""
 _CGROUPS = (
     # (limit, usage) of cgroup v2, then v1
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
@@ -23,7 +25,14 @@ _CGROUPS = (
 )
 
 
-def too_many(workers: int, batch_rows: int, option: str = "--workers") -> list[str]:
+def worker_bytes(batch_rows: int, connections: int = 1) -> int:
+    """Return about how much memory a worker takes that writes batches of so many rows."""
+    return _WORKER_BYTES + _BATCH_ROW_BYTES * batch_rows + _CONNECTION_BYTES * (connections - 1)
+
+
+def too_many(
+    workers: int, batch_rows: int, option: str = "--workers", connections: int = 1
+) -> list[str]:
     """Return why this machine cannot run that many workers, one sentence for each bound.
 
     `option` is where their number comes from.
@@ -36,7 +45,7 @@ def too_many(workers: int, batch_rows: int, option: str = "--workers") -> list[s
             f"{option}: {workers:,} workers are too many for the {cores} cores of this machine;"
             f" use {most} or fewer, --runner kubernetes, or --force to insist"
         )
-    free, each = free_memory_bytes(), _WORKER_BYTES + _BATCH_ROW_BYTES * batch_rows
+    free, each = free_memory_bytes(), worker_bytes(batch_rows, connections)
     fitting = max((free - _COLLECTOR_BYTES) // each, 0)
     if workers > fitting:
         remedy = f"use {fitting:,} or fewer, a smaller --batch" if fitting else "free some memory"

@@ -159,11 +159,19 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         if own and database.no_statements:
             found.append(f"{name}: {target.module}: {database.no_statements}; leave it out")
     workers = max(options.workers, default=0)
-    return found + worker_problems(workers, options.batch, target, force=force)
+    return found + worker_problems(
+        workers, options.batch, target, force=force, connections=options.connections
+    )
 
 
-def worker_problems(
-    workers: int, batch_rows: int, target: Target, *, force: bool, option: str = "--workers"
+def worker_problems(  # noqa: PLR0913
+    workers: int,
+    batch_rows: int,
+    target: Target,
+    *,
+    force: bool,
+    connections: int = 1,
+    option: str = "--workers",
 ) -> list[str]:
     """Return why the database or, for the local runner, this machine cannot take the workers.
 
@@ -175,7 +183,7 @@ def worker_problems(
         return [f"{option}: {target.module} takes at most {most}, got {workers}; {remedy}"]
     if target.runner != "local" or force:
         return []
-    return too_many(workers, batch_rows, option)
+    return too_many(workers, batch_rows, option, connections)
 
 
 def generator_params(options: InsertOptions) -> Params:

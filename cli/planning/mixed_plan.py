@@ -131,7 +131,10 @@ def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str
     """Return everything that does not depend on the stored rows, a sentence each."""
     problems = option_problems(options)
     option = "--insert-workers, --query-workers"
-    problems += worker_problems(options.workers, options.batch, target, force=force, option=option)
+    problems += worker_problems(
+        options.workers, options.batch, target, force=force,
+        connections=options.connections, option=option,
+    )  # fmt: skip
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that can be queried")

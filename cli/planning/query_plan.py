@@ -64,7 +64,9 @@ def query_runs(  # noqa: PLR0913
     """Return the runs of a query sweep; ConfigError names everything that is wrong."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
     problems = [*load_problems(options), *_target_problems(options, target, dataset, types)]
-    problems += worker_problems(max(options.workers, default=0), 0, target, force=force)
+    problems += worker_problems(
+        max(options.workers, default=0), 0, target, force=force, connections=options.connections
+    )
     if problems:
         raise ConfigError(problems)
     chosen = chosen_of(options.asked, types)

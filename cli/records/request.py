@@ -90,11 +90,6 @@ def place_problems(file: Path, manifest: Path | None, form: str | None, runner: 
             f"--data: {file}: only pods mount volume claims; use --runner kubernetes, or a file of"
             " this machine"
         )
-    if form is None:
-        problems.append(
-            f"--data: {file}: a file in a volume claim is sent as it is, so its format is needed:"
-            " --data-format"
-        )
     named = {}
     for option, path in {"--data": file, "--manifest": manifest}.items():
         if path and in_volume(path):
@@ -113,9 +108,8 @@ def place_problems(file: Path, manifest: Path | None, form: str | None, runner: 
 def _local_problems(form: str | None, runner: str) -> list[str]:
     if runner == "local":
         return []
-    remedy = "use --runner local, or --workload, whose rows are generated in the pods"
-    if form is not None:
-        remedy = "copy it to a volume claim and name it claim:NAME/PATH, or use --runner local"
+    what = "convert it with `prepare`, copy the folder" if form is None else "copy it"
+    remedy = f"{what} to a volume claim and name it claim:NAME/PATH, or use --runner local"
     return [f"--data: pods cannot read a file of this machine; {remedy}"]
 
 

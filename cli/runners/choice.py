@@ -112,7 +112,8 @@ def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunS
     helm = Helm(options, options.namespace or target.namespace)
     helm.version()
     keys = ", ".join(release.credentials(""))
+    applied = helm.template(release.name, release.values(spec), release.proposed(spec))
     return (
         f"# Besides these, the command line makes a Secret {release.credentials_name(spec.run_id)}"
-        f" with the keys {keys}.\n{helm.template(release.name, release.values(spec))}"
+        f" with the keys {keys}.\n{applied}"
     )

@@ -1,7 +1,9 @@
-"""Files of records in volume claims: a pod scans them before a sweep, since only pods can."""
+"""Rows in volume claims: a pod scans them before a sweep, since only pods can."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from cli.files.keys import expect_key
 from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
 from cli.options.choice import Choice
@@ -18,6 +20,7 @@ from cli.results import result_files
 from cli.runners.choice import manifests, runner_for
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset
+from simulator.data.workloads.file import FileParams
 from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.events import Outcome
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask
@@ -75,6 +78,36 @@ def records_in_volume(  # noqa: PLR0913
     )
 
 
+@contextmanager
+def prepared_in_volume(  # noqa: PLR0913
+    volume: VolumeFile,
+    target: Target,
+    options: InsertOptions,
+    choice: Choice,
+    *,
+    quiet: bool,
+    dry: bool,
+) -> Iterator[FileParams | None]:
+    """Yield a prepared file as a pod has found it; None if it was only printed what would start."""
+    sweep_id = result_files.new_id(result_files.now_utc())
+    spec = plan.collector_run(
+        Work.SCAN,
+        sweep_id,
+        target,
+        scan=ScanTask(prepared=volume.in_pods, volume_claim=volume.claim),
+        timeout_s=options.timeout_s,
+    )
+    if dry:
+        print_out(manifests(target, sweep_id, choice.cluster, spec))
+        yield None
+        return
+    if not quiet:
+        say(f"reading {volume} in a pod", err=True)
+    params = FileParams(**_scanned(spec, target, sweep_id, choice, quiet=quiet).params)
+    expect_key(params, options.key)
+    yield params
+
+
 def _scanned(
     spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet: bool
 ) -> Scanned:
@@ -98,4 +131,5 @@ def _scanned(
         raise Interrupted(cause)
     if outcome.exit_code == ConfigError.exit_code:
         raise ConfigError(cause)
-    raise SetupError(f"--data: {spec.records.name if spec.records else ''}: {cause}")
+    name = spec.records.name if spec.records else f"claim:{spec.volume_claim}"
+    raise SetupError(f"--data: {name}: {cause}")

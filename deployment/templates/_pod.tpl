@@ -6,8 +6,8 @@
 {{- $arguments := index . 2 -}}
 {{- $values := $root.Values -}}
 {{- $own := index $values $component -}}
-{{- /* Without workers the collector scans the file. */ -}}
-{{- $reads := or (eq $component "worker") (eq (int $values.workers) 0) -}}
+{{- /* Without workers the collector scans the rows; of a prepared file it computes the truth. */ -}}
+{{- $reads := or (eq $component "worker") (eq (int $values.workers) 0) $values.run.collectorReads -}}
 {{- $claim := ternary $values.run.volumeClaim "" $reads -}}
 metadata:
   labels:

@@ -1,4 +1,4 @@
-"""The collector's scan of a file of records in a volume claim, which only a pod can read."""
+"""The collector's scan of rows in a volume claim, which only a pod can read."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +9,7 @@ from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanT
 from simulator.protocol.spec import RunSpec
 from simulator.records.layout import layout_of, tables_in
 from simulator.records.manifest import MOST_BYTES, parsed
+from simulator.records.prepared import prepared_file
 from simulator.records.scan import scan
 
 _LISTED = 5
@@ -18,8 +19,10 @@ _LISTED = 5
 def scanned(spec: RunSpec) -> Scanned:
     """Return what a scan finds; ConfigError if the file cannot be inserted."""
     file, task = spec.records, spec.scan
-    assert file
     assert task
+    if task.prepared:
+        return _prepared(task)
+    assert file
     _expect_file(file.path, file, "--data")
     manifest = task.manifest or _manifest(file, task)
     reader = DatasetReader(manifest.dataset if manifest else spec.dataset)
@@ -34,6 +37,21 @@ def scanned(spec: RunSpec) -> Scanned:
     )
     result = found.scanned(task.workers, tables)
     return result if task.manifest else result.model_copy(update={"manifest": manifest})
+
+
+def _prepared(task: ScanTask) -> Scanned:
+    """Return what is in the folder of a prepared file."""
+    name = shown(task.prepared, task.volume_claim)
+    found = prepared_file(Path(task.prepared), name)
+    where = {"folder": task.prepared, "source": name, "kept": True, "claim": task.volume_claim}
+    params = found.params.model_copy(update=where)
+    return Scanned(
+        size_bytes=found.size_bytes,
+        sha256=found.sha256,
+        rows=(params.rows,),
+        edges={},
+        params=params.model_dump(mode="json"),
+    )
 
 
 def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:

@@ -1,7 +1,7 @@
 """Files of records: what a run knows of one, what a scan looks for, and what it finds."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -60,7 +60,11 @@ class ScanTask(_Record):
 
     workers: tuple[int, ...] = ()
     """Numbers of workers that are to share the file."""
-    batch_rows: int = Field(ge=1)
+    batch_rows: int = Field(1, ge=1)
+    prepared: str = ""
+    """The folder of a prepared file, which is read in place of a file of records."""
+    volume_claim: str = ""
+    """The volume claim that it is in."""
     limit: int | None = None
     """Records that all workers send together, at most."""
     manifest: FileManifest | None = None
@@ -85,6 +89,8 @@ class Scanned(_Record):
     tables: tuple[int, ...] = ()
     """The places of the tables whose rows are in the file."""
     manifest: FileManifest | None = None
+    params: dict[str, Any] = {}
+    """Of a prepared file."""
 
 
 def shown(path: str, volume_claim: str) -> str:

@@ -268,6 +268,13 @@ class RunSpec(BaseModel):
     """Of the workers that ask."""
 
     @property
+    def volume_claim(self) -> str:
+        """The volume claim that pods read rows from; empty: none."""
+        if self.records:
+            return self.records.volume_claim
+        return self.scan.volume_claim if self.scan else str(self.dataset.params.get("claim", ""))
+
+    @property
     def barrier(self) -> str:
         """The barrier at which the clock of workers that write starts, and of all of a mixed run.
 

@@ -117,3 +117,12 @@ def test_a_worker_is_guaranteed_what_it_asks_for_and_the_collector_is_not_thrott
     worker = container(rendered["worker"])["resources"]
     assert worker["requests"] == worker["limits"] == {"cpu": "1", "memory": "4Gi"}
     assert "cpu" not in container(rendered["collector"])["resources"]["limits"]
+
+
+def test_the_memory_that_a_run_proposes_keeps_the_cpu_of_the_chart(helm):
+    memory = {"memory": "1280Mi"}
+    resources = {"requests": memory, "limits": memory}
+    rendered = pods(helm.render({"worker": {"resources": resources}}))
+
+    worker = container(rendered["worker"])["resources"]
+    assert worker["requests"] == worker["limits"] == {"cpu": "1", "memory": "1280Mi"}

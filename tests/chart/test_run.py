@@ -262,6 +262,11 @@ def test_a_volume_claim_is_mounted_read_only_by_those_who_read_the_file(helm):
         "worker": mounted,
     }
     assert {name: claims(pod) for name, pod in scanning.items()} == {"collector": mounted}
+    both = pods(helm.render(values_of_run(volumeClaim="fleet.data", collectorReads=True)))
+    assert {name: claims(pod) for name, pod in both.items()} == {
+        "collector": mounted,
+        "worker": mounted,
+    }
     assert not any(map(claims, pods(helm.render({})).values()))
     assert helm.template(values_of_run(volumeClaim="Fleet")).returncode != 0
 

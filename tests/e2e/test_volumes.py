@@ -1,8 +1,10 @@
 """A file of records in a volume claim: scanned by a pod, sent by workers, verified."""
 
+import base64
 import json
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,10 @@ from tests.integration.conftest import ROOT
 CLAIM, COPIER = "rows", "copier"
 ROWS = 2000
 INSERT = ("--target=postgresql", "--workers=1,3", "--runs=1", "--batch=100", "--clean")
+UNPACK = (
+    "import base64, io, sys, tarfile; "
+    "tarfile.open(fileobj=io.BytesIO(base64.b64decode(sys.stdin.read()))).extractall('/data')"
+)
 COPY = "import shutil, sys; shutil.copyfileobj(sys.stdin.buffer, open(sys.argv[1], 'wb'))"
 POD: dict[str, Any] = {
     "apiVersion": "v1",
@@ -111,6 +117,38 @@ def test_a_file_in_a_volume_claim_is_inserted_and_verified(
     assert absent.code == 2, absent.err
     assert "nosuch.csv: no such file; its folder has: rows.csv" in absent.err
     assert len(cli.results()) == 2
+
+
+def test_a_prepared_file_in_a_volume_claim_is_inserted_asked_and_verified(
+    cli: ClusterLine, volume: Namespace, tmp_path: Path
+) -> None:
+    lines = [f"2024-05-01T00:00:{n % 60:02}Z,{n // 60},{n / 4},{'' if n % 7 else 'odd'}"
+             for n in range(ROWS)]  # fmt: skip
+    (tmp_path / "loads.csv").write_text("\n".join(["at,rack,load,note", *lines, ""]))
+    prepare = ("prepare", "loads.csv", "--tags=rack", "--output=loads.rows", "--quiet")
+    subprocess.run([sys.executable, str(ROOT / "run.py"), *prepare], check=True, cwd=tmp_path)
+    with tarfile.open(tmp_path / "loads.tar", "w") as archive:
+        archive.add(tmp_path / "loads.rows", "loads.rows")
+    content = base64.b64encode((tmp_path / "loads.tar").read_bytes()).decode()
+    volume.kubectl("exec", "--stdin", COPIER, "--", "python", "-c", UNPACK, given=content)
+
+    data_option = f"--data=claim:{CLAIM}/loads.rows"
+    done = cli.insert(*INSERT, data_option, "--verify=full", within_s=180)
+    assert done.code == 0, done.err
+    for run in cli.result()["runs"]:
+        assert run["outcome"]["verdict"]["status"] == "verified"
+        assert run["metrics"]["rows"] == ROWS
+    asked = cli.run("query", "--target=postgresql", "--workers=2", "--runs=2")
+    assert asked.code == 0, asked.err
+    assert "verified" in asked.out
+
+    volume.kubectl("exec", COPIER, "--", "rm", "/data/loads.rows/2.values")
+    damaged = cli.insert(*INSERT, data_option)
+    assert damaged.code == 2, damaged.err
+    assert f"claim:{CLAIM}/loads.rows: has " in damaged.err
+    absent = cli.insert(*INSERT, f"--data=claim:{CLAIM}/nosuch.rows")
+    assert absent.code == 2, absent.err
+    assert "nosuch.rows: cannot be read: No such file" in absent.err
 
 
 def test_a_volume_claim_that_is_missing_is_named(cli: ClusterLine) -> None:

@@ -30,6 +30,12 @@ def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> l
     ]
 
 
+WITHOUT_TARGETS = (
+    "show", "generate", "prepare", "init", "results", "compare", "publish", "report",
+)  # fmt: skip
+"""Commands that read no configuration."""
+
+
 @dataclass
 class Finished:
     """The outcome of a command."""
@@ -73,11 +79,7 @@ class CommandLine:
         stderr: Any = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
         """Start a command; those that run something get their own output folder."""
-        own = (
-            []
-            if command in ("show", "generate", "init", "results", "compare", "publish", "report")
-            else [f"--config={self.config}"]
-        )
+        own = [] if command in WITHOUT_TARGETS else [f"--config={self.config}"]
         own += [f"--output={self.output}"] if command in ("insert", "query", "mixed") else []
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(

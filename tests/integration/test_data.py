@@ -244,6 +244,48 @@ def test_a_query_needs_the_file_as_it_was_inserted(cli: CommandLine, sensors: Pa
     assert cli.leftovers() == []
 
 
+def test_a_file_is_prepared_once_and_inserted_twice(cli: CommandLine, bars: Path) -> None:
+    made = cli.run("prepare", bars.name, "--output=bars.rows")
+    assert made.code == 0, made.err
+    assert f"{ROWS:,} rows for table dow_jones" in made.err
+    assert f"bars.rows: {ROWS:,} rows, " in made.out
+    bars.unlink()
+
+    done = cli.run("insert", *SQLITE, "--data=bars.rows", "--workers=1,2", *WHOLE)
+    assert done.code == 0, done.err
+    assert [row["verdict"] for row in done.json["rows"]] == ["verified", "verified"]
+    assert cli.results()[-1]["configuration"]["data"] == str(cli.folder / "bars.rows")
+    asked = cli.run("query", *SQLITE, "--format=json")
+    assert asked.code == 0, asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+
+    again = cli.run("prepare", "none.csv", "--output=bars.rows")
+    assert again.code == 2
+    assert "--output: bars.rows: exists; remove it" in again.err
+    told = cli.run("insert", *SQLITE, "--data=bars.rows", "--tags=open", *WHOLE)
+    assert told.code == 2
+    assert "--tags: it was read when it was prepared; leave it out" in told.err
+    (cli.folder / "other").mkdir()
+    other = cli.run("insert", *SQLITE, "--data=other", *WHOLE)
+    assert other.code == 2
+    assert "other: is a folder that `prepare` has not written" in other.err
+    largest = max((cli.folder / "bars.rows").glob("*.values"), key=lambda path: path.stat().st_size)
+    largest.write_bytes(largest.read_bytes()[:-8])
+    for command in (("insert", "--data=bars.rows"), ("query",)):
+        damaged = cli.run(*command, *SQLITE)
+        assert damaged.code == 2, damaged.err
+        assert "bars.rows: has " in damaged.err
+        assert "copy the whole folder again, or prepare the file again" in damaged.err
+
+
+def test_what_cannot_be_prepared_leaves_nothing_behind(cli: CommandLine, sensors: Path) -> None:
+    sensors.write_text(SENSORS.replace("0.1", "warm"))
+    done = cli.run("prepare", sensors.name)
+    assert done.code == 2
+    assert "'warm' is not a finite number" in done.err
+    assert [*cli.folder.glob("*.rows"), *cli.folder.glob(".*.rows.*")] == []
+
+
 def test_two_columns_with_the_same_values_have_answers_of_their_own(cli: CommandLine) -> None:
     (cli.folder / "same.csv").write_text("time,a,b\n2026-01-01,1.5,1.5\n2026-01-02,2.5,2.5\n")
     cli.run("insert", *SQLITE, "--data=same.csv", "--workers=1", "--runs=1", "-q")

@@ -139,7 +139,11 @@ class FileParams(Params):
     on_error: OnError = OnError.STOP
     bad_cells: tuple[BadCells, ...] = ()
     folder: str
-    """Exists only while the command that prepared it runs."""
+    """Of the arrays. Unless it is `kept`, it exists only while the command runs that made it."""
+    kept: bool = False
+    """Whether `prepare` has written it."""
+    claim: str = ""
+    """The volume claim that it is in, which pods mount; empty: it is on this machine."""
 
 
 class File(Workload):
@@ -171,6 +175,11 @@ class File(Workload):
         self._levels = lru_cache(maxsize=None)(self._read_levels)
 
     @property
+    def is_here(self) -> bool:
+        """Whether this process can read the rows."""
+        return self._folder.is_dir()
+
+    @property
     def time_rises(self) -> bool:
         """Rows are in the order of the file."""
         return False
@@ -186,7 +195,7 @@ class File(Workload):
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
         """Return how many cells of these rows are NULL, as long as the prepared folder exists."""
-        if not self._folder.is_dir():
+        if not self.is_here:
             return None
         names = {column.name for column in table.columns if column.nullable}
         nullable = [n for n, column in enumerate(self.params.columns) if column.name in names]

@@ -195,6 +195,18 @@ def test_the_users_values_come_before_ours_which_have_the_last_word(program, tmp
     assert [word for word in argv if word.startswith("--set=")] == ["--set=a=1", "--set=b=2"]
 
 
+def test_what_is_proposed_comes_before_the_users_values(program, tmp_path):
+    theirs = tmp_path / "a.yaml"
+    theirs.write_text("worker: {}")
+
+    helm(values=(theirs,)).apply("bench-s", {}, VALUES, {"worker": {"resources": {}}})
+    helm(values=(theirs,)).template("bench-s", VALUES, {"worker": {"resources": {}}})
+
+    for call in program.calls:
+        contents = [file["content"] for file in call["files"]]
+        assert contents == ['{"worker": {"resources": {}}}', "worker: {}", json.dumps(VALUES)]
+
+
 def test_the_image_is_one_of_our_values(program):
     helm(image="localhost:5000/bench:1").apply("bench-s", {}, VALUES)
 

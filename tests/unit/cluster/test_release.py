@@ -19,7 +19,7 @@ from cli.targets.config import SecretRef, Target
 from simulator.data.ranges import lane_range
 from simulator.modules.options import Options
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import Insert, RunSpec
+from simulator.protocol.spec import Ask, Insert, RunSpec, Several
 from tests import ROOT
 from tests.unit.control.run import mixed_spec
 from tests.unit.specs import run_spec
@@ -127,6 +127,23 @@ def test_pods_of_a_mixed_run_are_one_job_that_reads_what_each_of_them_does():
 
     assert values["workers"] == len(mixed.inserts) + len(mixed.asks) == 2
     assert RunSpec.model_validate_json(values["run"]["spec"]) == mixed
+
+
+@pytest.mark.parametrize(
+    ("batch_rows", "connections", "memory"),
+    [(1000, 1, "1024Mi"), (100_000, 1, "1024Mi"), (1_000_000, 1, "1792Mi"), (1, 10_000, "1536Mi")],
+)
+def test_workers_that_write_are_given_what_they_need(batch_rows, connections, memory):
+    several = Several(connections=connections)
+    proposed = RELEASE.proposed(spec(batch_rows=batch_rows, several=several))
+
+    resources = proposed["worker"]["resources"]
+    assert resources["requests"] == resources["limits"] == {"memory": memory}
+
+
+def test_workers_that_ask_have_the_memory_of_the_chart():
+    assert RELEASE.proposed(mixed_spec()) == {}
+    assert RELEASE.proposed(run_spec(workers=(Ask(place=0, every=1, runs=3),))) == {}
 
 
 def test_values_name_the_options_that_are_in_the_secret():

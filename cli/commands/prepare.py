@@ -1,0 +1,72 @@
+"""`prepare`: convert a file of the user's own once, for pods and for inserts that follow."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import click
+
+from cli.files.prepare import converted
+from cli.files.request import Reading
+from cli.host.streams import print_out
+from cli.input.options import Opt
+from cli.options.basic import Command
+from cli.options.declared import options_of
+from simulator.data.schema import PrimaryKey
+from simulator.errors import ConfigError, counted
+from simulator.records.prepared import NAME, described
+
+_EXAMPLES = """\b
+Examples:
+  python run.py prepare sensors.csv --tags rack --output sensors.rows
+  python run.py insert --target sqlite --data sensors.rows
+  kubectl cp sensors.rows copier:/data/sensors.rows
+  python run.py insert -t postgresql --data claim:fleet/sensors.rows
+"""
+
+
+class _Options(Reading):
+    """The options of `prepare`."""
+
+    GROUP: ClassVar[str] = "Rows from a file"
+
+    output: Annotated[Path | None, Opt(metavar="FOLDER")] = None
+    """Where to write it: a folder that does not exist.  [default: FILE.rows]"""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Do not show columns and rows."""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path))
+@options_of(_Options)
+def prepare(*, file: Path, options: _Options) -> None:
+    """Convert a CSV or Parquet file once, for `insert --data`.
+
+    The folder holds the columns as plain arrays, which workers read without parsing: several
+    inserts need to read the file once only, and pods can read the folder from a volume claim.
+    """
+    output = options.output or file.with_name(f"{file.name}.rows")
+    if output.exists():
+        raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
+    request = options.request(file, PrimaryKey.NONE)
+    request.check()
+    parent = output.absolute().parent
+    try:
+        folder = Path(tempfile.mkdtemp(dir=parent, prefix=f".{output.name}."))
+    except OSError as error:
+        raise ConfigError(
+            f"--output: {output}: cannot be written: {error.strerror or error}"
+        ) from error
+    try:
+        params = converted(request, folder, quiet=options.quiet)
+        known = described(folder, params.model_copy(update={"folder": ""}))
+        (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")
+        folder.chmod(0o755)  # pods run as another user
+        folder.rename(output)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print_out(
+        f"{output}: {counted(params.rows, 'row')}, {known.size_bytes / 1e6:,.1f} MB of arrays;"
+        f" insert it with --data {output}"
+    )

@@ -1,0 +1,80 @@
+"""A user's file that `prepare` has converted: a folder of plain arrays, and what they are."""
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from simulator import __version__
+from simulator.data.workloads.file import FileParams
+from simulator.errors import ConfigError
+
+NAME = "file.json"
+"""Of the description in the folder."""
+_MOST_BYTES = 4 << 20
+_PIECE_BYTES = 1 << 20
+
+
+class PreparedFile(BaseModel):
+    """What is in the folder."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format_version: Literal[1] = 1
+    program_version: str = __version__
+    params: FileParams
+    size_bytes: int = Field(ge=0)
+    sha256: str
+    """Of the arrays, in the order of their names."""
+
+
+def is_prepared(folder: Path) -> bool:
+    """Whether a folder is one that `prepare` has written."""
+    try:
+        return (folder / NAME).is_file()
+    except OSError:
+        return False
+
+
+def described(folder: Path, params: FileParams) -> PreparedFile:
+    """Return the description of a folder whose arrays are written."""
+    size_bytes, sha256 = _content(folder)
+    return PreparedFile(params=params, size_bytes=size_bytes, sha256=sha256)
+
+
+def prepared_file(folder: Path, shown: str) -> PreparedFile:
+    """Return what is in a folder, named `shown`; ConfigError unless it is as it was written."""
+    try:
+        with (folder / NAME).open("rb") as source:
+            found = PreparedFile.model_validate_json(source.read(_MOST_BYTES))
+        content = _content(folder)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the whole file"
+        raise ConfigError(
+            f"--data: {shown}/{NAME}: is not of `prepare`: {place}: {first['msg']}"
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"--data: {shown}: cannot be read: {error.strerror or error}; expected a folder that"
+            " `prepare` has written"
+        ) from error
+    if content != (found.size_bytes, found.sha256):
+        raise ConfigError(
+            f"--data: {shown}: has {content[0]:,} bytes, expected {found.size_bytes:,} with another"
+            " SHA-256; copy the whole folder again, or prepare the file again"
+        )
+    return found
+
+
+def _content(folder: Path) -> tuple[int, str]:
+    """Return the size of the arrays, and their digest."""
+    size_bytes, sha256 = 0, hashlib.sha256()
+    for path in sorted(folder.glob("[0-9]*.*")):
+        sha256.update(path.name.encode())
+        with path.open("rb") as source:
+            while piece := source.read(_PIECE_BYTES):
+                size_bytes += len(piece)
+                sha256.update(piece)
+    return size_bytes, sha256.hexdigest()

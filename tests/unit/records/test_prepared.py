@@ -1,0 +1,109 @@
+"""The folder of a prepared file: what it is known by, in a pod and here, and what is refused."""
+
+import shutil
+
+import pytest
+
+from cli.files.keys import expect_key
+from cli.files.prepare import converted, kept, reopened
+from cli.files.request import Request
+from cli.planning.plan import collector_run
+from cli.targets.config import Target
+from simulator.control.scanning import scanned
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.file import File, FileParams
+from simulator.errors import ConfigError
+from simulator.modules.null import NullOptions
+from simulator.protocol import records
+from simulator.protocol.records import ScanTask
+from simulator.protocol.spec import Work
+from simulator.records.prepared import NAME, described, is_prepared, prepared_file
+from tests.unit.specs import run_spec
+
+CSV = "at,rack,load\n2024-05-01,a,1.5\n2024-05-02,b,\n2024-05-02,a,2.5\n"
+SHOWN = "claim:fleet/days/x.rows"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    source, folder = tmp_path / "x.csv", tmp_path / "days" / "x.rows"
+    source.write_text(CSV)
+    folder.mkdir(parents=True)
+    request = Request(source, None, ("rack",), PrimaryKey.NONE)
+    params = converted(request, folder, quiet=True).model_copy(update={"folder": ""})
+    (folder / NAME).write_text(described(folder, params).model_dump_json())
+    return folder
+
+
+def test_a_folder_is_known_by_its_description(folder):
+    assert is_prepared(folder)
+    assert not is_prepared(folder.parent)
+    assert not is_prepared(folder / "none")
+    found = prepared_file(folder, "x")
+    assert (found.params.rows, found.params.table) == (3, "x")
+    assert found.size_bytes == sum(path.stat().st_size for path in folder.glob("[0-9]*.*"))
+
+
+def test_it_is_read_in_place_here(folder):
+    params = kept(folder, PrimaryKey.CLIENT)
+    assert (params.folder, params.kept, params.claim) == (str(folder), True, "")
+    assert params.unique
+    assert File(params, 0, 0).is_here
+
+
+def test_a_pod_finds_it_in_its_volume_claim(folder, monkeypatch):
+    monkeypatch.setattr(records, "VOLUME_FOLDER", str(folder.parent.parent))
+    task = ScanTask(prepared=str(folder), volume_claim="fleet")
+    found = scanned(run_spec(work=Work.SCAN, workers=(), scan=task))
+
+    params = FileParams(**found.params)
+    assert (params.source, params.claim, params.folder) == (SHOWN, "fleet", str(folder))
+    assert found.rows == (3,)
+    expect_key(params, PrimaryKey.CLIENT)
+    with pytest.raises(ConfigError, match="name more --tags"):
+        expect_key(params.model_copy(update={"unique": False}), PrimaryKey.CLIENT)
+
+
+def test_pods_mount_the_claim_of_a_scan_and_of_the_rows(folder):
+    target = Target("x", "null", "kubernetes", NullOptions(), {})
+    scan = collector_run(Work.SCAN, "s", target, scan=ScanTask(prepared="/r", volume_claim="fleet"))
+    assert scan.volume_claim == "fleet"
+    params = kept(folder, PrimaryKey.NONE).model_copy(update={"claim": "other"})
+    stored = run_spec(workers=()).dataset.model_copy(
+        update={"params": params.model_dump(mode="json")}
+    )
+    assert run_spec(workers=(), dataset=stored).volume_claim == "other"
+    assert run_spec(workers=()).volume_claim == ""
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda folder: (folder / "2.values").write_bytes(b"\0" * 24), "another SHA-256; copy"),
+        (lambda folder: (folder / "2.values").unlink(), "expected .* with another SHA-256"),
+        (lambda folder: (folder / NAME).write_text("{}"), "is not of `prepare`: params: Field"),
+        (shutil.rmtree, "No such file .*; expected a folder that `prepare`"),
+    ],
+)
+def test_a_damaged_folder_is_refused_by_its_name(folder, damage, words):
+    damage(folder)
+    with pytest.raises(ConfigError, match=f"--data: {SHOWN}.*{words}"):
+        prepared_file(folder, SHOWN)
+
+
+def test_queries_need_the_folder_as_it_was_inserted(folder):
+    params = kept(folder, PrimaryKey.NONE)
+    stored = run_spec(workers=()).dataset.model_copy(
+        update={"workload": File.name, "workload_version": File.version, "primary_key": "none",
+                "params": params.model_dump(mode="json"), "ranges": ()}
+    )  # fmt: skip
+    with reopened(stored, quiet=True) as found:
+        assert found == stored
+    moved = params.model_copy(update={"claim": "fleet", "folder": "/records/none"})
+    elsewhere = stored.model_copy(update={"params": moved.model_dump(mode="json")})
+    with reopened(elsewhere, quiet=True) as found:
+        assert found == elsewhere
+    other = params.model_copy(update={"rows": 2})
+    changed = stored.model_copy(update={"params": other.model_dump(mode="json")})
+    with pytest.raises(ConfigError, match="run insert again"), reopened(changed, quiet=True):
+        pass
