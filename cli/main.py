@@ -10,6 +10,7 @@ from importlib import import_module
 
 import click
 
+from cli.completion.words import table
 from cli.host.interrupts import end_on_signals, ended_by_signals, stop_on_signals
 from cli.host.program import program_name
 from cli.host.streams import OutputError, expect_printed, guard_streams, say
@@ -67,7 +68,18 @@ def _imported(name: str) -> click.Command:
     return command_of(kind_named(name))
 
 
+class _Main(click.Group):
+    """The program: what it can do is shown without an import of the commands, which takes long."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their summaries, which `cli.reference` has collected."""
+        known = table()["commands"]["commands"]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, known[name]["help"]) for name in self.list_commands(ctx)])
+
+
 @click.group(
+    cls=_Main,
     commands=_Commands(),
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},

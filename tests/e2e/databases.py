@@ -116,3 +116,5 @@ DATABASES = (
 )
 POSTGRESQL = DATABASES[0]
 """The database of all other end-to-end tests."""
+QUESTDB = next(each for each in DATABASES if each.name == "questdb")
+"""One that keeps aggregates."""

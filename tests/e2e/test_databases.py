@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from tests.e2e.databases import DATABASES, POSTGRESQL, Database
+from tests.e2e.databases import DATABASES, POSTGRESQL, QUESTDB, Database
 from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, report, waited
 from tests.e2e.installing import commands_in
 
@@ -71,6 +71,30 @@ def test_a_database_is_installed_measured_and_removed(
     left = waited_for_removal(namespace)
     assert left <= IN_EVERY_NAMESPACE
     waited("its volumes are gone", lambda: not volumes(kube, namespace.name))
+
+
+@pytest.mark.rare
+@pytest.mark.parametrize("database", [pytest.param(QUESTDB, id=QUESTDB.name)])
+def test_aggregates_are_kept_and_asked_while_rows_arrive(
+    database: Database,
+    namespace: Namespace,
+    shell: Callable[[str], str],
+    line_on: Callable[[Namespace], ClusterLine],
+) -> None:
+    install, _ = database.commands()
+    shell(install)
+    cli = line_on(namespace)
+    options = ("--target=questdb", "--extra-option=aggregate_intervals_s=1")
+
+    inserted = cli.insert(*options, "--num-inserts=5000", "--workers=2", "--runs=1", within_s=150)
+    assert inserted.code == 0, inserted.out + inserted.err
+    load = ("--fresh=10s", "--align", "--duration=10s", "--insert-rate=500", "--query-rate=5")
+    mixed = cli.run("mixed", *options, *load, within_s=120)
+    assert mixed.code == 0, mixed.out + mixed.err
+    for run in cli.results()[-1]["runs"]:
+        assert run["outcome"]["verdict"]["status"] == "verified"
+        assert sum(each["rows"] for each in run["outcome"]["freshness"]) > 0
+    report(inserted.out + mixed.out)
 
 
 def waited_for_removal(namespace: Namespace) -> set[str]:

@@ -1,12 +1,14 @@
 """The entry of the command line: help that is whole, arguments that are no text."""
 
 import re
+import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
 
 from cli.main import _run, commands
+from tests import ROOT
 
 
 @pytest.mark.parametrize("command", ["", *commands.commands])
@@ -41,3 +43,13 @@ def test_any_text_may_be_an_argument(monkeypatch, capsys):
 
     assert _run() == 2
     assert "é中😀\\u202e.json: cannot be read" in capsys.readouterr().err
+
+
+def test_the_help_of_the_program_imports_no_command():
+    words = [sys.executable, "-X", "importtime", str(ROOT / "run.py"), "--help"]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+
+    assert "insert      Insert rows and measure" in done.stdout
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "cli.main" in imported
+    assert not imported & {"pydantic", "numpy", "rich", "cli.commands.insert"}
