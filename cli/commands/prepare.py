@@ -2,12 +2,14 @@
 
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import click
 
-from cli.files.prepare import converted
+from cli.files.prepare import converted, tidied
 from cli.files.request import Reading
 from cli.host.streams import print_out
 from cli.input.options import Opt
@@ -51,22 +53,27 @@ def prepare(*, file: Path, options: _Options) -> None:
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request = options.request(file, PrimaryKey.NONE)
     request.check()
-    parent = output.absolute().parent
-    try:
-        folder = Path(tempfile.mkdtemp(dir=parent, prefix=f".{output.name}."))
-    except OSError as error:
-        raise ConfigError(
-            f"--output: {output}: cannot be written: {error.strerror or error}"
-        ) from error
-    try:
+    with tidied(), _beside(output) as folder:
         params = converted(request, folder, quiet=options.quiet)
         known = described(folder, params.model_copy(update={"folder": ""}))
         (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")
         folder.chmod(0o755)  # pods run as another user
         folder.rename(output)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     print_out(
         f"{output}: {counted(params.rows, 'row')}, {known.size_bytes / 1e6:,.1f} MB of arrays;"
         f" insert it with --data {output}"
     )
+
+
+@contextmanager
+def _beside(output: Path) -> Iterator[Path]:
+    """Make a folder beside the one to be written; what is left of it at the end is removed."""
+    try:
+        folder = Path(tempfile.mkdtemp(dir=output.absolute().parent, prefix=f".{output.name}."))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"--output: {output}: cannot be written: {reason}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

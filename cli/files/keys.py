@@ -7,7 +7,7 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import Output
 from simulator.data.ranges import lane_range
 from simulator.data.schema import ID, PrimaryKey, Role
-from simulator.data.workloads.file import File, FileParams
+from simulator.data.workloads.file import File, FileColumn, FileParams
 from simulator.errors import ConfigError
 
 MAX_ROWS = 50_000_000
@@ -15,31 +15,38 @@ MAX_ROWS = 50_000_000
 _BLOCK_ROWS = 1 << 16
 
 
-def with_key(params: FileParams, primary_key: PrimaryKey) -> FileParams:
-    """Return the parameters with `unique` set; ConfigError if the primary key needs a key."""
-    key = [c for c in params.columns if c.role in (Role.TAG, Role.TIME)]
-    names = [column.name for column in key]
+def with_key(params: FileParams) -> FileParams:
+    """Return the parameters with `unique` set, if the rows have a key and are few enough."""
+    key = _key(params)
     searched = params.rows <= MAX_ROWS and not any(column.nullable for column in key)
-    if searched and _distinct(params, names, PrimaryKey.NONE):
-        params = params.model_copy(update={"unique": True})
-    expect_key(params, primary_key)
-    if primary_key is PrimaryKey.CLIENT and not _distinct(params, [ID.name], PrimaryKey.CLIENT):
-        raise ConfigError(
-            f"--primary-key client: ({', '.join(names)}), concatenated, are equal for two rows; use"
-            " another primary key"
-        )
+    if searched and _distinct(params, [column.name for column in key], PrimaryKey.NONE):
+        return params.model_copy(update={"unique": True})
     return params
 
 
 def expect_key(params: FileParams, primary_key: PrimaryKey) -> None:
-    """Raise ConfigError if the primary key needs a natural key, and none is known."""
-    if primary_key is PrimaryKey.CLIENT and not params.unique:
-        names = [c.name for c in params.columns if c.role in (Role.TAG, Role.TIME)]
+    """Raise ConfigError if the primary key needs a natural key, and the rows have none.
+
+    Whether its parts, concatenated, are different too is only known of rows of this machine.
+    """
+    if primary_key is not PrimaryKey.CLIENT:
+        return
+    names = ", ".join(column.name for column in _key(params))
+    if not params.unique:
         raise ConfigError(
-            f"--primary-key client: needs ({', '.join(names)}) to be different in every row and"
-            f" never NULL, in a file of at most {MAX_ROWS:,} rows; name more --tags, or use another"
+            f"--primary-key client: needs ({names}) to be different in every row and never NULL, in"
+            f" a file of at most {MAX_ROWS:,} rows; name more --tags, or use another primary key"
+        )
+    if not (params.claim or _distinct(params, [ID.name], PrimaryKey.CLIENT)):
+        raise ConfigError(
+            f"--primary-key client: ({names}), concatenated, are equal for two rows; use another"
             " primary key"
         )
+
+
+def _key(params: FileParams) -> list[FileColumn]:
+    """Return tags and time."""
+    return [column for column in params.columns if column.role in (Role.TAG, Role.TIME)]
 
 
 def _distinct(params: FileParams, names: list[str], primary_key: PrimaryKey) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from cli.files import preview
-from cli.files.keys import with_key
+from cli.files.keys import expect_key, with_key
 from cli.files.request import Request
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
@@ -23,14 +23,18 @@ from simulator.records.prepared import prepared_file
 def prepared(request: Request, *, quiet: bool) -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case."""
     with private_folder() as folder:
-        yield with_key(converted(request, folder, quiet=quiet), request.primary_key)
+        params = converted(request, folder, quiet=quiet)
+        expect_key(params, request.primary_key)
+        yield params
 
 
 def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
     """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
     params = prepared_file(path, str(path)).params
     where = {"folder": str(path.resolve()), "source": str(path.resolve()), "kept": True}
-    return with_key(params.model_copy(update=where), primary_key)
+    params = params.model_copy(update=where)
+    expect_key(params, primary_key)
+    return params
 
 
 @contextmanager
@@ -99,14 +103,20 @@ def _digest(path: Path) -> str:
 @contextmanager
 def private_folder() -> Iterator[Path]:
     """Make a folder that is removed in the end, also on SIGTERM."""
+    with tidied(), scratch_folder("data") as folder:
+        yield folder
+
+
+@contextmanager
+def tidied() -> Iterator[None]:
+    """Have SIGTERM raise Interrupted, so that what is in the way is removed."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise Interrupted(f"stopped by {signal.Signals(number).name}")
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        with scratch_folder("data") as folder:
-            yield folder
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -124,7 +134,7 @@ def converted(request: Request, folder: Path, *, quiet: bool) -> FileParams:
         raise ConfigError(
             f"--data: {request.file}: was written to while it was read; try again when it is done"
         )
-    params = with_key(found.params, PrimaryKey.NONE)
+    params = with_key(found.params)
     if not quiet:
         preview.show(params, found.file_types, found.first_rows)
     return params

@@ -33,7 +33,7 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             " their connections waited for one another and the times say less of the database; use"
             " more workers with fewer connections each, or a lower rate"
         )
-        bound.clear()
+        bound = {}
     for name, share in bound.items():
         yield (
             f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"
