@@ -262,9 +262,9 @@ def test_a_file_is_prepared_once_and_inserted_twice(cli: CommandLine, bars: Path
     again = cli.run("prepare", "none.csv", "--output=bars.rows")
     assert again.code == 2
     assert "--output: bars.rows: exists; remove it" in again.err
-    told = cli.run("insert", *SQLITE, "--data=bars.rows", "--tags=open", *WHOLE)
-    assert told.code == 2
-    assert "--tags: it was read when it was prepared; leave it out" in told.err
+    refused = cli.run("insert", *SQLITE, "--data=bars.rows", "--tags=open", *WHOLE)
+    assert refused.code == 2
+    assert "--tags: it was read when it was prepared; leave it out" in refused.err
     (cli.folder / "other").mkdir()
     other = cli.run("insert", *SQLITE, "--data=other", *WHOLE)
     assert other.code == 2

@@ -38,7 +38,7 @@ class Recorded:
         if call in self.failures:
             raise self.failures[call]
 
-    def apply(self, release, _labels, _values):
+    def apply(self, release, _labels, _values, _proposed):
         if self._jobs:
             self._job_exists.set()
             assert self._secret_asked.wait(10)
