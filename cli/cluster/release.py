@@ -77,7 +77,7 @@ class Release:
             "options": list(self.target.secrets()),
             "secretOptions": references,
             "volumeClaim": spec.volume_claim,
-            "collectorReads": bool(spec.volume_claim and not spec.records),
+            "collectorReads": bool(spec.dataset.volume_claim),
             "deadlineSeconds": UNATTENDED_S,
             "ttlSeconds": KEPT_S if self.keep else UNATTENDED_S,
         }

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 import click
 
-from cli.files.prepare import converted, tidied
+from cli.files.prepare import converted
 from cli.files.request import Reading
 from cli.host.streams import print_out
 from cli.input.options import Opt
@@ -53,7 +53,7 @@ def prepare(*, file: Path, options: _Options) -> None:
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request = options.request(file, PrimaryKey.NONE)
     request.check()
-    with tidied(), _beside(output) as folder:
+    with _beside(output) as folder:
         params = converted(request, folder, quiet=options.quiet)
         known = described(folder, params.model_copy(update={"folder": ""}))
         (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")

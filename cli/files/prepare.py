@@ -1,11 +1,9 @@
 """Preparing the user's file for a sweep, and preparing it again for the queries after it."""
 
 import hashlib
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from cli.files import preview
 from cli.files.keys import expect_key, with_key
@@ -15,14 +13,14 @@ from cli.host.streams import say
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams
-from simulator.errors import ConfigError, Interrupted, counted
+from simulator.errors import ConfigError, counted
 from simulator.records.prepared import prepared_file
 
 
 @contextmanager
 def prepared(request: Request, *, quiet: bool) -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case."""
-    with private_folder() as folder:
+    with scratch_folder("data") as folder:
         params = converted(request, folder, quiet=quiet)
         expect_key(params, request.primary_key)
         yield params
@@ -98,27 +96,6 @@ def _digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-@contextmanager
-def private_folder() -> Iterator[Path]:
-    """Make a folder that is removed in the end, also on SIGTERM."""
-    with tidied(), scratch_folder("data") as folder:
-        yield folder
-
-
-@contextmanager
-def tidied() -> Iterator[None]:
-    """Have SIGTERM raise Interrupted, so that what is in the way is removed."""
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        raise Interrupted(f"stopped by {signal.Signals(number).name}")
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def converted(request: Request, folder: Path, *, quiet: bool) -> FileParams:

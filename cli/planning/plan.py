@@ -197,7 +197,7 @@ def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bo
     """
     spec, database = planned[0].spec, target.open()
     _expect_apart(spec.dataset, database)
-    if not database.capabilities.checks_rows or spec.dataset.params.get("claim"):
+    if not database.capabilities.checks_rows or spec.dataset.volume_claim:
         return  # rows in a volume claim are checked as they are encoded
     found: dict[str, list[str]] = {}
     tasks = [task for task in spec.inserts if task.prefill or task.timed] or [Insert()]
@@ -258,8 +258,14 @@ def spec_of(
 ) -> RunSpec:
     """Return the specification of a run (its sweep, and what follows it in the run's id).
 
-    The target's options are without credentials; `task` is what only some runs have.
+    The target's options are without credentials; `task` is what only some runs have. ConfigError
+    if the rows are where the runner cannot read them.
     """
+    if dataset.volume_claim and target.runner == "local":
+        raise ConfigError(
+            f"--runner local: the rows are in {dataset.params['source']}, and only pods mount"
+            " volume claims; use --runner kubernetes"
+        )
     secret = target.options.secrets()
     plain = target.options.model_dump(mode="json")
     return RunSpec(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.files.prepare import private_folder
+from cli.host.scratch import scratch_folder
 from cli.host.streams import say
 from cli.records.manifest import read
 from cli.records.request import Request
@@ -52,7 +52,7 @@ def prepared(  # noqa: PLR0913
     `empty_of` returns the dataset, without rows, of a file with this manifest; `workers` are the
     numbers of workers that are to share the file.
     """
-    with private_folder() as folder:
+    with scratch_folder("data") as folder:
         if not quiet:
             say(f"reading {request.name}", err=True)
         path = _kept(request, folder)

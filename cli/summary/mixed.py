@@ -53,7 +53,11 @@ def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
     if len(names) > 1:
         verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
                     if q.name in names)  # fmt: skip
-        parts: list[Timed] = [timed_query(*each.values(), in_turn=True) for each in timed if each]
+        parts: list[Timed] = [
+            timed_query(*each.values(), in_turn=True, connects=connects_of(_askers(run)))
+            for run, each in zip(runs, timed, strict=True)
+            if each
+        ]
         place = Place(query=ALL_QUERIES, workers=len(_askers(runs[0])))
         yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
 

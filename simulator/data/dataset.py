@@ -95,6 +95,11 @@ class Dataset(BaseModel):
         """Number of rows in the ranges."""
         return sum(len(item) for item in self.ranges)
 
+    @property
+    def volume_claim(self) -> str:
+        """The volume claim that its rows are read from, which only pods mount; empty: none."""
+        return str(self.params.get("claim", ""))
+
     def with_ranges(self, ranges: Iterable[RowRange]) -> "Dataset":
         """Return the dataset with these ranges, merged."""
         return self.model_copy(update={"ranges": merged(ranges)})

@@ -136,7 +136,7 @@ class Asker:
             self._warmup_s and time.perf_counter_ns() < warm_ns
         ):
             self._callers.wait_for_one()
-            self.warm_once(stop, report)
+            self.once(stop, report, timed=False)
         self._callers.wait_for_all()
 
     def ask_first(self, stop: threading.Event, report: Report) -> None:
@@ -148,32 +148,26 @@ class Asker:
         self._call(self._statements.first(), stop, report, None, first)
         self._callers.wait_for_all()
 
-    def warm_once(
-        self,
-        stop: threading.Event,
-        report: Report,
-        due_ns: int | None = None,
-        record: Record | None = None,
-    ) -> None:
-        """Have a free caller run the next instance of the warm-up."""
-        asked = self._statements.warmup(self._warmup_runs)
-        self._warmup_runs += 1
-        self._call(asked, stop, report, due_ns, record)
-
     def once(
         self,
         stop: threading.Event,
         report: Report,
         due_ns: int | None = None,
         record: Record | None = None,
+        *,
+        timed: bool = True,
     ) -> None:
-        """Have a free caller run the next instance, timed.
+        """Have a free caller run the next instance, that of the warm-up unless `timed`.
 
         One that begins after it was due has waited since then.
         """
-        asked = self._statements.timed(self._begun)
-        self._begun += 1
-        self._call(asked, stop, report, due_ns, record, timed=True)
+        if timed:
+            asked = self._statements.timed(self._begun)
+            self._begun += 1
+        else:
+            asked = self._statements.warmup(self._warmup_runs)
+            self._warmup_runs += 1
+        self._call(asked, stop, report, due_ns, record, timed=timed)
 
     def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
         """Return what was measured in a time, once the answers are reported."""

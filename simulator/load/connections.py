@@ -214,8 +214,11 @@ class Connections(Session):
 
     def send(self, payload: Payload) -> None:
         """Send a payload by any connection, and wait."""
+        self._wait_for(partial(_send, payload))
+
+    def _wait_for(self, work: Callable[[Session], None]) -> None:
         ended: SimpleQueue[Exception | None] = SimpleQueue()
-        self.begin(payload, ended.put)
+        self.have(work, ended.put)
         error = ended.get()
         if error is not None:
             raise error
@@ -248,8 +251,10 @@ class Connections(Session):
         return self._first.size_of(data)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Refuse: who asks holds the connection meanwhile, by `have`."""
-        raise NotImplementedError
+        """Run a statement by any connection, and wait; who times it does so by `have`."""
+        rows: list[Sequence[Sequence[Any]]] = []
+        self._wait_for(lambda session: rows.append(session.run(statement)))
+        return rows[0]
 
 
 def _send(payload: Payload, session: Session) -> None:

@@ -52,13 +52,12 @@ class Turns:
             if due_ns == NEVER_NS:
                 break
             wait_until(due_ns, stop)
-            asker, scheduled_ns = next(asked), due_ns if pace.rate_per_s else None
-            if due_ns < measured_ns:
-                asker.warm_once(stop, report, scheduled_ns, self._record)
-                continue
-            if not self._measured_ns:
+            timed = due_ns >= measured_ns
+            if timed and not self._measured_ns:
                 self._measure()
-            asker.once(stop, report, scheduled_ns, self._record_timed)
+            scheduled_ns = due_ns if pace.rate_per_s else None
+            record = self._record_timed if timed else self._record
+            next(asked).once(stop, report, scheduled_ns, record, timed=timed)
         self._callers.wait_for_all()
         if not self._measured_ns:
             self._measure()

@@ -272,7 +272,7 @@ class RunSpec(BaseModel):
         """The volume claim that pods read rows from; empty: none."""
         if self.records:
             return self.records.volume_claim
-        return self.scan.volume_claim if self.scan else str(self.dataset.params.get("claim", ""))
+        return self.scan.volume_claim if self.scan else self.dataset.volume_claim
 
     @property
     def barrier(self) -> str:

@@ -13,8 +13,13 @@ def parsed(content: bytes, name: str) -> FileManifest:
     try:
         return FileManifest.model_validate_json(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the whole file"
         raise ConfigError(
-            f"--manifest: {name}: is not a manifest of `generate`: {place}: {first['msg']}"
+            f"--manifest: {name}: is not a manifest of `generate`: {first_problem(error)}"
         ) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the place of the first wrong value in a file, and what is wrong with it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the whole file"
+    return f"{place}: {first['msg']}"

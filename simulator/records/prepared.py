@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from simulator import __version__
 from simulator.data.workloads.file import FileParams
 from simulator.errors import ConfigError
+from simulator.records.manifest import first_problem
 
 NAME = "file.json"
 """Of the description in the folder."""
@@ -50,10 +51,8 @@ def prepared_file(folder: Path, shown: str) -> PreparedFile:
             found = PreparedFile.model_validate_json(source.read(_MOST_BYTES))
         content = _content(folder)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the whole file"
         raise ConfigError(
-            f"--data: {shown}/{NAME}: is not of `prepare`: {place}: {first['msg']}"
+            f"--data: {shown}/{NAME}: is not a description of `prepare`: {first_problem(error)}"
         ) from error
     except OSError as error:
         raise ConfigError(

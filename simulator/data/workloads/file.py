@@ -175,11 +175,6 @@ class File(Workload):
         self._levels = lru_cache(maxsize=None)(self._read_levels)
 
     @property
-    def is_here(self) -> bool:
-        """Whether this process can read the rows."""
-        return self._folder.is_dir()
-
-    @property
     def time_rises(self) -> bool:
         """Rows are in the order of the file."""
         return False
@@ -195,7 +190,7 @@ class File(Workload):
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
         """Return how many cells of these rows are NULL, as long as the prepared folder exists."""
-        if not self.is_here:
+        if not self._folder.is_dir():
             return None
         names = {column.name for column in table.columns if column.nullable}
         nullable = [n for n, column in enumerate(self.params.columns) if column.name in names]

@@ -103,7 +103,7 @@ class IotDb(Database["IotDbSession"]):
             "a table's name with other characters than letters, digits and _ includes backquotes",
             "times finer than the server's timestamp_precision (default: ms) are refused",
             "the size on disk is unknown: the server reports a whole database, rounded and late",
-            "IoTDB 2.0.1-beta says NULL for the maximum of nothing but negative FLOAT or DOUBLE",
+            "IoTDB 2.0.1-beta returns NULL as the maximum of only negative FLOAT or DOUBLE values",
         ),
     )
     options_model: ClassVar[type[Options]] = IotDbOptions

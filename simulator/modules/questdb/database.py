@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr
 
@@ -153,7 +154,10 @@ class QuestDb(HttpDatabase[QuestSession]):
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
-        return found + self.options.excluded("gzip", "ca")
+        found += self.options.excluded("gzip", "ca")
+        if self.options.sends_by and (path := urlsplit(self.options.url).path):
+            found.append(f"client=driver: questdb's client takes no path in url, got {path}")
+        return found
 
     @property
     def changes(self) -> Changes:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from questdb import QuestDBError, Sender, TimestampNanos
 
 MODES = {DRIVER: "questdb's Sender over ILP/HTTP: one transaction of `row` calls"}
-
-
 _NOT_CONNECTED = "Connection refused"
 _REFUSED = re.compile(r'code("?): ?\1(invalid|request too large)\b')
 """Of the server's code: rows that it cannot take. It has others for what failed in it."""
@@ -52,18 +50,18 @@ def opened(options: HttpOptions, username: str | None, password: str | None) -> 
     tls: dict[str, Any] = {}
     if secure:
         tls = {"tls_verify": not options.insecure, "tls_roots": options.ca_file}
-    sender = Sender(
-        Protocol.Https if secure else Protocol.Http,
-        url.hostname or "",
-        url.port or (443 if secure else 80),
-        username=username,
-        password=password,
-        **tls,
-        auto_flush=False,
-        retry_timeout=0,
-        request_timeout=int(options.timeout_s * 1000),
-    )
     try:
+        sender = Sender(
+            Protocol.Https if secure else Protocol.Http,
+            url.hostname or "",
+            url.port or (443 if secure else 80),
+            username=username,
+            password=password,
+            **tls,
+            auto_flush=False,
+            retry_timeout=0,
+            request_timeout=int(options.timeout_s * 1000),
+        )
         sender.establish()  # type: ignore[no-untyped-call]
     except QuestDBError as error:
         raise NotConnected(f"questdb's client: {error}", "") from error

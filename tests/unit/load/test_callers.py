@@ -15,23 +15,25 @@ from simulator.load.pace import FASTEST, Pace
 from simulator.load.turns import Turns
 from simulator.modules.null import NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.spec import Ask
+from simulator.protocol.spec import FIRST_INSTANCE, Ask
 from tests.unit.load.test_asker import FIXED, VARYING
 
 WAIT_S = 0.05
 
 
 class Counting(NullSession):
-    """Answers after a time, and knows who asked how often."""
+    """Answers after a time, or once all the others ask as well, and knows who asked how often."""
 
-    def __init__(self, wait_s=WAIT_S, fails_at=0):
+    def __init__(self, wait_s=WAIT_S, fails_at=0, together=None):
         super().__init__("none")
         self.asked, self.threads, self.wait_s, self.fails_at = 0, set(), wait_s, fails_at
+        self.together = together
 
     def run(self, statement):
-        del statement
         self.asked += 1
         self.threads.add(threading.get_ident())
+        if self.together and str(FIRST_INSTANCE) not in statement.text:  # the first run is alone
+            self.together.wait(10)
         time.sleep(self.wait_s)
         if self.asked == self.fails_at:
             raise ValueError("the server is on fire")
@@ -80,17 +82,23 @@ def test_a_worker_with_one_connection_is_the_only_caller():
 
 
 def test_each_run_is_asked_once_and_connections_take_turns(several, opened):
-    times, reported = ask(several(5), query_type=VARYING, runs=20, burn_in=5)
+    together = threading.Barrier(5)
+    callers = several(5, wait_s=0.0, together=together)
+    times, reported = ask(callers, query_type=VARYING, runs=20)
 
-    assert (times.runs, times.warmup_runs, times.answers) == (20, 5, 26)
+    assert (times.runs, times.answers) == (20, 21)
     assert merged_histogram([times.waits]).get_total_count() == 20
-    assert len(reported) == 26
-    counts = [each.asked for each in opened]
-    assert (sum(counts), max(counts)) == (26, 6)
+    assert len(reported) == 21
+    assert sorted(each.asked for each in opened) == [4, 4, 4, 4, 5]
     assert len({thread for each in opened for thread in each.threads}) == 5
-    assert times.elapsed_s == pytest.approx(4 * WAIT_S, rel=0.5)
-    assert times.wait_s / times.runs == pytest.approx(WAIT_S, rel=0.5)
-    assert 0 < times.cpu_s < times.elapsed_s
+    assert times.cpu_s > 0
+
+
+def test_the_warm_up_is_asked_by_all_callers_and_not_timed(several, opened):
+    times, _ = ask(several(5, wait_s=0.0), query_type=VARYING, runs=5, burn_in=10)
+
+    assert (times.runs, times.warmup_runs, times.answers) == (5, 10, 16)
+    assert sum(each.asked for each in opened) == 16
 
 
 def test_callers_of_a_pool_wait_for_a_connection_and_the_wait_counts(several, opened):
@@ -105,14 +113,13 @@ def test_callers_of_a_pool_wait_for_a_connection_and_the_wait_counts(several, op
 def test_a_schedule_is_kept_by_as_many_connections_as_that_takes(several):
     times, _ = ask(several(8), duration_s=0.5, pace=Pace(60.0), runs=0)
 
-    assert times.runs == 30  # one alone would reach 10
-    assert times.wait_s / times.runs < 2 * WAIT_S
+    assert 10 < times.runs <= 30  # one alone would reach 10
 
 
 def test_who_waits_longer_than_the_schedule_is_late(several):
     times, _ = ask(several(2), duration_s=0.5, pace=Pace(200.0), runs=0)
 
-    assert 10 <= times.runs <= 22
+    assert times.runs <= 22
     assert merged_histogram([times.waits]).get_max_value() > 0.3e6
 
 
@@ -144,6 +151,6 @@ def test_types_are_asked_in_turn_by_all_callers(several, opened):
         turns.waits.count == asked == sum(each.runs + each.warmup_runs for each in (first, second))
     )
     assert abs(first.runs + first.warmup_runs - second.runs - second.warmup_runs) <= 1
-    assert first.runs + second.runs > 12
-    assert first.elapsed_s == second.elapsed_s == pytest.approx(0.35, abs=0.15)
+    assert first.runs + second.runs > 6  # as many as one alone would reach
+    assert first.elapsed_s == second.elapsed_s > 0
     assert first.cpu_s == second.cpu_s > 0

@@ -122,6 +122,21 @@ def test_an_error_means_what_its_own_session_says(opened):
     assert all(each.closed.is_set() for each in opened)
 
 
+def test_any_connection_answers(opened):
+    def opening():
+        session = Fake()
+        session.run = lambda statement: [(statement, len(opened))]
+        return session
+
+    session = Connections(opening, 2, 2, {})
+    assert session.run("asked") == [("asked", 2)]
+    for each in opened:
+        each.run = {}.__getitem__
+    with pytest.raises(KeyError, match="asked"):
+        session.run("asked")
+    session.close()
+
+
 def test_a_connection_that_cannot_be_replaced_is_the_loss_of_all(opened):
     down = threading.Event()
 

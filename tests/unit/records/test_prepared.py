@@ -1,5 +1,6 @@
 """The folder of a prepared file: what it is known by, in a pod and here, and what is refused."""
 
+import dataclasses
 import shutil
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from cli.files.keys import expect_key
 from cli.files.prepare import converted, kept, reopened
 from cli.files.request import Request
-from cli.planning.plan import collector_run
+from cli.planning.plan import collector_run, spec_of
 from cli.targets.config import Target
 from simulator.control.scanning import scanned
 from simulator.data.schema import PrimaryKey
@@ -48,7 +49,6 @@ def test_it_is_read_in_place_here(folder):
     params = kept(folder, PrimaryKey.CLIENT)
     assert (params.folder, params.kept, params.claim) == (str(folder), True, "")
     assert params.unique
-    assert File(params, 0, 0).is_here
 
 
 def test_a_pod_finds_it_in_its_volume_claim(folder, monkeypatch):
@@ -73,6 +73,9 @@ def test_pods_mount_the_claim_of_a_scan_and_of_the_rows(folder):
         update={"params": params.model_dump(mode="json")}
     )
     assert run_spec(workers=(), dataset=stored).volume_claim == "other"
+    here = dataclasses.replace(target, runner="local")
+    with pytest.raises(ConfigError, match=r"--runner local: the rows are in .*use --runner kube"):
+        spec_of(Work.QUERY, ("s", "1-q"), here, stored)
     assert run_spec(workers=()).volume_claim == ""
 
 
@@ -81,7 +84,10 @@ def test_pods_mount_the_claim_of_a_scan_and_of_the_rows(folder):
     [
         (lambda folder: (folder / "2.values").write_bytes(b"\0" * 24), "another SHA-256; copy"),
         (lambda folder: (folder / "2.values").unlink(), "expected .* with another SHA-256"),
-        (lambda folder: (folder / NAME).write_text("{}"), "is not of `prepare`: params: Field"),
+        (
+            lambda folder: (folder / NAME).write_text("{}"),
+            "not a description of `prepare`: params",
+        ),
         (shutil.rmtree, "No such file .*; expected a folder that `prepare`"),
     ],
 )
