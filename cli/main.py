@@ -74,8 +74,12 @@ class _Main(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their summaries, which `cli.reference` has collected."""
         known = table()["commands"]["commands"]
+        shown = [
+            (name, known[name]["help"] if name in known else _imported(name).get_short_help_str(80))
+            for name in self.list_commands(ctx)
+        ]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, known[name]["help"]) for name in self.list_commands(ctx)])
+            formatter.write_dl(shown)
 
 
 @click.group(

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from simulator.data.own_query import TextQuery
@@ -21,8 +22,8 @@ from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 _KEPT_VALUES = 1 << 20
 """Values of answers that are kept until the clock stops; more of them are sent before."""
 
-Record: TypeAlias = Callable[[int, int, int], None]
-"""Takes when a run began, its wait, and when it ended, in ns."""
+Record: TypeAlias = Callable[[int, int], None]
+"""Takes the wait of a run, and when it ended, in ns."""
 
 
 class Statements(Protocol):
@@ -120,7 +121,9 @@ class Asker:
             if due_ns == NEVER_NS:
                 break
             wait_until(due_ns, stop)
-            self.once(stop, report, due_ns if rate_per_s else None, meter.record)
+            # By when it was due: a stage may end before the run begins.
+            record = partial(meter.record, due_ns)
+            self.once(stop, report, due_ns if rate_per_s else None, record)
         self._callers.wait_for_all()
         cpu_s = self._callers.cpu_s() - cpu_s
         # What follows would disturb the others.
@@ -142,7 +145,7 @@ class Asker:
     def ask_first(self, stop: threading.Event, report: Report) -> None:
         """Run the type for the first time."""
 
-        def first(_: int, waited_ns: int, __: int) -> None:
+        def first(waited_ns: int, _: int) -> None:
             self._first_ns = waited_ns
 
         self._call(self._statements.first(), stop, report, None, first)
@@ -197,8 +200,8 @@ class Asker:
         """Have a free caller run an instance; the client's share of untimed ones is not kept."""
         if stop.is_set():
             raise Stopped
-        began_ns = time.perf_counter_ns()
-        since_ns = began_ns if due_ns is None else min(due_ns, began_ns)
+        now_ns = time.perf_counter_ns()
+        since_ns = now_ns if due_ns is None else min(due_ns, now_ns)
 
         def call(session: Session) -> None:
             before_s, start_ns = session.client_s, time.perf_counter_ns()
@@ -212,7 +215,7 @@ class Asker:
                     self._ended_ns = max(ended_ns, self._ended_ns)
                     self.waits.record(waited_ns)
                 if record:
-                    record(began_ns, waited_ns, ended_ns)
+                    record(waited_ns, ended_ns)
                 if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
                     self._answers.reported(report)
 

@@ -128,7 +128,7 @@ def _buffer() -> "array[int]":
 
 
 class _Stage:
-    """What began in one stage."""
+    """What was to begin in one stage."""
 
     def __init__(self) -> None:
         self.first_ns = self.last_ns = self.rows = self.count = 0
@@ -136,7 +136,7 @@ class _Stage:
 
 
 class StageMeter:
-    """Measures batches or queries of one worker by the stage in which they began."""
+    """Measures batches or queries of one worker by the stage in which they were to begin."""
 
     def __init__(self, stages: Sequence[LoadStage], start_ns: int) -> None:
         """Take when the first stage begins; the others follow without a gap."""
@@ -145,9 +145,9 @@ class StageMeter:
         self._stages = [_Stage() for _ in stages]
         self._waiting: list[tuple[int, int, int]] = []
 
-    def record(self, begin_ns: int, wait_ns: int, end_ns: int) -> None:
+    def record(self, due_ns: int, wait_ns: int, end_ns: int) -> None:
         """Record a query, which has waited for a part of its time."""
-        self._waiting.append((begin_ns, wait_ns, end_ns))
+        self._waiting.append((due_ns, wait_ns, end_ns))
         if len(self._waiting) == _BUFFER:
             self._fold()
 

@@ -64,10 +64,10 @@ class Turns:
         self._cpu_s = self._callers.cpu_s() - self._cpu_s
         wait_until(pace.end_ns(measured_ns), stop)  # what follows would disturb the others
 
-    def _record(self, _: int, waited_ns: int, __: int) -> None:
+    def _record(self, waited_ns: int, _: int) -> None:
         self.waits.record(waited_ns)
 
-    def _record_timed(self, _: int, waited_ns: int, ended_ns: int) -> None:
+    def _record_timed(self, waited_ns: int, ended_ns: int) -> None:
         self.waits.record(waited_ns)
         self._ended_ns = max(ended_ns, self._ended_ns)
 
