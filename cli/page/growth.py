@@ -17,7 +17,9 @@ from simulator.protocol.spec import Work
 
 _FEWEST = 3
 """Different numbers of series of a target, for a line that means something."""
-_NEWEST = ("lastpoint", "newest-per-series", "newest-per-device")
+_ONE = ("single-lastpoint", "single-last-loc")
+"""Queries for the newest row of one series."""
+_EACH = ("lastpoint", "newest-per-series", "newest-per-device")
 """Queries for the newest row of each series; of several tables behind the name of the table."""
 _Value = Callable[[Measured], float | None]
 
@@ -34,7 +36,8 @@ def pictures(group: Sequence[Measured]) -> Iterator[Picture]:
         return
     yield from _picture("Rate over the number of series", "rows/s", some, counts, _rate)
     yield from _picture("Memory of the server", "MiB", some, counts, _memory_mib)
-    yield from _picture("Newest row of each series, median", "ms", some, counts, _newest_ms)
+    yield from _picture("Newest row of one series, median", "ms", some, counts, _one_ms)
+    yield from _picture("Newest row of each series, median", "ms", some, counts, _each_ms)
 
 
 def series_of(result: Result) -> int:
@@ -55,11 +58,19 @@ def _memory_mib(each: Measured) -> float | None:
     return max(part.memory_bytes for part in used) / 2**20 if used else None
 
 
-def _newest_ms(each: Measured) -> float | None:
+def _one_ms(each: Measured) -> float | None:
+    return _median_ms(each, lambda query: query in _ONE)
+
+
+def _each_ms(each: Measured) -> float | None:
+    return _median_ms(each, lambda query: query.endswith(_EACH) and query not in _ONE)
+
+
+def _median_ms(each: Measured, is_wanted: Callable[[str], bool]) -> float | None:
     found = [
         value
         for row in each.summary.rows
-        if row.place.query and row.place.query.endswith(_NEWEST)
+        if row.place.query and is_wanted(row.place.query)
         if (value := row.value("p50_ms")) is not None
     ]
     return fmean(found) if found else None

@@ -104,7 +104,8 @@ class Cpu(Hosts):
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
-        """Return the types of TSBS under its names, and the number of rows."""
+        """Return the types of TSBS under its names, that of one host, and the number of rows."""
         (cpu,) = tables
-        drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms).of_tsbs()
-        return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
+        drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
+        own = drawn.of_tsbs() | drawn.single_lastpoint()
+        return {**own, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}

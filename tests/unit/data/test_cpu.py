@@ -130,9 +130,10 @@ def test_query_types_have_the_names_of_tsbs():
         "single-groupby-5-1-1", "single-groupby-5-1-12", "single-groupby-5-8-1",
         "cpu-max-all-1", "cpu-max-all-8", "cpu-max-all-32-24",
         "double-groupby-1", "double-groupby-5", "double-groupby-all",
-        "high-cpu-all", "high-cpu-1", "groupby-orderby-limit", "lastpoint", "count-cpu",
+        "high-cpu-all", "high-cpu-1", "groupby-orderby-limit", "single-lastpoint", "lastpoint",
+        "count-cpu",
     ]  # fmt: skip
-    assert len(askable(types())) == 17
+    assert len(askable(types())) == 18
     assert types(scale=31)["cpu-max-all-32-24"].problem.startswith("it asks about 32 hosts")
     assert types(hours=11)["double-groupby-1"].problem.startswith("it asks about 12 h")
 
@@ -170,6 +171,11 @@ def test_busy_rows_newest_rows_and_newest_minutes():
     assert busy.selection.compared == (Compared("usage_user", Operator.MORE, 90),)
     assert isinstance(last, NewestQuery)
     assert (last.tags, len(last.columns)) == (("hostname",), 10)
+    of_one = [types()["single-lastpoint"].instance(number) for number in range(9)]
+    hosts = {query.selection.one_of[0].values for query in of_one}
+    assert {query.columns for query in of_one} == {last.columns}
+    assert len(hosts) > 1
+    assert all(len(names) == 1 for names in hosts)
     assert (newest.newest, newest.bucket, newest.selection.since) == (5, MINUTE_MS, None)
     assert START_MS + HOUR_MS <= newest.selection.until <= START_MS + 30 * HOUR_MS
 

@@ -36,12 +36,12 @@ def inserted(target, scale, rows, memory_mib):
     return made.result([run], target=target, dataset=stored(scale), sweep_id=f"{target}-{scale}")
 
 
-def asked(target, scale, wait_ms):
+def asked(target, scale, wait_ms, query):
     times = QueryTimes(
-        name="lastpoint", first_s=0.1, runs=2, waits=made.histogram(wait_ms, wait_ms),
+        name=query, first_s=0.1, runs=2, waits=made.histogram(wait_ms, wait_ms),
         wait_s=0.1, client_s=0.0, elapsed_s=0.1, answers=1,
     )  # fmt: skip
-    verdict = QueryVerdict(name="lastpoint", statement="", tuned=False, verdict=VERIFIED)
+    verdict = QueryVerdict(name=query, statement="", tuned=False, verdict=VERIFIED)
     found = made.outcome(made.worker(0, rows=0, queries=(times,)), queries=(verdict,))
     run = made.run(found).model_copy(update={"metrics": None})
     return made.result(
@@ -76,11 +76,14 @@ def test_rate_and_memory_have_a_line_for_each_target_with_three_numbers_of_serie
     assert "series" in rate.svg
 
 
-def test_the_newest_rows_have_their_median():
-    results = [asked("a", scale, wait) for scale, wait in ((10, 1.0), (100, 2.0), (1000, 4.0))]
-    (newest,) = shown(*results)
+@pytest.mark.parametrize(
+    ("query", "of"), [("lastpoint", "each series"), ("single-lastpoint", "one series")]
+)
+def test_the_newest_rows_have_their_median(query, of):
+    waits = ((10, 1.0), (100, 2.0), (1000, 4.0))
+    (newest,) = shown(*(asked("a", scale, wait, query) for scale, wait in waits))
 
-    assert newest.title == "Newest row of each series, median"
+    assert newest.title == f"Newest row of {of}, median"
     assert [row[1] for row in newest.table.rows] == ["10", "100", "1,000"]
 
 

@@ -6,11 +6,14 @@ hours), `double-groupby-F` the mean of F fields by hour and host in 12 hours. `h
 `high-cpu-all` are the rows of 12 hours with more than 90 % in `usage_user`: a tenth of all rows.
 `lastpoint` is the newest row of each host. `groupby-orderby-limit` is the maximum of the last five
 minutes with rows before a random instant, which TSBS draws as the end of a random hour.
+`single-lastpoint`, of ours, is the newest row of one random host: its answer does not grow with the
+number of hosts.
 """
 
 from collections.abc import Mapping
 
 from simulator.data.query import (
+    EVERYTHING,
     Aggregate,
     AggregateQuery,
     Compared,
@@ -51,9 +54,12 @@ _NEWEST_MINUTES = 5
 
 def lastpoint(cpu: Table) -> dict[str, Query]:
     """Return the query of TSBS that is always the same."""
-    return {
-        "lastpoint": NewestQuery(cpu, ("hostname",), tuple(column.name for column in cpu.fields))
-    }
+    return {"lastpoint": _newest_rows(cpu)}
+
+
+def _newest_rows(cpu: Table, selection: Selection = EVERYTHING) -> NewestQuery:
+    fields = tuple(column.name for column in cpu.fields)
+    return NewestQuery(cpu, ("hostname",), fields, selection)
 
 
 class HostQueries:
@@ -109,6 +115,16 @@ class HostQueries:
             )
 
         return self._too_few(fields) or self._windows.type_of(name, hours, HOUR_MS, instance)
+
+    def single_lastpoint(self) -> dict[str, QueryType]:
+        """Return the type for the newest row of one host."""
+        parameters = Parameters(self._windows.seed, "single-lastpoint")
+
+        def instance(number: int) -> Query:
+            host = self._of(parameters, number, 1)
+            return _newest_rows(self._cpu, Selection((host,)))
+
+        return {"single-lastpoint": QueryType(instance)}
 
     def _too_few(self, fields: int) -> QueryType | None:
         having = len(self._cpu.fields)
