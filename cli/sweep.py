@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
 from cli.host.interrupts import Interrupts
 from cli.host.resources import AFTER, BEFORE, ResourceMeter, Resources
 from cli.planning.plan import PlannedRun
 from cli.report.warnings import warnings_of
-from cli.results.metrics import insert_metrics
+from cli.results.faults import Injected, Outage, outages_of
+from cli.results.metrics import insert_metrics, with_outages
 from cli.results.result import Manifest, Progress, Result, RunRecord
 from cli.results.result_files import ResultFile, now_utc
 from cli.runners.base import Runner
@@ -21,6 +23,17 @@ from simulator.protocol.verdict import Verdict
 _WRITE_EVERY_S = 5.0
 _WRITE_SHARE = 0.01
 """Most of the time that writing the progress may take: it may share cores with the database."""
+
+
+class Faults(Protocol):
+    """What makes the database fail in the measured part of runs."""
+
+    def follow(self, spec: RunSpec, event: Event) -> None:
+        """Begin with the measured part."""
+
+    def injected(self) -> tuple[Injected, ...]:
+        """End with the run, and return what was done."""
+
 
 Watch = Callable[[PlannedRun, Event], None]
 Redact = Callable[[str], str]
@@ -38,12 +51,14 @@ def run_sweep(  # noqa: PLR0913
     meter: ResourceMeter | None = None,
     before: Callable[[], str] | None = None,
     drop_caches: Callable[[], str] | None = None,
+    faults: Faults | None = None,
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
     `redact` removes credentials from messages, since a driver may repeat one. `meter` measures the
     resources of each run, and those of the machine at rest before and after it. `before` is called
-    before each run, and ends the sweep if it returns a cause; then `drop_caches` is.
+    before each run, and ends the sweep if it returns a cause; then `drop_caches` is. `faults` make
+    the database fail in each run.
     """
     try:
         file.write(result)
@@ -52,7 +67,7 @@ def run_sweep(  # noqa: PLR0913
                 return
             if drop_caches:
                 result.caches = drop_caches()
-            record = _Record(result, file, planned, meter)
+            record = _Record(result, file, planned, meter, faults)
             if meter:
                 meter.rest(BEFORE, lambda: interrupts.requested)
             outcome = _run(planned, runner, redact, watch, record)
@@ -113,9 +128,13 @@ class _Record:
         file: ResultFile,
         planned: PlannedRun,
         meter: ResourceMeter | None = None,
+        faults: Faults | None = None,
     ) -> None:
         self._result = result
         self._meter = meter
+        self._faults = faults
+        self.fault_problem = ""
+        """Why a fault could not be made, or undone."""
         self._file = file
         self._planned = planned
         self._manifest_before = result.manifest
@@ -143,6 +162,8 @@ class _Record:
         """Note the progress; write it when the phase changes, and every few seconds."""
         if self._meter:
             self._meter.follow(event)
+        if self._faults:
+            self._faults.follow(self._planned.spec, event)
         known = self._result.in_progress
         assert known
         noted: dict[str, object] = {"at": now_utc()}
@@ -167,6 +188,9 @@ class _Record:
     def finish(self, outcome: Outcome, logs: dict[str, str]) -> None:
         """Note the outcome."""
         spec, result = self._planned.spec, self._result
+        outages = self._outages(outcome)
+        workers = [each.model_copy(update={"waits_by_second": ()}) for each in outcome.workers]
+        outcome = outcome.model_copy(update={"workers": tuple(workers)})
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
         inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
@@ -183,13 +207,30 @@ class _Record:
                 level=self._planned.level,
                 stages=spec.clocking.stages,
                 outcome=outcome,
-                metrics=insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded)
+                metrics=with_outages(
+                    insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
+                    outages,
+                    outcome.verdict,
+                )
                 if inserts
                 else None,
+                outages=outages,
                 progress=None if reported else progress,
                 logs=logs if outcome.status == "failed" else {},
             )
         )
+
+    def _outages(self, outcome: Outcome) -> tuple[Outage, ...]:
+        """Return what the faults of the run did; they end with it."""
+        if not self._faults:
+            return ()
+        injected = self._faults.injected()
+        self.fault_problem = next((each.problem for each in injected if each.problem), "")
+        if not injected and outcome.status == "done":
+            self.fault_problem = (
+                "--fault: the measured part ended before it; use a longer --duration"
+            )
+        return outages_of(_of_inserts(outcome, self._planned.spec), injected)
 
 
 def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
@@ -219,6 +260,9 @@ def _run(
         code = error.exit_code if isinstance(error, BenchError) else BenchError.exit_code
         outcome = Outcome(status="failed", cause=redact(str(error)), exit_code=code, touched=False)
     record.finish(outcome, {name: redact(log) for name, log in runner.logs().items()})
+    if record.fault_problem and outcome.status == "done":
+        failed = {"status": "failed", "cause": redact(record.fault_problem)}
+        outcome = outcome.model_copy(update=failed)
     watch(planned, outcome)
     return outcome
 

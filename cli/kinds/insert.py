@@ -5,6 +5,7 @@ from typing import Any
 
 from cli.files.request import shown_options
 from cli.input.quantities import shown_time
+from cli.kinds.failing import fault_facts
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import writing_warnings
 from cli.planning import plan
@@ -115,6 +116,7 @@ class Insert(Kind[InsertOptions]):
         yield from super().facts(result)
         if most_s := result.configuration.get("warmup_until_steady_s"):
             yield from (("warm-up", text) for text in _until_steady(result, most_s))
+        yield from fault_facts(result)
         if together := [*self._together(result)]:
             yield "workers", "; ".join(together)
 

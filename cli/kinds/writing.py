@@ -36,7 +36,7 @@ def writing_warnings(result: Result) -> Iterator[str]:
         yield from _of_the_client(result, at, workers, metrics, keeps_rows=keeps_rows)
         yield from _of_the_runs(result, at, metrics)
         yield from _of_the_course(result, at, runs)
-        yield from _of_the_sends(at, runs)
+        yield from _of_the_sends(at, [run for run in runs if not run.outages])
     verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
     left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
     if left_out:
@@ -126,7 +126,10 @@ def _of_the_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterat
 
 
 def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield what is known about sends that failed at first, or whose outcome was unknown."""
+    """Yield what is known about sends that failed at first, or whose outcome was unknown.
+
+    Where something was made to fail, that is no surprise, and lines of its own say it.
+    """
     reports = [report for run in runs for report in run.outcome.workers]
     retried = sum(report.retried for report in reports)
     if retried:

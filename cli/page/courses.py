@@ -64,7 +64,7 @@ def _rates(each: Measured, most: int) -> Picture | None:
     marks = [
         Mark(found.at_s, found.what, style, found.is_failure)
         for style, run in zip(styles, runs, strict=True)
-        for found in marks_of(run.outcome)
+        for found in marks_of(run)
     ]
     title = f"{each.label}: rate over time"
     phases = {label: _spans(run) for label, run in zip(labels, runs, strict=True)}
@@ -164,7 +164,7 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
     rows = []
     for label, run in zip(labels, runs, strict=True):
         kinds: dict[str, list[Occurrence]] = defaultdict(list)
-        for found in marks_of(run.outcome):
+        for found in marks_of(run):
             kinds[found.what].append(found)
         for what, some in kinds.items():
             count = sum(found.count for found in some)

@@ -1,13 +1,16 @@
 """Everything that is wrong with the options of an insert. Pure."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import ValidationError
 
 from cli.host.capacity import too_many
+from cli.host.listener import elsewhere
 from cli.input.parameters import instant, is_end, option_of, parameters
 from cli.input.validation import problems_of
 from cli.planning.distribution import Split
+from cli.planning.faults import Fault
 from cli.planning.options import (
     DEFAULT_ROWS,
     LARGEST_BATCH_ROWS,
@@ -48,6 +51,7 @@ def option_problems(options: InsertOptions) -> list[str]:
         "--import": options.imports,
     }
     problems += stage_problems(options.stages, others, MOST_WORKERS)
+    problems += options.fault_problems(options.duration_s)
     if options.tables == 1 and options.tables_by is PartsBy.WORKER:
         problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")
     if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
@@ -153,6 +157,7 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")
     elif options.imports and target.runner != "local":
         found.append("--import: writes files, for which pods have no room; use --runner local")
+    found += _fault_problems(options, target, embedded=can.embedded, stores=can.stores)
     if options.imports and database.options.sends_by:
         found.append("--import: the database reads files, and no driver sends rows; use client=own")
     for name, own in (("--setup", options.setup), ("--teardown", options.teardown)):
@@ -162,6 +167,24 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     return found + worker_problems(
         workers, options.batch, target, force=force, connections=options.connections
     )
+
+
+def _fault_problems(
+    options: InsertOptions, target: Target, *, embedded: bool, stores: bool
+) -> Iterator[str]:
+    """Yield why the database cannot be made to fail."""
+    if not options.fault:
+        return
+    if embedded or not stores:
+        what = "is part of the workers" if stores else "stores nothing"
+        yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
+    elif options.fault is Fault.RESTART:
+        return
+    elif reason := elsewhere(target.options, embedded=False):
+        yield (
+            f"--fault {options.fault}: {reason}, and processes can be stopped on this machine only;"
+            f" use --fault {Fault.RESTART} with a command that does it there"
+        )
 
 
 def worker_problems(  # noqa: PLR0913

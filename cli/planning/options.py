@@ -14,6 +14,7 @@ from cli.input.parameters import as_given, option_of
 from cli.input.quantities import LONGEST_S, parse_count
 from cli.input.values import Count, Counts, InstantMs, Notation, Number, Parameters, Seconds
 from cli.planning.distribution import Split
+from cli.planning.faults import Faults
 from cli.planning.stages import Stages, counts_of, duration_of
 from cli.planning.statement_file import StatementsFile
 from cli.planning.workload_file import WorkloadName, class_of
@@ -332,7 +333,9 @@ class Statements(Options):
     """Carry out the statements in this file at the end of each run, also of one that has failed."""
 
 
-class Insert(Machine, Verification, Rows, Naming, Tables, Statements, Connecting, Sending, Load):
+class Insert(
+    Faults, Machine, Verification, Rows, Naming, Tables, Statements, Connecting, Sending, Load
+):
     """The options of `insert` that a plan has, too."""
 
     def options(
@@ -395,8 +398,10 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
         """Return the options for the result; None: means nothing for this workload."""
         found = self.configuration()
         imports = found.pop("imports")
+        unused = [] if self.fault else ["fault", "at", "every_s", "for_s"]
         return {
             **found,
+            **dict.fromkeys(unused),
             "table_prefix": self.table_prefix or None,
             "num_inserts": None if has_end or self.timed_s else self.rows_each,
             "split": self.split.value if has_end else None,

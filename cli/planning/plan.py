@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from cli.input.options import outside
 from cli.input.quantities import LONGEST_S
 from cli.planning.distribution import Load, worker_plans
+from cli.planning.faults import RETRY_FOR_S
 from cli.planning.options import InsertOptions
 from cli.planning.workload_file import class_of
 from cli.targets.config import Target
@@ -76,7 +77,7 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
 def verification(options: InsertOptions, database: Database) -> VerifyMode:
     """Return the level to verify at; UnverifiableError if asked of what stores nothing."""
     if database.capabilities.stores:
-        return options.verify or VerifyMode.COUNTS
+        return options.verify or (VerifyMode.FULL if options.fault else VerifyMode.COUNTS)
     if options.verify in (None, VerifyMode.NONE):
         return VerifyMode.NONE
     raise UnverifiableError(
@@ -133,7 +134,8 @@ def insert_runs(  # noqa: PLR0913
                 imports=options.imports,
                 clocking=clocking_of(options),
                 several=options.several,
-                retry_s=options.retry_for_s,
+                has_faults=options.fault is not None,
+                retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
                 clean=not keeps,
                 replace_tables=options.replace_tables,
                 setup=options.setup.statements if options.setup else (),

@@ -24,6 +24,7 @@ _NEVER = {
     "--table-prefix": "the records name their table",
     "--split": "each worker sends one part of the file",
     "--import": "the records of the file are sent in batches",
+    "--fault": "which rows a file leaves is not known before its end",
     **dict.fromkeys(("--time-column", "--tags", "--delimiter", "--time-format"), _TYPED),
 }
 """Options of `insert` that mean nothing with a file of records -> why."""

@@ -1,8 +1,10 @@
 """What happened in the timed part of a run besides its batches, by second."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from cli.results.faults import Outage
+from cli.results.result import RunRecord
 from simulator.protocol.events import Occurrence, Outcome
 
 _MOST_SECONDS = 6
@@ -24,8 +26,9 @@ def occurrences_of(outcome: Outcome) -> list[Occurrence]:
     return sorted([*outcome.occurrences, *of_workers], key=lambda each: each.at_s)
 
 
-def marks_of(outcome: Outcome) -> list[Occurrence]:
-    """Return the same, and when rows that were stored before were changed."""
+def marks_of(run: RunRecord) -> list[Occurrence]:
+    """Return the same, what was made to fail, and when stored rows were changed."""
+    outcome = run.outcome
     began_s = outcome.released_s or 0.0
     ends = [
         Occurrence(at_s=at_s - began_s, what=f"{each.name} {what}")
@@ -33,7 +36,18 @@ def marks_of(outcome: Outcome) -> list[Occurrence]:
         for each in worker.changes
         for at_s, what in ((each.started_s, "began"), (each.ended_s, "ended"))
     ]
-    return sorted([*occurrences_of(outcome), *ends], key=lambda each: each.at_s)
+    every = [*occurrences_of(outcome), *faults_of(run.outages), *ends]
+    return sorted(every, key=lambda each: each.at_s)
+
+
+def faults_of(outages: Sequence[Outage]) -> Iterator[Occurrence]:
+    """Yield when faults began and were undone, and when the rate was back."""
+    for each in outages:
+        yield Occurrence(at_s=each.began_s, what=each.fault, is_failure=True)
+        yield Occurrence(at_s=each.undone_s, what=f"{each.fault}: undone")
+        if each.recovery_s is not None:
+            at_s = each.began_s + each.recovery_s
+            yield Occurrence(at_s=at_s, what=f"{each.fault}: rate restored")
 
 
 def unlisted_failures(outcome: Outcome) -> int:

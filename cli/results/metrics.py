@@ -10,6 +10,7 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from cli.results.faults import Outage
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
@@ -17,6 +18,7 @@ from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
 from simulator.protocol.messages import WARMUP, ChangeTimes, QueryTimes, StageTimes, WorkerReport
 from simulator.protocol.sketch import counts_from, quantile_ms
+from simulator.protocol.verdict import Verdict
 
 _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
 """Phases of a run."""
@@ -91,6 +93,14 @@ class InsertMetrics(BaseModel):
     """On disk."""
     bits_per_value: float | None = None
     """On disk; a value is a cell that is not NULL."""
+    silent_s: float | None = None
+    """The longest time without an acknowledgement because of a fault; None: there was none."""
+    recovery_s: float | None = None
+    """The longest time from a fault until the rate was back; None: it was not, or no fault."""
+    outage_p99_ms: float | None = None
+    """Of the batches that were due meanwhile, of the worst fault."""
+    lost_rows: int | None = None
+    """Acknowledged and not stored; None: rows were not accounted for."""
     precision: Precision | None = None
     """How many bits the numbers with a fraction have; None: they are not drawn."""
     latency: Latency
@@ -104,6 +114,24 @@ class InsertMetrics(BaseModel):
     def stored_s(self) -> float | None:
         """The same, and the phase visible; None if that was not reached or not measured."""
         return _ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
+
+
+def with_outages(
+    metrics: InsertMetrics, outages: Sequence[Outage], verdict: Verdict | None
+) -> InsertMetrics:
+    """Return the numbers of a run with those of its faults."""
+    accounts = verdict.accounts if verdict else None
+    recoveries = [each.recovery_s for each in outages]
+    known = [each for each in recoveries if each is not None]
+    p99s = [each.p99_inside_ms for each in outages if each.p99_inside_ms is not None]
+    return metrics.model_copy(
+        update={
+            "silent_s": max((each.silent_s for each in outages), default=None),
+            "recovery_s": max(known) if known and len(known) == len(recoveries) else None,
+            "outage_p99_ms": max(p99s, default=None),
+            "lost_rows": accounts.lost if accounts else None,
+        }
+    )
 
 
 def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False) -> InsertMetrics:

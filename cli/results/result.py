@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from cli.host.machine import Machine
 from cli.host.resources import Resources
 from cli.results import kinds
+from cli.results.faults import Outage
 from cli.results.formats import FORMAT_VERSION
 from cli.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
@@ -70,6 +71,8 @@ class RunRecord(BaseModel):
     """The last progress of a run whose workers have not reported."""
     logs: dict[str, str] = {}
     """Last lines of what the processes wrote."""
+    outages: tuple[Outage, ...] = ()
+    """What was made to fail in it, and what that did (--fault)."""
     resources: Resources | None = None
     """What the machine, the client and the server used (--resources)."""
 

@@ -25,6 +25,7 @@ from cli.live.outputs import Output, Outputs
 from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates
 from cli.options.given import command_words
+from cli.planning.faults import Faults
 from cli.planning.options import Machine
 from cli.planning.plan import PlannedRun
 from cli.report import tables
@@ -36,6 +37,7 @@ from cli.results.result import Result
 from cli.results.result_files import ResultFile
 from cli.runners.choice import manifests, meter_for, runner_for
 from cli.running.before import Before, BeforeRun
+from cli.running.faults import Failing, Injector
 from cli.sweep import run_sweep
 from cli.targets.config import Target
 from cli.targets.packages import package_versions
@@ -55,6 +57,8 @@ class Sweep:
     drops_caches: bool = False
     before: BeforeRun | None = None
     """What runs before each run."""
+    failing: Failing | None = None
+    """How the database is made to fail in each run."""
 
     def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
         """Return the sweep with what this machine is to do before each run, by its options."""
@@ -66,7 +70,13 @@ class Sweep:
         if command:
             configuration["before_run"] = self.target.options.redact(command)
         before = BeforeRun(command, environment) if command else None
-        return replace(self, drops_caches=options.drop_caches, before=before)
+        failing = None
+        if isinstance(options, Faults) and options.fault:
+            failing = Failing(options, environment)
+            if options.restart_with:
+                shown = self.target.options.redact(options.restart_with)
+                configuration["restart_with"] = shown
+        return replace(self, drops_caches=options.drop_caches, before=before, failing=failing)
 
 
 def start(kind: str, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
@@ -136,6 +146,7 @@ def carried_out(  # noqa: PLR0913
                 meter=meter,
                 before=_before(sweep, cluster, interrupts, stack, quiet=quiet or as_json),
                 drop_caches=_dropping(target) if sweep.drops_caches else None,
+                faults=_injector(sweep, cluster, interrupts, stack),
             )
         yield
 
@@ -197,6 +208,15 @@ def _before(
         return None
     log = sweep.file.path.with_suffix(".log")
     return sweep.before.of(sweep.target, log, cluster, interrupts, stack=stack, quiet=quiet)
+
+
+def _injector(
+    sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack
+) -> Injector | None:
+    if not sweep.failing or not sweep.file.path:
+        return None
+    log = sweep.file.path.with_suffix(".log")
+    return sweep.failing.of(sweep.target, log, cluster, interrupts, stack)
 
 
 def _dropping(target: Target) -> Callable[[], str]:

@@ -29,6 +29,7 @@ _EXTRA, _CONFIG, _RUNNER = "--extra-option", "--config", "--runner"
 _REPLACE = "--replace-table"
 """What it drops is named again for each command."""
 _BEFORE_RUN = "--before-run"
+_RESTART_WITH = "--restart-with"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ def _with_before_run(path: Path, words: Sequence[str], given: str | None) -> tup
     A result may be somebody else's, and its command can do anything, so it is not simply repeated.
     """
     pairs = list(_pairs(words[1:]))
+    if any(name == _RESTART_WITH for name, _ in pairs):
+        raise ConfigError(
+            f"{path}: a command started its database again, which is not simply repeated; if you"
+            f" trust it, run `{command_line(words)}`"
+        )
     stored = next((value for name, value in pairs if name == _BEFORE_RUN), None)
     if stored and given is None:
         again = shlex.join([_BEFORE_RUN, stored])

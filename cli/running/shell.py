@@ -28,6 +28,8 @@ _READY_S = 60.0
 _POLL_S = 0.05
 _GRACE_S = 5.0
 _LAST_LINES = 5
+_WHEN_CLOSED = 'read -r; exec /bin/bash -euo pipefail -c "$1" < /dev/null'
+"""Waits for the end of the standard input, which comes too if the program that has it dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,28 +74,13 @@ class Shell:
     def run(self, command: str, *, stops: bool) -> Ran:
         """Run a command. With `stops`, it ends when the user asks to stop."""
         try:
-            variables = self._variables()
+            return self.later(command).now(stops=stops)
         except OSError as error:
             return Ran(f"{error.filename}: {error.strerror}")
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                ["/bin/bash", "-euo", "pipefail", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=self._folder,
-                env=variables,
-                start_new_session=True,  # Ctrl-C is for the command line
-            )
-            try:
-                ended = self._waited(process, stops=stops)
-            finally:
-                _end(process)
-                text = self._logged(command, output)
-        problem = ""
-        if ended or process.returncode:
-            problem = self.redact(f"`{command}`: {ended or f'exit code {process.returncode}'}")
-        return Ran(problem, tuple(text.splitlines()))
+
+    def later(self, command: str) -> "Later":
+        """Return a command that waits to be run; if this program dies before, it runs then."""
+        return Later(self, command, self._variables(), self._folder)
 
     def silence(self) -> str:
         """Wait until the database answers; return why it does not, or that the user stopped."""
@@ -115,7 +102,7 @@ class Shell:
             text = target.options.redact(text)
         return text
 
-    def _waited(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
+    def waited(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
         """Wait for a command; return why it was not waited for to its end."""
         deadline_s = time.monotonic() + _LONGEST_S
         while process.poll() is None:
@@ -126,7 +113,7 @@ class Shell:
             time.sleep(_POLL_S)  # a signal does not end `Popen.wait`
         return ""
 
-    def _logged(self, command: str, output: IO[bytes]) -> str:
+    def logged(self, command: str, output: IO[bytes]) -> str:
         """Add a command and its output to the log; return the output, without credentials."""
         output.seek(0)
         text = self.redact(output.read().decode(errors="replace"))
@@ -144,6 +131,42 @@ class Shell:
                 file = _kubeconfig(target, self._cluster, folder, self._environment)
                 self._environment["KUBECONFIG"] = str(file)
         return self._environment
+
+
+class Later:
+    """A command in a process of its own, which begins once its standard input is closed."""
+
+    def __init__(
+        self, shell: Shell, command: str, variables: Mapping[str, str], folder: Path
+    ) -> None:
+        self._shell, self._command = shell, command
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `now`
+        self._process = subprocess.Popen(
+            ["/bin/bash", "-c", _WHEN_CLOSED, "later", command],
+            stdin=subprocess.PIPE,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=variables,
+            start_new_session=True,  # Ctrl-C is for the command line
+        )
+
+    def now(self, *, stops: bool) -> Ran:
+        """Run it. With `stops`, it ends when the user asks to stop."""
+        process, command = self._process, self._command
+        assert process.stdin
+        process.stdin.close()
+        with self._output as output:
+            try:
+                ended = self._shell.waited(process, stops=stops)
+            finally:
+                _end(process)
+                text = self._shell.logged(command, output)
+        problem = ""
+        if ended or process.returncode:
+            found = f"`{command}`: {ended or f'exit code {process.returncode}'}"
+            problem = self._shell.redact(found)
+        return Ran(problem, tuple(text.splitlines()))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -152,6 +152,26 @@ _ALL = (
         picture="Client share of the time",
     ),
     Figure(
+        "silent_s", Unit.SECONDS, "Silent s",
+        "Longest time without an acknowledgement because of a fault (`--fault`).", _LOWER,
+        middle=max, compared=True,
+    ),
+    Figure(
+        "recovery_s", Unit.SECONDS, "Recovery s",
+        "Longest time from a fault until 95 % of the rate before it was reached again.", _LOWER,
+        middle=max, compared=True,
+    ),
+    Figure(
+        "outage_p99_ms", Unit.MILLISECONDS, "Outage p99 ms",
+        "99th percentile of the latency of batches that were due in that time.", _LOWER,
+        middle=max, compared=True,
+    ),
+    Figure(
+        "lost_rows", Unit.ROWS, "Lost rows",
+        "Rows that were acknowledged in a run with a fault, and are not stored.", _LOWER,
+        middle=max, compared=True,
+    ),
+    Figure(
         "overlap", Unit.SHARE, "Overlap",
         "Part of the timed part in which all workers were sending.", _HIGHER,
     ),

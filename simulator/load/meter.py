@@ -15,6 +15,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
+from simulator.load.outages import Outages
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
 from simulator.protocol.sketch import Counts, counts_of
 from simulator.protocol.spec import LoadStage
@@ -198,16 +199,21 @@ class Meter:
     """Records the batches of one worker; instants are time.perf_counter_ns()."""
 
     def __init__(
-        self, start_ns: int, warmup_s: float = 0.0, stages: Sequence[LoadStage] = ()
+        self,
+        start_ns: int,
+        warmup_s: float = 0.0,
+        stages: Sequence[LoadStage] = (),
+        outages: Outages | None = None,
     ) -> None:
         """Take when the clock starts; what is due in the warm-up after it is counted apart.
 
-        `stages` follow the warm-up.
+        `stages` follow the warm-up; `outages` follow the acknowledgements closely.
         """
         self.start_ns = start_ns
         self.measured_ns = start_ns + int(warmup_s * 1e9)
         """What is due from here on is measured."""
         self._stages = StageMeter(stages, self.measured_ns) if stages else None
+        self._outages = outages
         self._last_ns = start_ns
         self.rows = 0
         self.warmup_rows = 0
@@ -257,6 +263,8 @@ class Meter:
         _add(self._histogram, latencies[ends - latencies >= self.measured_ns])
         if self._stages:
             self._stages.add(ends - latencies, latencies, ends, counts)
+        if self._outages:
+            self._outages.add(latencies, ends)
         self._folded = self._folded.plus(latencies)
         seconds = (ends - self.start_ns) // 1_000_000_000
         rows = np.bincount(seconds, weights=counts).astype(np.int64)
@@ -304,4 +312,6 @@ class Meter:
             latency=self.latency() if self.sends else "",
             rows_by_second=self.rows_by_second()[:REPORTED_SECONDS],
             stages=self.stages(instant_s),
+            silences=self._outages.silences(instant_s) if self._outages else (),
+            waits_by_second=self._outages.waits() if self._outages else (),
         )

@@ -14,6 +14,7 @@ from simulator.load.connection import Connection, Stopped
 from simulator.load.delivery import Delivery
 from simulator.load.failures import Failures
 from simulator.load.meter import Meter, encoded_histogram
+from simulator.load.outages import Outages
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
 from simulator.load.preparing import Preparer
 from simulator.load.records import RecordReader
@@ -78,13 +79,17 @@ class Sender:
         warmup_s: float = 0.0,
         when_measured: Callable[[], object] = int,
         stages: Sequence[LoadStage] = (),
+        *,
+        closely: bool = False,
     ) -> None:
         """Start the clock; discard all measurements so far.
 
         `when_measured` is called when the measured part begins: now, or at the end of the warm-up,
-        before the first measured batch.
+        before the first measured batch. `closely`: also measure outages.
         """
-        meter = self.delivery.meter = Meter(time.perf_counter_ns(), warmup_s, stages)
+        start_ns = time.perf_counter_ns()
+        outages = Outages(start_ns) if closely else None
+        meter = self.delivery.meter = Meter(start_ns, warmup_s, stages, outages)
         self.failures.start(meter.start_ns)
         self.preparer.start()
         self.spent.start()

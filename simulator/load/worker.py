@@ -287,7 +287,9 @@ class Worker:
         spec = self._spec
         self._wait_for_all(spec.barrier)
         clocking, writers = spec.clocking, len(spec.inserts)
-        sender.start(clocking.warmup_s, self._run_clock.start, clocking.stages)
+        sender.start(
+            clocking.warmup_s, self._run_clock.start, clocking.stages, closely=spec.has_faults
+        )
         if spec.load.fresh_ms:
             self._log = sender.delivery.log = SendLog(DatasetReader(spec.dataset))
         self._timed = True

@@ -47,6 +47,9 @@ MOST_ANSWERS = 100
 """Answers that a worker asks about, or sends, in one message."""
 MOST_STAGES = 100
 """Of a run (--stages)."""
+MOST_SILENCES = 100
+"""A report lists the longest ones."""
+MOST_WAITS = 1 << 20
 _MOST_CHANGES = 10
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
@@ -305,6 +308,21 @@ class Timings(Message):
     """Without a connection, after one was lost; `send_s` includes it."""
 
 
+class Silence(Message):
+    """A time without an acknowledgement. Instants are in the collector's clock."""
+
+    began_s: float
+    """When the last batch before it was acknowledged."""
+    ended_s: float
+    """When the first batch after it was."""
+
+
+Waits: TypeAlias = Annotated[
+    tuple[tuple[Count, Bucket, BucketCount], ...], Field(max_length=MOST_WAITS), FailFast()
+]
+"""Second since the common start, bucket, and batches that were due then and took so long."""
+
+
 class Acknowledged(Message):
     """The batches of a worker that the database has acknowledged after the barrier."""
 
@@ -322,6 +340,10 @@ class Acknowledged(Message):
     """Acknowledged rows of each second, for the first week."""
     stages: ByStage = ()
     """The batches after the warm-up by the stage in which they began (--stages)."""
+    silences: Annotated[tuple[Silence, ...], Field(max_length=MOST_SILENCES)] = ()
+    """The longest ones, of a run with faults (--fault)."""
+    waits_by_second: Waits = ()
+    """Of such a run."""
 
 
 class Troubles(Message):

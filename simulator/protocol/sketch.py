@@ -27,10 +27,14 @@ def counts_of(durations_ns: NDArray[np.int64], weights: NDArray[np.int64] | None
 
     With weights, each counts so often.
     """
+    return np.bincount(buckets_of(durations_ns), weights, BUCKETS).astype(np.int64)
+
+
+def buckets_of(durations_ns: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the bucket of each duration."""
     micros = (durations_ns * 1e-3).astype(np.float32)
-    buckets = (micros.view(np.int32) >> _FRACTION_SHIFT) - _ONE
-    counts = np.bincount(np.clip(buckets, 0, BUCKETS - 1), weights, BUCKETS)
-    return counts.astype(np.int64)
+    buckets: NDArray[np.int32] = (micros.view(np.int32) >> _FRACTION_SHIFT) - _ONE
+    return np.clip(buckets, 0, BUCKETS - 1)
 
 
 def pairs_of(counts: Counts) -> tuple[tuple[int, int], ...]:

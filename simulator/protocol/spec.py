@@ -248,6 +248,8 @@ class RunSpec(BaseModel):
     """The folder of these files; empty: that of temporary files."""
     clocking: Clocking = Clocking()
     several: Several = Several()
+    has_faults: bool = False
+    """Whether something is made to fail meanwhile: outages are measured, and rows accounted for."""
     retry_s: float = 0.0
     """For how long a worker sends a batch again that was refused, and tries to replace a lost
     connection, at least; 0: a few times."""

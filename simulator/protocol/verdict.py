@@ -24,11 +24,13 @@ class Status(StrEnum):
     """A verdict in one word."""
 
     VERIFIED = "verified"
-    """Everything that was sent is stored, exactly once and unchanged."""
+    """Everything that was sent is stored, exactly once and unchanged; after faults everything that
+    was acknowledged, and of the rest each row is known to be stored or not."""
     MISMATCH = "mismatch"
     """Stored data or answers are wrong."""
     INCOMPLETE = "incomplete"
-    """Every acknowledged row is stored, but some of unknown outcome are not."""
+    """Every acknowledged row is stored, but some of unknown outcome are not; or some are lost, as
+    the server announces."""
     UNKNOWN = "unknown"
     UNCHECKED = "not checked"
     """The answers to a user's own queries, of which no truth is known."""
@@ -56,6 +58,29 @@ class Check(BaseModel):
     ok: bool | None
 
 
+class Accounts(BaseModel):
+    """What became of every row that was sent, and what else is stored."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kept: int
+    """Acknowledged and stored."""
+    lost: int
+    """Acknowledged and not stored."""
+    announced: bool
+    """Whether the server says that it may lose acknowledged rows, or does not say that it keeps
+    them."""
+    present: int
+    """Of unknown outcome, and stored."""
+    absent: int
+    """Of unknown outcome, and not stored."""
+    doubled: int
+    torn: int
+    """Stored in part."""
+    foreign: int
+    """Never sent, and stored."""
+
+
 class Verdict(BaseModel):
     """The result of all checks: mismatch beats incomplete, which beats unknown, then verified."""
 
@@ -70,6 +95,8 @@ class Verdict(BaseModel):
     """Rows whose send had no known outcome and that are stored."""
     uncertain_absent: int = 0
     """Rows whose send had no known outcome and that are not stored."""
+    accounts: Accounts | None = None
+    """Of a run with faults (--fault)."""
 
     @classmethod
     def of(
@@ -79,20 +106,27 @@ class Verdict(BaseModel):
         *,
         present: int = 0,
         absent: int = 0,
+        accounts: Accounts | None = None,
     ) -> "Verdict":
         """Return the verdict of the checks; without any check it is unknown.
 
-        `present` and `absent` count the rows of unknown outcome that are and are not stored.
+        `present` and `absent` count the rows of unknown outcome that are and are not stored. Where
+        all rows are accounted for, an absent one is as it should be: it was never acknowledged.
+        Rows that are lost as the server announces are missing, not wrong.
         """
+        missing, what = absent, "of unknown outcome: not stored"
+        if accounts:
+            missing = accounts.lost if accounts.announced else 0
+            what = "acknowledged, and lost as the server announces"
         wrong = [check for check in checks if check.ok is False]
         unknown = [check for check in checks if check.ok is None]
         status = Status.VERIFIED
         reasons = [f"{c.name}: expected {c.expected}, found {c.found}" for c in (wrong or unknown)]
         if wrong:
             status = Status.MISMATCH
-        elif absent:
+        elif missing:
             status = Status.INCOMPLETE
-            reasons.insert(0, f"{counted(absent, 'row')} of unknown outcome: not stored")
+            reasons.insert(0, f"{counted(missing, 'row')} {what}")
         elif unknown or not checks:
             status = Status.UNKNOWN
         reason = "; ".join(reasons[:_MAX_REASONS])
@@ -105,6 +139,7 @@ class Verdict(BaseModel):
             not_compared=tuple(not_compared),
             uncertain_present=present,
             uncertain_absent=absent,
+            accounts=accounts,
         )
 
     def beside(self, other: "Verdict") -> "Verdict":
@@ -117,4 +152,5 @@ class Verdict(BaseModel):
             not_compared=self.not_compared + other.not_compared,
             uncertain_present=self.uncertain_present + other.uncertain_present,
             uncertain_absent=self.uncertain_absent + other.uncertain_absent,
+            accounts=self.accounts or other.accounts,
         )

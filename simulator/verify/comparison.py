@@ -8,6 +8,7 @@ Every other row must be stored exactly once.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,30 +32,43 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import INTEGERS, Table
 from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
-from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
+from simulator.verify.accounting import STREAM_ROWS, Account, Accountant
 from simulator.verify.fingerprint import Fingerprint, buckets_of
 from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
 from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
 
-STREAM_ROWS = 20_000
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
 
 
-def verify(
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """That something was made to fail in the run."""
+
+    promised: bool
+    """Whether the server says that an acknowledged row survives it."""
+
+
+def verify(  # noqa: PLR0913
     database: Database,
     dataset: Dataset,
     uncertain: Sequence[RowRange],
     mode: VerifyMode,
     fold: Folding = fold_here,
+    *,
+    faults: Faults | None = None,
 ) -> Verdict:
-    """Compare what is stored with the dataset; rows of `uncertain` may be absent."""
+    """Compare what is stored with the dataset; rows of `uncertain` may be absent.
+
+    After faults every row is accounted for in mode `full`.
+    """
     try:
         with database.connect() as session:
             comparison = _Comparison(database, session, dataset, uncertain)
-            checks = comparison.checks(mode, fold)
+            checks = comparison.checks(mode, fold, faults)
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
@@ -65,6 +79,7 @@ def verify(
         comparison.not_compared,
         present=comparison.present,
         absent=comparison.absent,
+        accounts=comparison.accounts,
     )
 
 
@@ -89,6 +104,7 @@ class _Comparison:
         self.present = 0
         """Rows of `uncertain` that are stored."""
         self.absent = 0
+        self.accounts: Accounts | None = None
 
     def blocks(self, table: Table) -> Iterator[Block]:
         """Yield the dataset's rows of one table."""
@@ -103,9 +119,11 @@ class _Comparison:
         mine = [item.numbers() for item in self.uncertain if item.table == place]
         return np.concatenate([np.empty(0, np.int64), *mine])
 
-    def checks(self, mode: VerifyMode, fold: Folding) -> list[Check]:
+    def checks(self, mode: VerifyMode, fold: Folding, faults: Faults | None) -> list[Check]:
         """Compare every table."""
         tables = self.reader.tables
+        if faults and mode is VerifyMode.FULL:
+            return self._accounted(faults)
         if mode is VerifyMode.ROWS:
             return [self._number(table) for table in tables]
         found = truths([statistics_of(table) for table in tables], self.dataset, fold)
@@ -119,6 +137,19 @@ class _Comparison:
             if mode is VerifyMode.FULL:
                 checks.append(self.rows(table))
         return checks
+
+    def _accounted(self, faults: Faults) -> list[Check]:
+        """Account for the rows of every table."""
+        found = {}
+        for table in self.reader.tables:
+            maybe = self.maybe_of(table)
+            accountant = Accountant(self.database, self.session, self.dataset, table, maybe)
+            found[table.name] = accountant.account()
+        names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
+        total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
+        self.accounts = Accounts(announced=not faults.promised, **total)
+        self.present, self.absent = self.accounts.present, self.accounts.absent
+        return [_account_check(name, each, faults) for name, each in found.items()]
 
     def _number(self, table: Table) -> Check:
         """Compare the number of rows of a table."""
@@ -249,6 +280,17 @@ class _Comparison:
         for key, rows in expected.items():  # of equal rows the uncertain ones count as missing
             missing += sorted(rows, key=maybe.__contains__)[found[key] :]
         return sorted(missing), extra
+
+
+def _account_check(name: str, account: Account, faults: Faults) -> Check:
+    """Return whether what was acknowledged is stored, as promised, and nothing else is."""
+    is_kept = not account.lost or not faults.promised
+    return Check(
+        name=f"{name}: every row",
+        expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",
+        found=str(account),
+        ok=is_kept and not account.doubled and not account.foreign,
+    )
 
 
 def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from tests.published.elsewhere import addressed
 from tests.published.measuring import configured
 from tests.published.targets import targets
 from tests.servers import NotInstalled
+from tests.servers.base import Server
 from tests.servers.settings import Place
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,8 @@ class Line:
     folder: Path
     """Of the results."""
     environment: Mapping[str, str]
+    server: Server | None
+    """None: it is embedded, or runs elsewhere."""
 
     @property
     def module(self) -> str:
@@ -89,5 +92,8 @@ def print_table(
 @contextmanager
 def _line_on(target: str, place: Place) -> Iterator[Line]:
     """Start the server of a target, and yield the command line on it."""
-    with configured(target, place) as (config, environment), TemporaryDirectory() as name:
-        yield Line(target, config, Path(name), environment)
+    with (
+        configured(target, place) as (config, environment, server),
+        TemporaryDirectory() as name,
+    ):
+        yield Line(target, config, Path(name), environment, server)

@@ -20,6 +20,7 @@ from tests.published.records import measured, published
 from tests.published.table import picture, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
+from tests.servers.base import Server
 from tests.servers.elsewhere import Elsewhere
 from tests.servers.settings import Place
 
@@ -49,7 +50,7 @@ def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
 
 def _measured(target: str, place: Place, left_s: float) -> bool:
     """Measure a target; return whether it was neither interrupted nor out of time."""
-    with configured(target, place) as (config, environment):
+    with configured(target, place) as (config, environment, _):
         code = program("run", PLAN, f"--targets={target}", f"--config={config}",
                        f"--output={MEASURED / target}", "--timeout=10m",
                        f"--stop-after={left_s:.0f}s", environment=environment)  # fmt: skip
@@ -59,8 +60,13 @@ def _measured(target: str, place: Place, left_s: float) -> bool:
 
 
 @contextlib.contextmanager
-def configured(target: str, place: Place) -> Iterator[tuple[Path, Mapping[str, str]]]:
-    """Yield a configuration in which the target is a server of its own, and its environment."""
+def configured(
+    target: str, place: Place
+) -> Iterator[tuple[Path, Mapping[str, str], Server | None]]:
+    """Yield a configuration in which the target is a server of its own, its environment, and it.
+
+    None: the database is embedded, or runs elsewhere.
+    """
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     options = config["targets"][target]
     scratch = MEASURED / ".scratch"
@@ -69,19 +75,19 @@ def configured(target: str, place: Place) -> Iterator[tuple[Path, Mapping[str, s
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         path = scratch / "config.yaml"
-        reached, environment = _reached(place, options, stack)
+        reached, environment, server = _reached(place, options, stack)
         options |= {**reached, "runner": "local"}
         path.touch(mode=0o600)
         path.write_text(yaml.safe_dump(config, sort_keys=False))
-        yield path, environment
+        yield path, environment, server
 
 
 def _reached(
     place: Place, options: dict[str, Any], stack: contextlib.ExitStack
-) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """Start the server, if there is one; return the options that reach it, and environment."""
+) -> tuple[Mapping[str, Any], Mapping[str, str], Server | None]:
+    """Start the server, if there is one; return the options that reach it, environment, and it."""
     if not place.server:
-        return {"path": str((MEASURED / ".scratch" / "data").relative_to(ROOT))}, {}
+        return {"path": str((MEASURED / ".scratch" / "data").relative_to(ROOT))}, {}, None
     for name in ("username", "password", "token"):
         options.pop(name, None)
         options.pop(f"{name}_from", None)
@@ -89,12 +95,12 @@ def _reached(
         there = elsewhere()  # with the settings that it has
         name = database_on(there)
         stack.callback(there.drop_database, name)
-        return hidden(there.options(name))
+        return *hidden(there.options(name)), None
     server = place.started(size())
     server.first_port = _FIRST_PORT
     stack.enter_context(server)
     server.create_database(_DATABASE)
-    return server.options(_DATABASE), {}
+    return server.options(_DATABASE), {}, server
 
 
 def _elsewhere(place: Place) -> type[Elsewhere] | None:

@@ -1,6 +1,10 @@
 """Commands of the user's: what is kept and shown of them, and when they are given up."""
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -106,3 +110,31 @@ def test_a_stop_by_the_user_is_no_failure(tmp_path, stack):
     found = hook.of(TARGET, tmp_path / "x.log", CLUSTER, interrupts, stack=stack, quiet=True)
 
     assert found() == STOPPED
+
+
+def test_a_command_waits_until_it_is_to_run(shell, tmp_path):
+    later = shell.later("echo done > ran; echo said")
+    assert not (tmp_path / "ran").exists()
+    ran = later.now(stops=False)
+
+    assert (ran.problem, ran.output) == ("", ("said",))
+    assert (tmp_path / "ran").read_text() == "done\n"
+
+
+def test_a_command_that_waits_runs_if_the_program_dies(tmp_path):
+    program = f"""
+import os, signal
+from tests.unit.running import test_shell as t
+from pathlib import Path
+shell = t.Shell([t.TARGET], Path({str(tmp_path / "x.log")!r}), t.GIVEN, t.CLUSTER, t.Interrupts(),
+                stack=None, folder=Path({str(tmp_path)!r}))
+later = shell.later("echo done > ran")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    died = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
+    deadline_s = time.monotonic() + 10
+
+    assert died.returncode == -signal.SIGKILL
+    while not (tmp_path / "ran").exists() and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert (tmp_path / "ran").exists()

@@ -1,0 +1,49 @@
+"""When nothing was acknowledged, and how long batches took in each second: of runs with faults."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.protocol.messages import MOST_SILENCES, MOST_WAITS, Silence
+from simulator.protocol.sketch import BUCKETS, buckets_of
+
+_Numbers = NDArray[np.int64]
+
+
+class Outages:
+    """Follows the acknowledgements of one worker; instants are time.perf_counter_ns()."""
+
+    def __init__(self, start_ns: int) -> None:
+        self._start_ns = self._last_ns = start_ns
+        self._silences: list[tuple[int, int]] = []
+        """The longest so far: when they began and ended."""
+        self._waits: Counter[int] = Counter()
+        """Second x BUCKETS + bucket -> batches that were due then."""
+
+    def add(self, latencies_ns: _Numbers, ends_ns: _Numbers) -> None:
+        """Add batches by how long they took and when they were acknowledged, at least one."""
+        ends = np.sort(np.maximum(ends_ns, self._last_ns))  # those in flight end in any order
+        begins = np.concatenate([[self._last_ns], ends[:-1]])
+        longest = np.argsort(begins - ends, kind="stable")[:MOST_SILENCES]
+        found = zip(begins[longest].tolist(), ends[longest].tolist(), strict=True)
+        both = sorted([*self._silences, *found], key=lambda each: each[0] - each[1])
+        self._silences = both[:MOST_SILENCES]
+        self._last_ns = int(ends[-1])
+        seconds = (ends_ns - latencies_ns - self._start_ns) // 1_000_000_000
+        each = np.maximum(seconds, 0) * BUCKETS + buckets_of(latencies_ns)
+        keys, counts = np.unique(each, return_counts=True)
+        self._waits.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
+
+    def silences(self, instant_s: Callable[[int], float]) -> tuple[Silence, ...]:
+        """Return the longest ones in the order of time, by the collector's clock."""
+        return tuple(
+            Silence(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
+            for began_ns, ended_ns in sorted(self._silences)
+        )
+
+    def waits(self) -> tuple[tuple[int, int, int], ...]:
+        """Return second since the start, bucket of `simulator.protocol.sketch` and batches."""
+        found = sorted(self._waits.items())[:MOST_WAITS]
+        return tuple((*divmod(key, BUCKETS), count) for key, count in found)

@@ -1,0 +1,209 @@
+"""Databases that are paused, killed and restarted under load: outages, and rows accounted for."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg2
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_postgres import TARGET, reaching, rows
+from tests.servers import Postgres
+from tests.servers.restarting import restarter
+
+pytestmark = pytest.mark.server("postgres")
+
+STEADY = (*TARGET, "--workers=2", "--runs=1", "--batch=20", "--rate=2000", "--duration=8s")
+Wait = Callable[[Callable[[], Any]], Any]
+
+
+@pytest.fixture
+def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
+    return reaching(cli, server, server_database)
+
+
+@pytest.fixture
+def own() -> Iterator[Postgres]:
+    """A server of the test's own, whose acknowledged rows need not be on disk."""
+    with Postgres(synchronous_commit="off", wal_writer_delay="10s") as server:
+        server.create_database("bench")
+        yield server
+
+
+def test_a_paused_database_goes_on_and_keeps_every_row(pg: CommandLine) -> None:
+    done = pg.run("insert", *STEADY, "--fault=pause-database", "--at=2s", "--for=1500ms")
+
+    assert done.code == 0, done.err
+    (run,) = pg.results()[-1]["runs"]
+    (outage,) = run["outages"]
+    assert outage["began_s"] == pytest.approx(2.0, abs=1.0)
+    assert 1.5 <= outage["undone_s"] - outage["began_s"] < 4
+    assert outage["silent_s"] == pytest.approx(outage["undone_s"] - outage["began_s"], abs=0.7)
+    assert outage["p99_inside_ms"] > 500 > outage["p99_outside_ms"]
+    accounts = run["outcome"]["verdict"]["accounts"]
+    assert accounts["kept"] == run["metrics"]["rows"]
+    assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
+    assert run["metrics"]["silent_s"] == outage["silent_s"]
+    assert "waits_by_second" not in str(run) or not run["outcome"]["workers"][0]["waits_by_second"]
+    assert "pause-database: from " in done.out
+    assert f"rows after faults: {accounts['kept']:,} acknowledged, of which 0 lost" in done.out
+
+
+def test_a_killed_database_is_started_again_and_what_it_lost_is_counted(
+    cli: CommandLine, own: Postgres
+) -> None:
+    pg = reaching(cli, own, "bench")
+    with restarter(pg.folder, own.start) as command:
+        done = pg.run(
+            "insert", *STEADY, "--fault=kill-database", "--at=2s", "--for=500ms",
+            f"--restart-with={command}",
+        )  # fmt: skip
+        stored = rows(own, "bench", "SELECT count(*) FROM events")[0][0]
+
+    (run,) = pg.results()[-1]["runs"]
+    accounts = run["outcome"]["verdict"]["accounts"]
+    assert accounts["kept"] + accounts["present"] == stored
+    assert accounts["kept"] + accounts["lost"] == run["metrics"]["rows"]
+    assert (accounts["announced"], accounts["doubled"], accounts["foreign"]) == (True, 0, 0)
+    lost = accounts["lost"]
+    assert done.code == (1 if lost else 0), done.err
+    assert run["metrics"]["lost_rows"] == lost
+    assert pg.results()[-1]["configuration"]["restart_with"] == command
+    assert run["outages"][0]["silent_s"] > 0.5
+    if lost:
+        assert "acknowledged, and lost as the server announces" in done.out
+        assert not pg.results()[-1]["manifest"]["complete"]
+
+
+def test_a_loss_against_the_promise_is_found(
+    pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
+) -> None:
+    """Rows are deleted behind the back of a server that promises to keep them."""
+    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=4s", "--for=500ms")
+
+    def deleted() -> bool:
+        exists = "SELECT to_regclass('events')"
+        if not rows(server, server_database, exists)[0][0]:
+            return False
+        delete = (
+            "WITH gone AS (DELETE FROM events WHERE id IN (SELECT id FROM events LIMIT 30)"
+            " RETURNING 1), done AS (SELECT count(*) FROM gone) SELECT * FROM done"
+        )
+        return bool(changed(server, server_database, delete))
+
+    eventually(deleted)
+    done = pg.finish(running)
+
+    assert done.code == 3, done.err
+    (run,) = pg.results()[-1]["runs"]
+    assert run["outcome"]["verdict"]["accounts"]["lost"] == 30
+    assert run["outcome"]["verdict"]["status"] == "mismatch"
+    assert "of which 30 lost (against its promise)" in done.out
+
+
+def changed(server: Postgres, database: str, statement: str) -> int:
+    """Run a statement that changes rows, committed; return how many."""
+    connection = psycopg2.connect(server.connection_string(database), password=server.password)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return int(cursor.fetchall()[0][0])
+    finally:
+        connection.close()
+
+
+def test_a_paused_database_goes_on_if_the_command_line_is_killed(
+    pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
+) -> None:
+    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=1s", "--for=6s")
+    eventually(lambda: all(map(_is_stopped, server.processes())))
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate()
+
+    eventually(lambda: not any(map(_is_stopped, server.processes())))
+    assert rows(server, server_database, "SELECT 1") == [(1,)]
+    eventually(lambda: not pg.processes())
+
+
+def _is_stopped(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_STOPPED
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_command_that_does_not_start_it_fails_the_run(pg: CommandLine) -> None:
+    done = pg.run(
+        "insert", *STEADY, "--fault=restart-database", "--at=1s",
+        "--restart-with=echo no such unit; exit 5",
+    )  # fmt: skip
+
+    assert done.code == 1
+    assert "failed: `echo no such unit; exit 5`: exit code 5" in done.out
+    assert pg.leftovers() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--target=sqlite", "--fault=kill-database", "--duration=9s"), "is part of the workers"),
+        (("--target=null", "--fault=kill-database", "--duration=9s"), "stores nothing"),
+        ((*TARGET, "--fault=kill-database"), "add --duration"),
+        ((*TARGET, "--at=3s"), "add --fault"),
+        ((*TARGET, "--fault=restart-database", "--duration=9s"), "--restart-with 'systemctl"),
+        ((*TARGET, "--fault=kill-database", "--duration=9s", "--data=x", "--data-format=influx"),
+         "which rows a file leaves"),
+        (("--target=postgresql", "--runner=local", "--fault=kill-database", "--duration=9s",
+          "--extra-option=connection_string=host=192.0.2.1 dbname=x"), "is on another host"),
+    ],
+)  # fmt: skip
+def test_what_cannot_fail_is_refused_before_anything_starts(
+    pg: CommandLine, given: tuple[str, ...], said: str
+) -> None:
+    done = pg.run("insert", "--workers=1", *given)
+
+    assert done.code == 2
+    assert said in done.err
+    assert pg.results() == []
+
+
+def test_a_result_does_not_repeat_the_command_that_restarts(pg: CommandLine) -> None:
+    inserted = pg.run(
+        "insert", *STEADY, "--fault=restart-database", "--at=1s", "--restart-with=true",
+    )  # fmt: skip
+    (path,) = pg.output.glob("*insert*.json")
+    done = pg.run("repeat", str(path))
+
+    assert inserted.code == 0, inserted.err
+    assert done.code == 2
+    assert "a command started its database again, which is not simply repeated" in done.err
+
+
+def test_a_plan_repeats_faults(pg: CommandLine) -> None:
+    (pg.folder / "plan.yaml").write_text(
+        "name: faults\ntargets: [postgresql]\nrepeats: 2\nsettings:\n"
+        "  - {name: paused, insert: {workers: 1, batch: 100, rate: 2k, duration: 4s,"
+        " fault: pause-database, at: 25%, for: 500ms}}\n"
+    )
+    began_s = time.monotonic()
+    done = pg.run("run", "plan.yaml", "--config", str(config_of(pg)), f"--output={pg.output}")
+
+    assert done.code == 0, done.err
+    results = [each for each in pg.results() if each["kind"] == "insert"]
+    assert [len(each["runs"][0]["outages"]) for each in results] == [1, 1]
+    assert time.monotonic() - began_s < 120
+
+
+def config_of(pg: CommandLine) -> Path:
+    path = pg.folder / "config.yaml"
+    path.write_text(
+        "targets:\n  postgresql:\n    module: postgres\n    runner: local\n"
+        "    connection_string: ${BENCH_POSTGRES}\n"
+    )
+    return path
