@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
+.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick outages quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 # Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
@@ -69,6 +69,9 @@ faults-quick: .venv/ready-dev
 
 faults: .venv/ready-dev ## kill, stop and cut off processes at random moments; 200 cells, or ARGS="--seed 7 --cell 12"
 	$(BIN)/python -m tests.faults $(ARGS)
+
+outages: .venv/ready-dev ## what faults do to each database, as a table; an hour with every server
+	$(BIN)/python tests/perf/outages.py
 
 faults-cluster: .venv/ready-dev ## the same with pods, nodes and the API server of a test cluster; 22 cells
 	$(BIN)/python -m tests.faults.cluster $(ARGS)

@@ -31,11 +31,15 @@ def _outage(outage: Outage) -> str:
         f"the first one {outage.first_after_s:.2f} s after its end",
         back,
     ]
+    until = (
+        f"until latency was back, after {outage.settled_s:.1f} s,"
+        if outage.settled_s is not None
+        else "from then on"
+    )
     if outage.p99_inside_ms is not None and outage.p99_outside_ms is not None:
         parts.append(
-            f"p99 {_shown(outage.p99_inside_ms)} ms until then and"
-            f" {_shown(outage.p99_outside_ms)} ms"
-            " otherwise"
+            f"p99 {_shown(outage.p99_inside_ms)} ms {until} and"
+            f" {_shown(outage.p99_outside_ms)} ms otherwise"
         )
     return "; ".join(parts)
 

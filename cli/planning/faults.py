@@ -79,12 +79,11 @@ class Faults(Options):
 
     def fault_problems(self, duration_s: float) -> list[str]:
         """Return what does not go together; the measured part ends after so long, or 0: by rows."""
-        own = [each for each in Faults.declared().values() if each.field != "fault"]
-        given = [each.names[0] for each in own if each.names[0] in self.given]
         if not self.fault:
             return [
-                f"{name}: says how the database fails; add --fault, or leave it out"
-                for name in given
+                f"{each.names[0]}: says how the database fails; add --fault, or leave it out"
+                for field, each in Faults.declared().items()
+                if getattr(self, field) != each.info.get_default()
             ]
         if not duration_s:
             return ["--fault: workers go on for a known time meanwhile; add --duration, such as 1m"]

@@ -1,9 +1,9 @@
 """Faults in results: when they were, and what they did to the acknowledgements. Pure."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from simulator.protocol.events import Outcome
@@ -12,9 +12,11 @@ from simulator.protocol.sketch import BUCKETS, quantile_ms
 
 RECOVERED = 0.95
 """Part of the rate before a fault that is reached again."""
+_SETTLED = 2.0
 _OVER_S = 3
 """Seconds over which a rate is compared with that before."""
 _Interval = tuple[float, float]
+_Seconds = tuple[int, int | None]
 
 
 class Injected(BaseModel):
@@ -45,9 +47,12 @@ class Outage(BaseModel):
     recovery_s: float | None
     """From its beginning until 95 % of the rate before was reached again, over 3 s or what is left
     of the run; None: not within the run."""
+    settled_s: float | None
+    """From its beginning until the rate was back and the median latency was at most twice that
+    before, by the second in which batches were due; None: not within the run."""
     rows_per_s_before: float
     p99_inside_ms: float | None
-    """Of the batches that were due from its beginning until the rate was back."""
+    """Of the batches that were due from its beginning until then."""
     p99_outside_ms: float | None
     """Of all batches of the measured part that were due in no such time."""
 
@@ -55,80 +60,86 @@ class Outage(BaseModel):
 def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, ...]:
     """Return what each fault did to the inserts of a run."""
     workers = [each for each in outcome.workers if each.rows]
-    start_s = outcome.released_s
-    if start_s is None or not workers or not injected:
+    if outcome.released_s is None or not workers:
         return ()
-    rates = _rates(workers)
-    silent = [(began - start_s, ended - start_s) for began, ended in _silences(workers)]
-    begins = [each.began_s - start_s for each in injected]
-    measured_s = min(each.started_s or start_s for each in workers) - start_s
-    from_s = [measured_s, *begins]
-    ended_s = max(each.ended_s or start_s for each in workers) - start_s
-    until_s = [*begins[1:], ended_s]
-    spans = [
-        _recovery(rates, silent, before_s, began_s, end_s)
-        for before_s, began_s, end_s in zip(from_s, begins, until_s, strict=False)
-    ]
-    inside = [(int(begins[n]), int(ended)) for n, (ended, _, _) in enumerate(spans)]
-    sketches = _Sketches(workers, int(measured_s))
-    outside_ms = sketches.p99_outside_ms(inside)
-    found = []
-    for each, span, within, limit_s in zip(injected, spans, inside, until_s, strict=True):
-        began_s, undone_s = each.began_s - start_s, each.undone_s - start_s
-        ended_s, before, is_back = span
-        mine = [gap for gap in silent if gap[1] > began_s and gap[0] < limit_s]
-        after = (end - undone_s for begin, end in mine if begin <= undone_s < end)
-        found.append(
-            Outage(
-                fault=each.fault,
-                began_s=began_s,
-                undone_s=undone_s,
-                silent_s=max((end - begin for begin, end in mine), default=0.0),
-                first_after_s=next(after, 0.0),
-                recovery_s=ended_s - began_s if is_back else None,
-                rows_per_s_before=before,
-                p99_inside_ms=sketches.p99_inside_ms(within),
-                p99_outside_ms=outside_ms,
-            )
+    course, found = _Course(workers, outcome.released_s), list[Outage]()
+    before_s = course.measured_s
+    for number, each in enumerate(injected):
+        following = injected[number + 1 :]
+        until_s = following[0].began_s - course.start_s if following else course.ended_s
+        found.append(course.outage(each, before_s, until_s))
+        before_s = found[-1].began_s + (found[-1].settled_s or 0.0)
+    outside_ms = course.sketches.p99_outside_ms([_inside(each) for each in found])
+    return tuple(each.model_copy(update={"p99_outside_ms": outside_ms}) for each in found)
+
+
+def _inside(outage: Outage) -> _Seconds:
+    """Return the first second of an outage, and the first one after it; None: it has no end."""
+    began = int(outage.began_s)
+    if outage.settled_s is None:
+        return began, None
+    return began, max(round(outage.began_s + outage.settled_s), began + 1)
+
+
+class _Course:
+    """When the workers of a run had acknowledgements, in seconds since the common start."""
+
+    def __init__(self, workers: Sequence[WorkerReport], start_s: float) -> None:
+        self.start_s = start_s
+        self.measured_s = min(each.started_s or start_s for each in workers) - start_s
+        self.ended_s = max(each.ended_s or start_s for each in workers) - start_s
+        self.sketches = _Sketches(workers, int(self.measured_s))
+        self._silent = [(began - start_s, end - start_s) for began, end in _silences(workers)]
+        self._rates = np.zeros(max(len(each.rows_by_second) for each in workers), np.int64)
+        for each in workers:
+            self._rates[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
+
+    def outage(self, injected: Injected, before_s: float, until_s: float) -> Outage:
+        """Return what a fault did until a time; the rate before it is known from another on."""
+        began_s, undone_s = injected.began_s - self.start_s, injected.undone_s - self.start_s
+        before = self._rates[math.ceil(before_s) : int(began_s)]
+        rate = float(before.mean()) if len(before) else 0.0
+        quiet_from_s, quiet_until_s = self._longest_silence(began_s, until_s)
+        after = (end - undone_s for begin, end in self._silent if begin <= undone_s < end)
+        back = self._back(rate, quiet_until_s, until_s)
+        settled = None
+        if back is not None:
+            settled = self.sketches.settled((int(before_s), int(began_s)), back, int(until_s))
+        found = Outage(
+            fault=injected.fault,
+            began_s=began_s,
+            undone_s=undone_s,
+            silent_s=quiet_until_s - quiet_from_s,
+            first_after_s=next(after, 0.0),
+            recovery_s=None if back is None else back - began_s,
+            settled_s=None if settled is None else settled - began_s,
+            rows_per_s_before=rate,
+            p99_inside_ms=None,
+            p99_outside_ms=None,
         )
-    return tuple(found)
+        inside_ms = self.sketches.p99_inside_ms(_inside(found))
+        return found.model_copy(update={"p99_inside_ms": inside_ms})
 
+    def _longest_silence(self, began_s: float, until_s: float) -> _Interval:
+        """Return the one that overlaps with a time; of no length, if there is none."""
+        mine = [each for each in self._silent if each[1] > began_s and each[0] < until_s]
+        return max(mine, key=lambda each: each[1] - each[0], default=(began_s, began_s))
 
-def _recovery(
-    rates: NDArray[np.int64],
-    silent: Sequence[_Interval],
-    from_s: float,
-    began_s: float,
-    until_s: float,
-) -> tuple[float, float, bool]:
-    """Return when the rate is back, the rate before, and whether it is back in this time."""
-    before = rates[int(np.ceil(from_s)) : int(began_s)]
-    rate = float(before.mean()) if len(before) else 0.0
-    quiet_until_s = max(
-        (end for begin, end in silent if begin < until_s and end > began_s), default=began_s
-    )
-    last = int(until_s)  # what follows is no whole second
-    for second in range(int(np.ceil(quiet_until_s)), last):
-        if rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * rate:
-            return float(second), rate, True
-    return until_s, rate, False
-
-
-def _rates(workers: Sequence[WorkerReport]) -> NDArray[np.int64]:
-    """Return the rows that all workers had acknowledged in each second since the common start."""
-    total = np.zeros(max(len(each.rows_by_second) for each in workers), np.int64)
-    for each in workers:
-        total[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
-    return total
+    def _back(self, rate: float, from_s: float, until_s: float) -> int | None:
+        """Return the first second from which on the rate is back; None: it is not in this time."""
+        last = int(until_s)  # what follows is no whole second
+        for second in range(math.ceil(from_s), last):
+            if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * rate:
+                return second
+        return None
 
 
 def _silences(workers: Sequence[WorkerReport]) -> list[_Interval]:
     """Return when no worker had an acknowledgement, of the longest such times of each."""
-    found: list[_Interval] = [(silence.began_s, silence.ended_s) for silence in workers[0].silences]
-    for worker in workers[1:]:
-        mine = [(each.began_s, each.ended_s) for each in worker.silences]
-        found = [*_common(found, mine)]
-    return found
+    first, *others = ([(each.began_s, each.ended_s) for each in w.silences] for w in workers)
+    for mine in others:
+        first = [*_common(first, mine)]
+    return first
 
 
 def _common(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[_Interval]:
@@ -151,13 +162,23 @@ class _Sketches:
                 self._counts[second, bucket] += count
         self._counts[:first] = 0
 
-    def p99_inside_ms(self, span: tuple[int, int]) -> float | None:
-        """Return that of the seconds from the first one to the last one, which is left out."""
-        return quantile_ms(self._counts[span[0] : max(span[1], span[0] + 1)].sum(axis=0), 0.99)
+    def settled(self, before: tuple[int, int], first: int, last: int) -> int | None:
+        """Return the first second of some with latencies as before; None: no one has."""
+        before_ms = quantile_ms(self._counts[slice(*before)].sum(axis=0), 0.5)
+        for second in range(first, last):
+            found = self._counts[second].sum() if second < len(self._counts) else 0
+            found_ms = quantile_ms(self._counts[second], 0.5) if found else None
+            if before_ms is None or found_ms is None or found_ms <= _SETTLED * before_ms:
+                return second
+        return None
 
-    def p99_outside_ms(self, spans: Sequence[tuple[int, int]]) -> float | None:
+    def p99_inside_ms(self, span: _Seconds) -> float | None:
+        """Return that of the seconds from the first one to the one after the last."""
+        return quantile_ms(self._counts[slice(*span)].sum(axis=0), 0.99)
+
+    def p99_outside_ms(self, spans: Sequence[_Seconds]) -> float | None:
         """Return that of all other seconds."""
         kept = np.ones(len(self._counts), np.bool_)
-        for begin, end in spans:
-            kept[begin : max(end, begin + 1)] = False
+        for span in spans:
+            kept[slice(*span)] = False
         return quantile_ms(self._counts[kept].sum(axis=0), 0.99)

@@ -1,5 +1,6 @@
 """When nothing was acknowledged, and how long batches took in each second: of runs with faults."""
 
+import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -26,10 +27,10 @@ class Outages:
         """Add batches by how long they took and when they were acknowledged, at least one."""
         ends = np.sort(np.maximum(ends_ns, self._last_ns))  # those in flight end in any order
         begins = np.concatenate([[self._last_ns], ends[:-1]])
-        longest = np.argsort(begins - ends, kind="stable")[:MOST_SILENCES]
+        longest = np.argsort(begins - ends, kind="stable")[: MOST_SILENCES - 1]
         found = zip(begins[longest].tolist(), ends[longest].tolist(), strict=True)
         both = sorted([*self._silences, *found], key=lambda each: each[0] - each[1])
-        self._silences = both[:MOST_SILENCES]
+        self._silences = both[: MOST_SILENCES - 1]
         self._last_ns = int(ends[-1])
         seconds = (ends_ns - latencies_ns - self._start_ns) // 1_000_000_000
         each = np.maximum(seconds, 0) * BUCKETS + buckets_of(latencies_ns)
@@ -37,10 +38,14 @@ class Outages:
         self._waits.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
 
     def silences(self, instant_s: Callable[[int], float]) -> tuple[Silence, ...]:
-        """Return the longest ones in the order of time, by the collector's clock."""
+        """Return the longest ones in the order of time, by the collector's clock.
+
+        The last one lasts until now: the database may have answered no more.
+        """
+        found = [*self._silences, (self._last_ns, max(time.perf_counter_ns(), self._last_ns))]
         return tuple(
             Silence(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
-            for began_ns, ended_ns in sorted(self._silences)
+            for began_ns, ended_ns in sorted(found)
         )
 
     def waits(self) -> tuple[tuple[int, int, int], ...]:

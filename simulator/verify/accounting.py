@@ -1,4 +1,4 @@
-"""Accounts for every row of a table: which of those that were sent are stored, and what else is.
+"""Accounts for every row of a table: which rows that were sent are stored, and what else is.
 
 A row that was acknowledged is present or lost; one whose outcome is unknown is present or absent.
 Rows are compared by their hash, in passes, so that memory is bounded.

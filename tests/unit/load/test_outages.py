@@ -29,8 +29,9 @@ def of_batches(batches, parts=1):
 
 def test_a_silence_lasts_from_one_acknowledgement_to_the_next():
     ends = [START_NS + each * SECOND for each in (1, 2, 9, 10)]
-    found = of_batches([(end - MS, end) for end in ends]).silences(seconds)
+    *found, last = of_batches([(end - MS, end) for end in ends]).silences(seconds)
 
+    assert last.began_s == 17.0  # the database may have answered no more
     assert max((each.ended_s - each.began_s, each.began_s) for each in found) == (7.0, 9.0)
     assert [each.began_s for each in found] == [7.0, 8.0, 9.0, 16.0]
 
@@ -46,7 +47,7 @@ def test_nothing_depends_on_how_batches_are_folded(waits, parts):
     whole, folded = of_batches(batches), of_batches(batches, parts)
 
     assert folded.waits() == whole.waits()
-    assert folded.silences(seconds) == whole.silences(seconds)
+    assert folded.silences(seconds)[:-1] == whole.silences(seconds)[:-1]
     assert sum(count for _, _, count in whole.waits()) == len(waits)
 
 
@@ -54,7 +55,7 @@ def test_batches_in_flight_end_in_any_order():
     batches = [(START_NS, START_NS + 5 * SECOND), (START_NS, START_NS + SECOND)]
     found = of_batches(batches).silences(seconds)
 
-    assert [(each.began_s, each.ended_s) for each in found] == [(7.0, 8.0), (8.0, 12.0)]
+    assert [(each.began_s, each.ended_s) for each in found[:2]] == [(7.0, 8.0), (8.0, 12.0)]
 
 
 def test_only_the_longest_silences_are_kept():
@@ -63,8 +64,8 @@ def test_only_the_longest_silences_are_kept():
     found = of_batches([(int(end), int(end)) for end in ends], 7).silences(seconds)
 
     assert len(found) == MOST_SILENCES
-    shortest = min(each.ended_s - each.began_s for each in found)
-    assert round(shortest * 1000) == lengths[-MOST_SILENCES]
+    shortest = min(each.ended_s - each.began_s for each in found[:-1])
+    assert round(shortest * 1000) == lengths[1 - MOST_SILENCES]
 
 
 def test_a_meter_follows_them_if_it_is_asked_to():
@@ -73,7 +74,7 @@ def test_a_meter_follows_them_if_it_is_asked_to():
     found = meter.acknowledged(seconds)
 
     assert found.waits_by_second == ((1, int(buckets_of(np.array([2 * SECOND]))[0]), 1),)
-    assert [(each.began_s, each.ended_s) for each in found.silences] == [(7.0, 10.0)]
+    assert [(each.began_s, each.ended_s) for each in found.silences[:1]] == [(7.0, 10.0)]
     plain = Meter(START_NS)
     plain.record(START_NS, START_NS + MS, 10, 0)
     assert (plain.acknowledged(seconds).silences, plain.acknowledged(seconds).waits_by_second) == (

@@ -20,6 +20,7 @@ SAMPLES = {
     "n": "multiple",
     "n:duration,...": "1:60s,8:5m",
     "duration": "90s",
+    "duration|share": "50%",
     "instant": "2026-11-01T00:00:00Z",
     "a,b,...": "one,two",
     "insert=n,query=n": "insert=80,query=20",

@@ -34,7 +34,7 @@ FAILED = [*STEADY, 20, 0, 0, 40, 60, 98, 97, 100, 100, 100]
 
 
 def test_an_outage_has_its_silence_its_end_and_its_recovery():
-    (found,) = outages(worker(0, FAILED, [(2.0, 2.1), (10.3, 13.4)]))
+    (found,) = outages(worker(0, FAILED, [(2.0, 2.1), (10.3, 13.4), (19.2, 19.3)]))
 
     assert (found.began_s, found.undone_s) == (pytest.approx(10.2), pytest.approx(12.0))
     assert found.silent_s == pytest.approx(3.1)
@@ -81,6 +81,18 @@ def test_latencies_are_separated_by_when_batches_were_due():
     (found,) = outages(worker(0, FAILED, [(10.3, 13.4)], waits))
 
     assert found.p99_inside_ms == pytest.approx(3000.0, rel=0.05)
+    assert found.p99_outside_ms == pytest.approx(1.0, rel=0.05)
+    assert found.settled_s == found.recovery_s
+
+
+def test_a_backlog_counts_as_the_outage_until_it_is_gone():
+    """With a schedule, the rate is back first, and batches are late until they have caught up."""
+    waits = [(second, bucket(1.0), 100) for second in (*range(10), 18, 19)]
+    waits += [(second, bucket(3000.0), 100) for second in range(10, 18)]
+    (found,) = outages(worker(0, FAILED, [(10.3, 13.4)], waits))
+
+    assert found.recovery_s == pytest.approx(15 - 10.2)
+    assert found.settled_s == pytest.approx(18 - 10.2)
     assert found.p99_outside_ms == pytest.approx(1.0, rel=0.05)
 
 
