@@ -68,12 +68,17 @@ class Faults(Options):
     'systemctl restart postgresql'. Without it, a killed database has to come back by itself.
     """
 
+    @property
+    def lasts_s(self) -> float:
+        """How long the database fails, at least."""
+        return 0.0 if self.fault is Fault.RESTART else self.for_s
+
     def instants_s(self, duration_s: float) -> list[float]:
         """Return when it fails in a measured part of this length, in seconds from its beginning."""
         if not self.fault:
             return []
         found = [self.at.within_s(duration_s)]
-        while self.every_s and found[-1] + self.every_s + self.for_s < duration_s:
+        while self.every_s and found[-1] + self.every_s + self.lasts_s < duration_s:
             found.append(found[-1] + self.every_s)
         return found
 
@@ -88,13 +93,13 @@ class Faults(Options):
         if not duration_s:
             return ["--fault: workers go on for a known time meanwhile; add --duration, such as 1m"]
         problems = []
-        ends_s = self.at.within_s(duration_s) + self.for_s
+        ends_s = self.at.within_s(duration_s) + self.lasts_s
         if ends_s >= duration_s:
             problems.append(
                 f"--at, --for: the fault lasts until {ends_s:g} s, and the measured part ends after"
                 f" {duration_s:g} s; use a longer --duration, or an earlier and shorter fault"
             )
-        if 0 < self.every_s <= self.for_s:
+        if 0 < self.every_s <= self.lasts_s:
             problems.append(
                 f"--every: expected more than the {self.for_s:g} s of --for, got {self.every_s:g}s"
             )

@@ -51,6 +51,7 @@ class Outage(BaseModel):
     """From its beginning until the rate was back and the median latency was at most twice that
     before, by the second in which batches were due; None: not within the run."""
     rows_per_s_before: float
+    """Before the first fault."""
     p99_inside_ms: float | None
     """Of the batches that were due from its beginning until then."""
     p99_outside_ms: float | None
@@ -60,15 +61,12 @@ class Outage(BaseModel):
 def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, ...]:
     """Return what each fault did to the inserts of a run."""
     workers = [each for each in outcome.workers if each.rows]
-    if outcome.released_s is None or not workers:
+    if outcome.released_s is None or not workers or not injected:
         return ()
-    course, found = _Course(workers, outcome.released_s), list[Outage]()
-    before_s = course.measured_s
-    for number, each in enumerate(injected):
-        following = injected[number + 1 :]
-        until_s = following[0].began_s - course.start_s if following else course.ended_s
-        found.append(course.outage(each, before_s, until_s))
-        before_s = found[-1].began_s + (found[-1].settled_s or 0.0)
+    begins_s = [each.began_s - outcome.released_s for each in injected]
+    course = _Course(workers, outcome.released_s, begins_s[0])
+    ends_s = [*begins_s[1:], course.ended_s]
+    found = [course.outage(*each) for each in zip(injected, ends_s, strict=True)]
     outside_ms = course.sketches.p99_outside_ms([_inside(each) for each in found])
     return tuple(each.model_copy(update={"p99_outside_ms": outside_ms}) for each in found)
 
@@ -84,27 +82,28 @@ def _inside(outage: Outage) -> _Seconds:
 class _Course:
     """When the workers of a run had acknowledgements, in seconds since the common start."""
 
-    def __init__(self, workers: Sequence[WorkerReport], start_s: float) -> None:
-        self.start_s = start_s
-        self.measured_s = min(each.started_s or start_s for each in workers) - start_s
+    def __init__(
+        self, workers: Sequence[WorkerReport], start_s: float, first_fault_s: float
+    ) -> None:
+        self._start_s = start_s
+        measured_s = min(each.started_s or start_s for each in workers) - start_s
         self.ended_s = max(each.ended_s or start_s for each in workers) - start_s
-        self.sketches = _Sketches(workers, int(self.measured_s))
+        self.sketches = _Sketches(workers, int(measured_s), int(first_fault_s))
         self._silent = [(began - start_s, end - start_s) for began, end in _silences(workers)]
         self._rates = np.zeros(max(len(each.rows_by_second) for each in workers), np.int64)
         for each in workers:
             self._rates[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
+        before = self._rates[math.ceil(measured_s) : int(first_fault_s)]
+        self._rate = float(before.mean()) if len(before) else 0.0
+        """Before the first fault: after it, a backlog may be worked off."""
 
-    def outage(self, injected: Injected, before_s: float, until_s: float) -> Outage:
-        """Return what a fault did until a time; the rate before it is known from another on."""
-        began_s, undone_s = injected.began_s - self.start_s, injected.undone_s - self.start_s
-        before = self._rates[math.ceil(before_s) : int(began_s)]
-        rate = float(before.mean()) if len(before) else 0.0
+    def outage(self, injected: Injected, until_s: float) -> Outage:
+        """Return what a fault did until a time."""
+        began_s, undone_s = injected.began_s - self._start_s, injected.undone_s - self._start_s
         quiet_from_s, quiet_until_s = self._longest_silence(began_s, until_s)
         after = (end - undone_s for begin, end in self._silent if begin <= undone_s < end)
-        back = self._back(rate, quiet_until_s, until_s)
-        settled = None
-        if back is not None:
-            settled = self.sketches.settled((int(before_s), int(began_s)), back, int(until_s))
+        back = self._back(quiet_until_s, until_s)
+        settled = None if back is None else self.sketches.settled(back, int(until_s))
         found = Outage(
             fault=injected.fault,
             began_s=began_s,
@@ -113,7 +112,7 @@ class _Course:
             first_after_s=next(after, 0.0),
             recovery_s=None if back is None else back - began_s,
             settled_s=None if settled is None else settled - began_s,
-            rows_per_s_before=rate,
+            rows_per_s_before=self._rate,
             p99_inside_ms=None,
             p99_outside_ms=None,
         )
@@ -125,11 +124,11 @@ class _Course:
         mine = [each for each in self._silent if each[1] > began_s and each[0] < until_s]
         return max(mine, key=lambda each: each[1] - each[0], default=(began_s, began_s))
 
-    def _back(self, rate: float, from_s: float, until_s: float) -> int | None:
+    def _back(self, from_s: float, until_s: float) -> int | None:
         """Return the first second from which on the rate is back; None: it is not in this time."""
         last = int(until_s)  # what follows is no whole second
         for second in range(math.ceil(from_s), last):
-            if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * rate:
+            if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * self._rate:
                 return second
         return None
 
@@ -153,18 +152,19 @@ def _common(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[
 class _Sketches:
     """How long batches took, by the second in which they were due."""
 
-    def __init__(self, workers: Sequence[WorkerReport], first: int) -> None:
-        """Leave the seconds before the `first` out, which are those of the warm-up."""
+    def __init__(self, workers: Sequence[WorkerReport], first: int, faulty: int) -> None:
+        """Leave the seconds before the `first` out; up to the `faulty` one nothing fails."""
         last = max((s for each in workers for s, _, _ in each.waits_by_second), default=0)
         self._counts = np.zeros((last + 1, BUCKETS), np.int64)
         for worker in workers:
             for second, bucket, count in worker.waits_by_second:
                 self._counts[second, bucket] += count
         self._counts[:first] = 0
+        self._before_ms = quantile_ms(self._counts[:faulty].sum(axis=0), 0.5)
 
-    def settled(self, before: tuple[int, int], first: int, last: int) -> int | None:
-        """Return the first second of some with latencies as before; None: no one has."""
-        before_ms = quantile_ms(self._counts[slice(*before)].sum(axis=0), 0.5)
+    def settled(self, first: int, last: int) -> int | None:
+        """Return the first second of some with latencies as before all faults; None: no one."""
+        before_ms = self._before_ms
         for second in range(first, last):
             found = self._counts[second].sum() if second < len(self._counts) else 0
             found_ms = quantile_ms(self._counts[second], 0.5) if found else None

@@ -10,7 +10,8 @@ from simulator.modules.base import Database, Session
 from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
-_LONGEST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 0.25
+"""The end of an outage is known no more exactly."""
 
 
 class Stopped(Exception):

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from tests.integration.conftest import CommandLine
 from tests.integration.test_postgres import TARGET, reaching, rows
-from tests.servers import Postgres
+from tests.servers import Postgres, power
 from tests.servers.restarting import restarter
 
 pytestmark = pytest.mark.server("postgres")
@@ -78,6 +79,44 @@ def test_a_killed_database_is_started_again_and_what_it_lost_is_counted(
     if lost:
         assert "acknowledged, and lost as the server announces" in done.out
         assert not pg.results()[-1]["manifest"]["complete"]
+
+
+@pytest.mark.skipif(bool(power.problem()), reason=power.problem())
+@pytest.mark.parametrize("fsync", ["on", "off"])
+def test_a_power_cut_takes_what_was_not_synced(
+    cli: CommandLine, fsync: str, eventually: Wait
+) -> None:
+    """PostgreSQL with fsync=off loses acknowledged rows, which are counted; with on none."""
+    server = Postgres(fsync=fsync)
+    with power.Disk() as disk:
+        server.disk = disk.folder
+        with server:
+            server.create_database("bench")
+            pg = reaching(cli, server, "bench")
+
+            with restarter(pg.folder, partial(power.cut, disk, server)) as command:
+                running = pg.start(
+                    "insert", *STEADY, "--fault=restart-database", "--at=4s",
+                    f"--restart-with={command}",
+                )  # fmt: skip
+                exists = "SELECT to_regclass('events')"
+                eventually(lambda: rows(server, "bench", exists)[0][0])
+                disk.sync()  # the table is on the disk
+                done = pg.finish(running)
+                stored = rows(server, "bench", "SELECT count(*) FROM events")[0][0]
+
+    (run,) = pg.results()[-1]["runs"]
+    accounts = run["outcome"]["verdict"]["accounts"]
+    assert run["outcome"]["server"]["durable"] is (fsync == "on")
+    assert accounts["kept"] + accounts["lost"] == run["metrics"]["rows"]
+    assert accounts["kept"] + accounts["present"] == stored
+    assert (accounts["doubled"], accounts["foreign"]) == (0, 0)
+    if fsync == "on":
+        assert (done.code, accounts["lost"]) == (0, 0), done.err
+    else:
+        assert done.code == 1
+        assert accounts["lost"] > 1000
+        assert f"{accounts['lost']:,} rows acknowledged, and lost as the server" in done.out
 
 
 def test_a_loss_against_the_promise_is_found(

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,8 @@ from tests.published.measuring import configured
 from tests.published.targets import targets
 from tests.servers import NotInstalled
 from tests.servers.base import Server
+from tests.servers.power import Disk
+from tests.servers.power import problem as power_problem
 from tests.servers.settings import Place
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +41,8 @@ class Line:
     environment: Mapping[str, str]
     server: Server | None
     """None: it is embedded, or runs elsewhere."""
+    disk: Disk | None = None
+    """What the server's files are on, if it can lose its power."""
 
     @property
     def module(self) -> str:
@@ -66,10 +70,13 @@ def print_table(
     about: str,
     options: Mapping[str, Any],
     targets: Sequence[str] = (*PLACES,),
+    *,
+    on_disk: bool = False,
 ) -> None:
     """Print a row for each target that is named, or for all of these; `options`: name -> default.
 
-    Targets with an address are measured besides.
+    Targets with an address are measured besides. `on_disk`: on disks that can lose their power, if
+    this user may mount them.
     """
     parser = argparse.ArgumentParser(description=about.partition("\n")[0])
     parser.add_argument("targets", nargs="*", choices=[*PLACES, []])
@@ -83,17 +90,18 @@ def print_table(
     print(head)
     for target, place in places.items():
         try:
-            with _line_on(target, place) as line:
+            with _line_on(target, place, on_disk=on_disk and not power_problem()) as line:
                 print(row(line, given), flush=True)
         except (NotInstalled, RuntimeError) as error:
             print(f"{target}: {error}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def _line_on(target: str, place: Place) -> Iterator[Line]:
+def _line_on(target: str, place: Place, *, on_disk: bool) -> Iterator[Line]:
     """Start the server of a target, and yield the command line on it."""
-    with (
-        configured(target, place) as (config, environment, server),
-        TemporaryDirectory() as name,
-    ):
-        yield Line(target, config, Path(name), environment, server)
+    with ExitStack() as stack:
+        disk = stack.enter_context(Disk()) if on_disk else None
+        folder = disk.folder if disk else None
+        config, environment, server = stack.enter_context(configured(target, place, folder))
+        results = stack.enter_context(TemporaryDirectory())
+        yield Line(target, config, Path(results), environment, server, disk)

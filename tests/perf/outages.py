@@ -4,49 +4,63 @@
 
 Each server is started for it, with the settings of an installation. Two workers insert at a rate
 that every database keeps up with, in batches of 100 rows. The database is paused for 3 s, or
-killed and started again after 1 s; every row is accounted for.
+killed and started again after 1 s; every row is accounted for. Where this user may mount a disk,
+the server's files are on one that loses its power: what was not synced is gone.
 """
 
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
+from threading import Timer
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.perf.on_servers import PLACES, Line, print_table
+from tests.servers import power
 from tests.servers.restarting import restarter
 
 HEAD = (
-    "| Target | Fault | Down | Without acknowledgement | Rate, latency back after | p99 meanwhile, otherwise"
-    " | Acknowledged | Lost | Unknown: stored, not | Stored twice | Durable | Verdict |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    "| Target | Fault | Down | Without acknowledgement | Rate, latency back after"
+    " | p99 meanwhile, otherwise | Acknowledged | Lost | Unknown: stored, not | Stored twice"
+    " | Durable | Verdict |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
 )
-FAULTS = {"pause-database": "3s", "kill-database": "1s"}
+PAUSE, KILL, POWER = "pause-database", "kill-database", "power cut"
 EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
 
 
 def rows(line: Line, given: argparse.Namespace) -> str:
     """Return the rows of a target."""
-    if not line.server:
+    server = line.server
+    if not server:
         raise RuntimeError("is part of the workers, or runs elsewhere")
-    found = []
-    with restarter(line.folder, line.server.start) as command:
-        for fault, length in FAULTS.items():
-            words = (f"--fault={fault}", "--at=30%", f"--for={length}")
-            words += (f"--restart-with={command}",) * (fault == "kill-database")
-            printed = line.run(
-                "insert", "--workers=2", "--runs=1", "--batch=100", f"--rate={given.rate}",
-                f"--duration={given.duration}", "--quiet", *words,
-            )  # fmt: skip
-            result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
-            if printed["status"] != "done":
-                raise RuntimeError(f"{fault}: {result['cause']}")
-            found.append(_row(line.target, result["runs"][0]))
+    found = [measured(line, given, PAUSE, "--fault=pause-database", "--for=3s")]
+    with restarter(line.folder, server.start) as command:
+        words = ("--fault=kill-database", "--for=1s", f"--restart-with={command}")
+        found.append(measured(line, given, KILL, *words))
+    if line.disk:
+        with restarter(line.folder, partial(power.cut, line.disk, server)) as command:
+            Timer(5, line.disk.sync).start()  # the tables are there
+            words = ("--fault=restart-database", f"--restart-with={command}")
+            found.append(measured(line, given, POWER, *words))
     return "\n".join(found)
 
 
-def _row(target: str, run: dict) -> str:
+def measured(line: Line, given: argparse.Namespace, fault: str, *words: str) -> str:
+    """Return the row of a fault."""
+    printed = line.run(
+        "insert", "--workers=2", "--runs=1", "--batch=100", f"--rate={given.rate}", "--at=30%",
+        f"--duration={given.duration}", "--quiet", *words,
+    )  # fmt: skip
+    result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
+    if printed["status"] != "done":
+        return f"| {line.target} | {fault} | {result['cause']} |" + " |" * 9
+    return _row(line.target, fault, result["runs"][0])
+
+
+def _row(target: str, fault: str, run: dict[str, Any]) -> str:
     (outage,), outcome = run["outages"], run["outcome"]
     accounts = outcome["verdict"]["accounts"]
     durable = {True: "yes", False: "no", None: "not said"}[outcome["server"]["durable"]]
@@ -55,7 +69,7 @@ def _row(target: str, run: dict) -> str:
         for name in ("recovery_s", "settled_s")
     )
     return (
-        f"| {target} | {outage['fault']} | {outage['undone_s'] - outage['began_s']:.1f} s"
+        f"| {target} | {fault} | {outage['undone_s'] - outage['began_s']:.1f} s"
         f" | {outage['silent_s']:.1f} s | {back}"
         f" | {outage['p99_inside_ms'] or 0:,.0f} ms, {outage['p99_outside_ms'] or 0:,.0f} ms"
         f" | {accounts['kept'] + accounts['lost']:,} | {accounts['lost']:,}"
@@ -66,4 +80,5 @@ def _row(target: str, run: dict) -> str:
 
 if __name__ == "__main__":
     servers = tuple(name for name in PLACES if name not in EMBEDDED)
-    print_table(HEAD, rows, __doc__, {"--duration": "60s", "--rate": "4000"}, servers)
+    options = {"--duration": "60s", "--rate": "4000"}
+    print_table(HEAD, rows, __doc__, options, servers, on_disk=True)

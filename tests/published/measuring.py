@@ -61,11 +61,12 @@ def _measured(target: str, place: Place, left_s: float) -> bool:
 
 @contextlib.contextmanager
 def configured(
-    target: str, place: Place
+    target: str, place: Place, disk: Path | None = None
 ) -> Iterator[tuple[Path, Mapping[str, str], Server | None]]:
     """Yield a configuration in which the target is a server of its own, its environment, and it.
 
-    None: the database is embedded, or runs elsewhere.
+    None: the database is embedded, or runs elsewhere. The server's files are on the disk, if there
+    is one.
     """
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     options = config["targets"][target]
@@ -75,7 +76,7 @@ def configured(
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         path = scratch / "config.yaml"
-        reached, environment, server = _reached(place, options, stack)
+        reached, environment, server = _reached(place, options, stack, disk)
         options |= {**reached, "runner": "local"}
         path.touch(mode=0o600)
         path.write_text(yaml.safe_dump(config, sort_keys=False))
@@ -83,7 +84,7 @@ def configured(
 
 
 def _reached(
-    place: Place, options: dict[str, Any], stack: contextlib.ExitStack
+    place: Place, options: dict[str, Any], stack: contextlib.ExitStack, disk: Path | None
 ) -> tuple[Mapping[str, Any], Mapping[str, str], Server | None]:
     """Start the server, if there is one; return the options that reach it, environment, and it."""
     if not place.server:
@@ -97,7 +98,7 @@ def _reached(
         stack.callback(there.drop_database, name)
         return *hidden(there.options(name)), None
     server = place.started(size())
-    server.first_port = _FIRST_PORT
+    server.first_port, server.disk = _FIRST_PORT, disk
     stack.enter_context(server)
     server.create_database(_DATABASE)
     return server.options(_DATABASE), {}, server

@@ -61,6 +61,8 @@ class Server(ABC):
         self._ports: dict[str, int] = {}
         self.first_port: int | None = None
         """Its ports are this one and the following; None: free ones."""
+        self.disk: Path | None = None
+        """Where its temporary folder is; None: where all are."""
         self._running: dict[str, tuple[Program, subprocess.Popen[bytes]]] = {}
 
     # --- what a server defines
@@ -124,7 +126,7 @@ class Server(ABC):
     # --- its life
 
     def __enter__(self) -> Self:
-        self.folder = Path(tempfile.mkdtemp(prefix=f"bench-{self.name}-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=f"bench-{self.name}-", dir=self.disk))
         (self.folder / "tmp").mkdir()
         try:
             self.give(self.folder)

@@ -66,13 +66,14 @@ def test_a_rate_that_is_not_back_has_no_recovery():
     assert found.rows_per_s_before == 100.0
 
 
-def test_each_of_several_faults_has_its_own_outage():
-    rates = [*STEADY, 0, 0, 100, 100, 100, 100, 100, 0, 0, 0, 0, 100, 100, 100]
+def test_each_of_several_faults_has_its_own_outage_and_is_held_against_the_time_before_all():
+    rates = [*STEADY, 0, 0, 300, 300, 100, 100, 100, 0, 0, 0, 0, 100, 100, 100]
     second = Injected(fault="kill-database", began_s=START_S + 17.0, undone_s=START_S + 18.0)
     found = outages(worker(0, rates, [(10.2, 12.0), (17.0, 21.0)]), injected=(KILL, second))
 
     assert [each.silent_s for each in found] == [pytest.approx(1.8), pytest.approx(4.0)]
     assert [each.recovery_s for each in found] == [pytest.approx(1.8), pytest.approx(4.0)]
+    assert [each.rows_per_s_before for each in found] == [100.0, 100.0]
 
 
 def test_latencies_are_separated_by_when_batches_were_due():
