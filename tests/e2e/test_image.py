@@ -5,8 +5,9 @@ import pytest
 from tests.e2e.harness import Kubernetes
 from tests.e2e.images import app_image
 
-LIMIT_BYTES = 250e6
-"""With the base of the test cluster, Debian's Python, which takes 54 MB of it."""
+LIMIT_BYTES = 310e6
+"""With the base of the test cluster, Debian's Python, which takes 54 MB of it. The client of
+QuestDB takes 56 MB, most of it symbols."""
 
 
 def test_the_image_is_small(kube: Kubernetes) -> None:

@@ -20,11 +20,14 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.perf.on_servers import PLACES, Line, print_table
 from tests.servers import power
+from tests.servers.base import Server
+from tests.servers.power import Disk
 from tests.servers.restarting import restarter
 
 HEAD = (
     "| Target | Fault | Down | Without acknowledgement | Rate, latency back after"
-    " | p99 meanwhile, otherwise | Acknowledged | Lost | Unknown: stored, not | Stored twice"
+    " | p99 meanwhile, otherwise | Acknowledged | Lost | Unknown: stored, not"
+    " | Stored twice, never sent"
     " | Durable | Verdict |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
 )
 PAUSE, KILL, POWER = "pause-database", "kill-database", "power cut"
@@ -36,16 +39,22 @@ def rows(line: Line, given: argparse.Namespace) -> str:
     server = line.server
     if not server:
         raise RuntimeError("is part of the workers, or runs elsewhere")
-    found = [measured(line, given, PAUSE, "--fault=pause-database", "--for=3s")]
-    with restarter(line.folder, server.start) as command:
-        words = ("--fault=kill-database", "--for=1s", f"--restart-with={command}")
-        found.append(measured(line, given, KILL, *words))
-    if line.disk:
-        with restarter(line.folder, partial(power.cut, line.disk, server)) as command:
+    with restarter(line.folder, partial(start, line.disk, server)) as command:
+        again = f"--restart-with={command}"
+        found = [measured(line, given, PAUSE, "--fault=pause-database", "--for=3s")]
+        found.append(measured(line, given, KILL, "--fault=kill-database", "--for=1s", again))
+        if line.disk:
             Timer(5, line.disk.sync).start()  # the tables are there
-            words = ("--fault=restart-database", f"--restart-with={command}")
-            found.append(measured(line, given, POWER, *words))
+            found.append(measured(line, given, POWER, "--fault=restart-database", again))
     return "\n".join(found)
+
+
+def start(disk: Disk | None, server: Server) -> None:
+    """Start a server that was killed; take the power from one that runs, before."""
+    if disk and server.running:
+        power.cut(disk, server)
+    else:
+        server.start()
 
 
 def measured(line: Line, given: argparse.Namespace, fault: str, *words: str) -> str:
@@ -73,7 +82,7 @@ def _row(target: str, fault: str, run: dict[str, Any]) -> str:
         f" | {outage['silent_s']:.1f} s | {back}"
         f" | {outage['p99_inside_ms'] or 0:,.0f} ms, {outage['p99_outside_ms'] or 0:,.0f} ms"
         f" | {accounts['kept'] + accounts['lost']:,} | {accounts['lost']:,}"
-        f" | {accounts['present']:,}, {accounts['absent']:,} | {accounts['doubled']:,}"
+        f" | {accounts['present']:,}, {accounts['absent']:,} | {accounts['doubled']:,}, {accounts['foreign']:,}"
         f" | {durable} | {outcome['verdict']['status']} |"
     )
 
