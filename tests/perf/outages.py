@@ -27,7 +27,8 @@ from tests.servers.restarting import restarter
 HEAD = (
     "| Target | Fault | Down | Without acknowledgement | Rate, latency back after"
     " | p99 meanwhile, otherwise | Acknowledged | Lost | Unknown: stored, not"
-    " | Stored twice, never sent | Durable | Verdict |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+    " | Stored twice, never sent | Durable | Verdict |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|---|"
 )
 PAUSE, KILL, POWER = "pause-database", "kill-database", "power cut"
 EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
