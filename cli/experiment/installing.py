@@ -164,10 +164,12 @@ def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> l
 
 
 def shown_before_runs(plan: Plan) -> str:
-    """Return the commands that run before runs as text, each once."""
+    """Return the commands that run before runs, and after faults, as text, each once."""
     swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
-    given = [each.before_run for each in swept if each]
-    return "".join(f"before runs: {command}\n" for command in dict.fromkeys(filter(None, given)))
+    given = [f"before runs: {each.before_run}" for each in swept if each and each.before_run]
+    inserts = [setting.insert for setting in plan.settings]
+    given += [f"after faults: {each.restart_with}" for each in inserts if each.restart_with]
+    return "".join(f"{line}\n" for line in dict.fromkeys(given))
 
 
 def shown(found: Iterable[Installation]) -> str:

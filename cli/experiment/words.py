@@ -5,7 +5,7 @@ from typing import Any
 
 from cli.experiment.settings import Setting
 from cli.planning.change_options import Change
-from cli.planning.options import Insert, Machine
+from cli.planning.options import Insert
 from cli.planning.query_options import Mixed, Query
 from cli.targets.config import Target, as_kept
 
@@ -34,9 +34,12 @@ def asked_words(
 
 def _own_words(options: Insert | Query | Mixed | Change, target: Target) -> list[str]:
     """Return what is not a default, without credentials."""
-    if isinstance(options, Machine) and options.before_run:
-        command = target.options.redact(options.before_run)
-        options = options.model_copy(update={"before_run": command})
+    commands = {
+        name: target.options.redact(command)
+        for name in ("before_run", "restart_with")
+        if (command := getattr(options, name, None))
+    }
+    options = options.model_copy(update=commands)
     staged = isinstance(options, Mixed | Change) or options.stages
     return options.words(*() if staged else ("workers",))
 

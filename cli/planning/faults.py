@@ -1,5 +1,6 @@
 """Faults, as options: what is made to fail while rows are inserted, and when. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar
@@ -81,6 +82,14 @@ class Faults(Options):
         while self.every_s and found[-1] + self.every_s + self.lasts_s < duration_s:
             found.append(found[-1] + self.every_s)
         return found
+
+    def outline(self, duration_s: float) -> Iterator[str]:
+        """Yield what fails when, and how it ends, a line each."""
+        at = ", ".join(f"{each:g} s" for each in self.instants_s(duration_s))
+        length = f", for {self.for_s:g} s" if self.lasts_s else ""
+        yield f"fault: {self.fault} at {at} of each run{length}"
+        if self.restart_with:
+            yield f"after each fault: {self.restart_with}"
 
     def fault_problems(self, duration_s: float) -> list[str]:
         """Return what does not go together; the measured part ends after so long, or 0: by rows."""

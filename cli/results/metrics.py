@@ -97,6 +97,10 @@ class InsertMetrics(BaseModel):
     """The longest time without an acknowledgement because of a fault; None: there was none."""
     recovery_s: float | None = None
     """The longest time from a fault until the rate was back; None: it was not, or no fault."""
+    first_after_s: float | None = None
+    """The longest time from the end of a fault to the first acknowledgement after it."""
+    settled_s: float | None = None
+    """The longest time until the latency was back, too; None: as above."""
     outage_p99_ms: float | None = None
     """Of the batches that were due meanwhile, of the worst fault."""
     lost_rows: int | None = None
@@ -121,17 +125,23 @@ def with_outages(
 ) -> InsertMetrics:
     """Return the numbers of a run with those of its faults."""
     accounts = verdict.accounts if verdict else None
-    recoveries = [each.recovery_s for each in outages]
-    known = [each for each in recoveries if each is not None]
     p99s = [each.p99_inside_ms for each in outages if each.p99_inside_ms is not None]
     return metrics.model_copy(
         update={
             "silent_s": max((each.silent_s for each in outages), default=None),
-            "recovery_s": max(known) if known and len(known) == len(recoveries) else None,
+            "first_after_s": max((each.first_after_s for each in outages), default=None),
+            "recovery_s": _longest([each.recovery_s for each in outages]),
+            "settled_s": _longest([each.settled_s for each in outages]),
             "outage_p99_ms": max(p99s, default=None),
             "lost_rows": accounts.lost if accounts else None,
         }
     )
+
+
+def _longest(times_s: Sequence[float | None]) -> float | None:
+    """Return the longest of some times; None if one has no end, or there is none."""
+    known = [each for each in times_s if each is not None]
+    return max(known) if known and len(known) == len(times_s) else None
 
 
 def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False) -> InsertMetrics:

@@ -235,10 +235,11 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     batch_rows = planned[0].spec.batch_rows
     earlier = (result for _, result in result_files.inserts(folder, target.name))
     last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
-    first = (
-        f"before each run: {target.options.redact(sweep.before.command)}\n" if sweep.before else ""
-    )
-    return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + first
+    lines = [f"before each run: {sweep.before.command}"] if sweep.before else []
+    if sweep.failing:
+        lines += sweep.failing.faults.outline(planned[0].spec.clocking.duration_s)
+    more = "".join(f"{target.options.redact(line)}\n" for line in lines)
+    return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + more
 
 
 def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:

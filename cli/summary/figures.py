@@ -157,8 +157,18 @@ _ALL = (
         middle=max, compared=True,
     ),
     Figure(
+        "first_after_s", Unit.SECONDS, "First after s",
+        "Longest time from the end of a fault to the first acknowledgement after it.", _LOWER,
+        middle=max, compared=True,
+    ),
+    Figure(
         "recovery_s", Unit.SECONDS, "Recovery s",
         "Longest time from a fault until 95 % of the rate before it was reached again.", _LOWER,
+        middle=max, compared=True,
+    ),
+    Figure(
+        "settled_s", Unit.SECONDS, "Settled s",
+        "The same, until the median latency was at most twice that before as well.", _LOWER,
         middle=max, compared=True,
     ),
     Figure(

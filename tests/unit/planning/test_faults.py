@@ -60,6 +60,16 @@ def test_what_does_not_go_together_is_named(given, duration_s, problem):
     assert found.startswith(problem)
 
 
+def test_a_plan_says_what_fails_when():
+    killed = Faults.model_validate(KILL | {"at": "10s", "every": "30s", "restart_with": "up"})
+    restarted = Faults.model_validate({"fault": "restart-database", "restart_with": "up"})
+
+    assert [*killed.outline(60.0)] == [
+        "fault: kill-database at 10 s, 40 s of each run, for 5 s", "after each fault: up",
+    ]  # fmt: skip
+    assert next(restarted.outline(10.0)) == "fault: restart-database at 3 s of each run"
+
+
 def test_an_unknown_fault_is_refused():
     with pytest.raises(ValidationError):
         Faults.model_validate({"fault": "eat-database"})
