@@ -22,7 +22,7 @@ from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
-from simulator.verify.comparison import Faults, verify
+from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
 from simulator.verify.needed import SharedFolding, fold_alone, names_of_statistics
 
@@ -182,9 +182,9 @@ class DatabaseWork:
         else:
             self._enter("verify")
             fold = partial(self._fold, names_of_statistics(self._reader.tables))
-            promised = bool(self.server and self.server.durable)
-            faults = Faults(promised) if spec.has_faults else None
-            self.verdict = verify(database, stored, uncertain, spec.verify, fold, faults=faults)
+            durable = bool(self.server and self.server.durable)
+            promised = durable if spec.has_faults else None
+            self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS
         self.complete = known and _complete(self.verdict, uncertain)
         self.ownership.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)

@@ -8,7 +8,6 @@ Every other row must be stored exactly once.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,14 +43,6 @@ _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """That something was made to fail in the run."""
-
-    promised: bool
-    """Whether the server says that an acknowledged row survives it."""
-
-
 def verify(  # noqa: PLR0913
     database: Database,
     dataset: Dataset,
@@ -59,16 +50,17 @@ def verify(  # noqa: PLR0913
     mode: VerifyMode,
     fold: Folding = fold_here,
     *,
-    faults: Faults | None = None,
+    promised: bool | None = None,
 ) -> Verdict:
     """Compare what is stored with the dataset; rows of `uncertain` may be absent.
 
-    After faults every row is accounted for in mode `full`.
+    After faults, `promised` is whether the server says that acknowledged rows survive them; every
+    row is accounted for then, in mode `full`.
     """
     try:
         with database.connect() as session:
             comparison = _Comparison(database, session, dataset, uncertain)
-            checks = comparison.checks(mode, fold, faults)
+            checks = comparison.checks(mode, fold, promised=promised)
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
@@ -119,11 +111,11 @@ class _Comparison:
         mine = [item.numbers() for item in self.uncertain if item.table == place]
         return np.concatenate([np.empty(0, np.int64), *mine])
 
-    def checks(self, mode: VerifyMode, fold: Folding, faults: Faults | None) -> list[Check]:
+    def checks(self, mode: VerifyMode, fold: Folding, *, promised: bool | None) -> list[Check]:
         """Compare every table."""
         tables = self.reader.tables
-        if faults and mode is VerifyMode.FULL:
-            return self._accounted(faults)
+        if promised is not None and mode is VerifyMode.FULL:
+            return self._accounted(promised=promised)
         if mode is VerifyMode.ROWS:
             return [self._number(table) for table in tables]
         found = truths([statistics_of(table) for table in tables], self.dataset, fold)
@@ -138,7 +130,7 @@ class _Comparison:
                 checks.append(self.rows(table))
         return checks
 
-    def _accounted(self, faults: Faults) -> list[Check]:
+    def _accounted(self, *, promised: bool) -> list[Check]:
         """Account for the rows of every table."""
         found = {}
         for table in self.reader.tables:
@@ -147,9 +139,9 @@ class _Comparison:
             found[table.name] = accountant.account()
         names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
         total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
-        self.accounts = Accounts(announced=not faults.promised, **total)
+        self.accounts = Accounts(announced=not promised, **total)
         self.present, self.absent = self.accounts.present, self.accounts.absent
-        return [_account_check(name, each, faults) for name, each in found.items()]
+        return [_account_check(name, each, promised=promised) for name, each in found.items()]
 
     def _number(self, table: Table) -> Check:
         """Compare the number of rows of a table."""
@@ -282,9 +274,9 @@ class _Comparison:
         return sorted(missing), extra
 
 
-def _account_check(name: str, account: Account, faults: Faults) -> Check:
+def _account_check(name: str, account: Account, *, promised: bool) -> Check:
     """Return whether what was acknowledged is stored, as promised, and nothing else is."""
-    is_kept = not account.lost or not faults.promised
+    is_kept = not account.lost or not promised
     return Check(
         name=f"{name}: every row",
         expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",

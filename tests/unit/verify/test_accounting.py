@@ -12,7 +12,7 @@ from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Accounts, Status, VerifyMode
 from simulator.verify.accounting import Accountant
-from simulator.verify.comparison import Faults, verify
+from simulator.verify.comparison import verify
 from tests.unit.specs import dataset
 
 STORED = dataset(primary_key=PrimaryKey.DB).with_ranges([lane_range(0, 0, 1000)])
@@ -40,8 +40,7 @@ def change(database, statement):
 
 
 def verdict_of(database, *, promised=True, uncertain=UNCERTAIN):
-    faults = Faults(promised)
-    return verify(database, STORED, uncertain, VerifyMode.FULL, faults=faults)
+    return verify(database, STORED, uncertain, VerifyMode.FULL, promised=promised)
 
 
 def test_rows_that_are_all_stored_are_verified(database):
