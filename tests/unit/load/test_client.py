@@ -77,8 +77,10 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port=0, drops=0):
-        super().__init__(("127.0.0.1", port), Handler)
+    def __init__(self, *, drops=0, listens=True):
+        super().__init__(("127.0.0.1", 0), Handler, bind_and_activate=listens)
+        if not listens:
+            self.server_bind()  # nobody else gets the port meanwhile
         self.heard = []
         self.drops = drops
         self.status, self.content = 200, None
@@ -153,17 +155,18 @@ def test_no_proxy_comes_between(server, client_of, monkeypatch):
 
 
 def test_a_collector_that_comes_late_is_waited_for(client_of):
-    port = free_port()
+    server = Server(listens=False)
     with ExitStack() as stack:
         came = threading.Event()
 
         def come():
             time.sleep(0.3)
-            stack.enter_context(Server(port).serving())
+            server.server_activate()
+            stack.enter_context(server.serving())
             came.set()
 
         threading.Thread(target=come).start()
-        reply = client_of(port).post("/heartbeat", BEAT)
+        reply = client_of(server.server_port).post("/heartbeat", BEAT)
         assert came.wait(10)
 
     assert reply.go
