@@ -25,7 +25,7 @@ _WRITE_SHARE = 0.01
 """Most of the time that writing the progress may take: it may share cores with the database."""
 
 
-class Faults(Protocol):
+class FaultInjector(Protocol):
     """What makes the database fail in the measured part of runs."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
@@ -51,7 +51,7 @@ def run_sweep(  # noqa: PLR0913
     meter: ResourceMeter | None = None,
     before: Callable[[], str] | None = None,
     drop_caches: Callable[[], str] | None = None,
-    faults: Faults | None = None,
+    faults: FaultInjector | None = None,
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
@@ -128,7 +128,7 @@ class _Record:
         file: ResultFile,
         planned: PlannedRun,
         meter: ResourceMeter | None = None,
-        faults: Faults | None = None,
+        faults: FaultInjector | None = None,
     ) -> None:
         self._result = result
         self._meter = meter

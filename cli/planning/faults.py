@@ -51,9 +51,10 @@ class Faults(Options):
     GROUP: ClassVar[str] = "Faults"
 
     fault: Fault | None = None
-    """Make the database of this machine fail while rows are inserted: stop its processes for a
-    while (pause), kill them, or have it restarted. The result has the time without an
-    acknowledgement, the time until the rate is back, and what became of every row.
+    """Make the database fail while rows are inserted: stop its processes on this machine for a
+    while (pause), kill them, or restart it by --restart-with. The result has the time without an
+    acknowledgement, the time until the rate is back, and what became of every row. Workers try
+    again for 5 minutes, unless --retry-for says for how long.
     """
     at: Annotated[
         Moment,

@@ -70,6 +70,10 @@ def _of_connecting(name: str, title: str, what: str) -> Figure:
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, compared=True)
 
 
+def _of_outages(name: str, unit: Unit, title: str, meaning: str) -> Figure:
+    return Figure(name, unit, title, meaning, _LOWER, middle=max, compared=True)
+
+
 def _columns(*, inserts: int, **others: int) -> Mapping[str, int]:
     return {"workers": inserts, "level": inserts, **others}
 
@@ -151,35 +155,29 @@ _ALL = (
         columns=_columns(inserts=6, query=2, load=5, change=3), compared=True,
         picture="Client share of the time",
     ),
-    Figure(
+    _of_outages(
         "silent_s", Unit.SECONDS, "Silent s",
-        "Longest time without an acknowledgement because of a fault (`--fault`).", _LOWER,
-        middle=max, compared=True,
+        "Longest time without an acknowledgement because of a fault (`--fault`).",
     ),
-    Figure(
+    _of_outages(
         "first_after_s", Unit.SECONDS, "First after s",
-        "Longest time from the end of a fault to the first acknowledgement after it.", _LOWER,
-        middle=max, compared=True,
+        "Longest time from the end of a fault to the first acknowledgement after it.",
     ),
-    Figure(
+    _of_outages(
         "recovery_s", Unit.SECONDS, "Recovery s",
-        "Longest time from a fault until 95 % of the rate before it was reached again.", _LOWER,
-        middle=max, compared=True,
+        "Longest time from a fault until 95 % of the rate before it was reached again.",
     ),
-    Figure(
+    _of_outages(
         "settled_s", Unit.SECONDS, "Settled s",
-        "The same, until the median latency was at most twice that before as well.", _LOWER,
-        middle=max, compared=True,
+        "The same, until the median latency was at most twice that before as well.",
     ),
-    Figure(
+    _of_outages(
         "outage_p99_ms", Unit.MILLISECONDS, "Outage p99 ms",
-        "99th percentile of the latency of batches that were due in that time.", _LOWER,
-        middle=max, compared=True,
+        "99th percentile of the latency of batches that were due in that time.",
     ),
-    Figure(
+    _of_outages(
         "lost_rows", Unit.ROWS, "Lost rows",
-        "Rows that were acknowledged in a run with a fault, and are not stored.", _LOWER,
-        middle=max, compared=True,
+        "Rows that were acknowledged in a run with a fault, and are not stored.",
     ),
     Figure(
         "overlap", Unit.SHARE, "Overlap",

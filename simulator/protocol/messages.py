@@ -50,6 +50,7 @@ MOST_STAGES = 100
 MOST_SILENCES = 100
 """A report lists the longest ones."""
 MOST_WAITS = 1 << 20
+"""Pairs of second and bucket in a report: those of about a day."""
 _MOST_CHANGES = 10
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""

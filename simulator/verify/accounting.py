@@ -101,7 +101,7 @@ class Accountant:
         for hashes, is_uncertain in self._expected():
             chosen = hashes % np.uint64(passes) == number
             sent.add(hashes[chosen], is_uncertain[chosen])
-            if self._uncertain is None and sent.all_found:
+            if self._uncertain is None and not sent.left:
                 break  # what a run that ends by time was allowed to write has no bound
         kept = np.minimum(copies, sent.certain)
         present = np.minimum(copies - kept, sent.uncertain)
@@ -155,11 +155,8 @@ class _Sent:
         self.certain = np.zeros(len(stored), np.int64)
         self.uncertain = np.zeros(len(stored), np.int64)
         self.certain_rows = self.uncertain_rows = 0
-
-    @property
-    def all_found(self) -> bool:
-        """Whether every stored row is known."""
-        return bool((self.certain + self.uncertain >= self._copies).all())
+        self.left = len(stored)
+        """Hashes with more stored copies than rows so far."""
 
     def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> None:
         """Count rows."""
@@ -171,4 +168,11 @@ class _Sent:
         places[places == len(self._stored)] = 0
         hit = self._stored[places] == hashes
         for counts, chosen in ((self.uncertain, is_uncertain), (self.certain, ~is_uncertain)):
-            np.add.at(counts, places[hit & chosen], 1)
+            found, rows = np.unique(places[hit & chosen], return_counts=True)
+            missing = self._missing(found)
+            counts[found] += rows
+            self.left -= int((missing & ~self._missing(found)).sum())
+
+    def _missing(self, places: _Numbers) -> NDArray[np.bool_]:
+        known = self.certain[places] + self.uncertain[places]
+        return np.asarray(known < self._copies[places])

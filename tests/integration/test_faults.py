@@ -50,7 +50,7 @@ def test_a_paused_database_goes_on_and_keeps_every_row(pg: CommandLine) -> None:
     assert accounts["kept"] == run["metrics"]["rows"]
     assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
     assert run["metrics"]["silent_s"] == outage["silent_s"]
-    assert "waits_by_second" not in str(run) or not run["outcome"]["workers"][0]["waits_by_second"]
+    assert not any(worker["waits_by_second"] for worker in run["outcome"]["workers"])
     assert "pause-database: from " in done.out
     assert f"rows after faults: {accounts['kept']:,} acknowledged, of which 0 lost" in done.out
 
