@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick outages quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
+.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 # Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
@@ -73,6 +73,9 @@ faults: .venv/ready-dev ## kill, stop and cut off processes at random moments; 2
 outages: .venv/ready-dev ## what faults do to each database, as a table; an hour with every server
 	$(BIN)/python tests/perf/outages.py
 
+soak: .venv/ready-dev ## an hour of mixed load on three databases: memory, files and threads of each process, as slopes
+	$(BIN)/python tests/perf/soak.py
+
 faults-cluster: .venv/ready-dev ## the same with pods, nodes and the API server of a test cluster; 22 cells
 	$(BIN)/python -m tests.faults.cluster $(ARGS)
 
@@ -115,6 +118,8 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/tls.py
 	$(BIN)/python tests/perf/aggregates.py
 	$(BIN)/python tests/perf/drivers.py
+	$(BIN)/python tests/perf/many_workers.py
+	$(BIN)/python tests/perf/growth.py
 
 published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
 	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)

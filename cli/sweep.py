@@ -8,7 +8,7 @@ from cli.host.interrupts import Interrupts
 from cli.host.resources import AFTER, BEFORE, ResourceMeter, Resources
 from cli.planning.plan import PlannedRun
 from cli.report.warnings import warnings_of
-from cli.results.faults import Injected, Outage, outages_of
+from cli.results.faults import Injected, Outage, accounts_of, outages_of
 from cli.results.metrics import insert_metrics, with_outages
 from cli.results.result import Manifest, Progress, Result, RunRecord
 from cli.results.result_files import ResultFile, now_utc
@@ -31,8 +31,8 @@ class FaultInjector(Protocol):
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Begin with the measured part."""
 
-    def injected(self) -> tuple[Injected, ...]:
-        """End with the run, and return what was done."""
+    def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+        """End with the run, which had this outcome; return what was done."""
 
 
 Watch = Callable[[PlannedRun, Event], None]
@@ -185,7 +185,7 @@ class _Record:
         """Note what the run, which has ended, has used."""
         self._result.runs[-1] = self._result.runs[-1].model_copy(update={"resources": resources})
 
-    def finish(self, outcome: Outcome, logs: dict[str, str]) -> None:
+    def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
         """Note the outcome."""
         spec, result = self._planned.spec, self._result
         outages = self._outages(outcome)
@@ -210,13 +210,14 @@ class _Record:
                 metrics=with_outages(
                     insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
                     outages,
-                    outcome.verdict,
+                    accounts_of(outcome),
                 )
                 if inserts
                 else None,
                 outages=outages,
                 progress=None if reported else progress,
                 logs=logs if outcome.status == "failed" else {},
+                took_s=took_s,
             )
         )
 
@@ -224,7 +225,7 @@ class _Record:
         """Return what the faults of the run did; they end with it."""
         if not self._faults:
             return ()
-        injected = self._faults.injected()
+        injected = self._faults.injected(outcome)
         self.fault_problem = next((each.problem for each in injected if each.problem), "")
         if not injected and outcome.status == "done":
             self.fault_problem = (
@@ -247,6 +248,7 @@ def _run(
     planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch, record: _Record
 ) -> Outcome:
     outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
+    began_s = time.monotonic()
     try:
         for event in runner.run(planned.spec):
             if isinstance(event, Outcome):
@@ -259,7 +261,8 @@ def _run(
     except (BenchError, OSError) as error:  # the run could not be started
         code = error.exit_code if isinstance(error, BenchError) else BenchError.exit_code
         outcome = Outcome(status="failed", cause=redact(str(error)), exit_code=code, touched=False)
-    record.finish(outcome, {name: redact(log) for name, log in runner.logs().items()})
+    took_s = time.monotonic() - began_s
+    record.finish(outcome, {name: redact(log) for name, log in runner.logs().items()}, took_s)
     if record.fault_problem and outcome.status == "done":
         failed = {"status": "failed", "cause": redact(record.fault_problem)}
         outcome = outcome.model_copy(update=failed)

@@ -20,17 +20,19 @@ from simulator.errors import BenchError
 from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
 from simulator.modules.base import Database
+from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m simulator", description="The collector or a worker of one run."
+        prog="python -m simulator", description="The collector, a worker or a relay of one run."
     )
     roles = parser.add_subparsers(dest="role", required=True)
     collector = roles.add_parser("collector", help="prepare, start the workers, compact, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
+    roles.add_parser("relay", help="stand between a worker and its database")
     for role in (collector, worker):
         role.add_argument(
             "--spec", type=Path, help="the run's specification; without it, read standard input"
@@ -42,6 +44,8 @@ def _arguments() -> argparse.Namespace:
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
     arguments = parser.parse_args()
+    if arguments.role == "relay":
+        return arguments
     if (arguments.spec is None) != (arguments.secrets is None):
         parser.error("--spec, --secrets: give both, or neither to read standard input")
     return arguments
@@ -79,6 +83,7 @@ def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
 
 def _worker(process: _Process, arguments: argparse.Namespace) -> int:
     from simulator.load.client import CollectorClient
+    from simulator.load.network import Network
     from simulator.load.worker import Worker
 
     given, clock = process.given, process.clock
@@ -88,15 +93,17 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         arguments.index,
         appear_s=given.spec.appear_s,
         silence_s=given.spec.silence_s,
+        hold_s=hold_s(len(given.spec.workers)),
         clock=clock,
     )
-    worker = Worker(given.spec, process.database, client, arguments.index, clock)
-    if process.parent:
-        process.parent.listen(worker.stop, lambda: os._exit(1))
-    # PID 1 of a container ignores SIGTERM unless it has a handler.
-    cause = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
-    on_sigterm(partial(worker.stop, cause))
-    return 0 if worker.run() else 1
+    with Network(process.database, given.spec.fault) as network:
+        worker = Worker(given.spec, client, arguments.index, clock, network)
+        if process.parent:
+            process.parent.listen(worker.stop, lambda: os._exit(1))
+        # PID 1 of a container ignores SIGTERM unless it has a handler.
+        cause = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
+        on_sigterm(partial(worker.stop, cause))
+        return 0 if worker.run() else 1
 
 
 def on_sigterm(act: Callable[[], None]) -> None:
@@ -117,6 +124,10 @@ def on_sigterm(act: Callable[[], None]) -> None:
 def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
+    if arguments.role == "relay":
+        from simulator.load.relay import relay
+
+        relay()
     keep_freed_memory()
     database = None
     try:

@@ -133,12 +133,19 @@ class Cluster:
 
     def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
         """Delete an object if it exists."""
+        self._delete(self._path(f"{resource}/{name}"), grace_s)
+
+    def delete_pod(self, namespace: str, name: str) -> None:
+        """Delete a pod of any namespace at once, if it exists."""
+        self._delete(f"/api/v1/namespaces/{namespace}/pods/{name}", 0)
+
+    def _delete(self, path: str, grace_s: int | None) -> None:
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if grace_s is not None:
             body["gracePeriodSeconds"] = grace_s
         body["propagationPolicy"] = "Background"
         with suppress(NotFound):
-            self._api.json("DELETE", self._path(f"{resource}/{name}"), body=body)
+            self._api.json("DELETE", path, body=body)
 
     def node(self, name: str) -> Object | None:
         """Return a node; None if it cannot be read, NotFound if it is gone."""

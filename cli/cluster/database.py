@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cli.cluster.api import Cluster, Object
-from cli.host.listener import addresses
 from cli.targets.config import Target
+from simulator.modules.addresses import addresses
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _NAMED = 3

@@ -1,6 +1,7 @@
 """`show`: print a result file's tables again."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -35,35 +36,44 @@ from simulator.errors import ConfigError
     help="Also print after how many days a disk of this size, such as 180GB, is full.",
 )
 @option("--plot", is_flag=True, help="Also draw the rates or waits below the table.")
+@option("--timings", is_flag=True, help="Also print where the time of the sweep went, by phase.")
 @output_option
-def show(name: str, form: str, disk: int | None, output: Path, *, plot: bool) -> None:
+def show(  # noqa: PLR0913
+    name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
+) -> None:
     """Print the tables of a result again.
 
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
     """
     (file,) = paths_of(output, [name])
-    if form != "table" and (plot or disk is not None):
-        given = "--plot" if plot else "--disk"
-        raise ConfigError(f"{given}: adds to the table; use --format table")
+    added = _added(disk, plot=plot, timings=timings)
+    if form != "table" and added:
+        raise ConfigError(f"{added[0]}: adds to the table; use --format table")
     kind = gathered_of(file)
     with expect_whole(file):
         if kind is None:
-            text = _sweep(file, form, disk, plot=plot)
+            text = _sweep(file, form, disk, plot=plot, timings=timings)
         else:
-            text = _gathered(file, kind, form, disk, plot=plot)
+            text = _gathered(file, kind, form, added)
     print_out(text)
 
 
-def _sweep(file: Path, form: str, disk: int | None, *, plot: bool) -> str:
+def _added(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
+    """Return the options that add to the table."""
+    given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
+    return [name for name, is_given in given.items() if is_given]
+
+
+def _sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
     result = result_files.read(file)
     days = "" if disk is None else f"{days_until_full(result, disk)}\n"
-    return tables.printed(result, file, form, plotted=plot) + days
+    return tables.printed(result, file, form, plotted=plot, timings=timings) + days
 
 
-def _gathered(file: Path, kind: Gathered, form: str, disk: int | None, *, plot: bool) -> str:
+def _gathered(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
     """Return what the command printed that gathered the sweeps."""
-    if form == "csv" or disk is not None or plot:
-        given = "--format csv" if form == "csv" else "--plot" if plot else "--disk"
+    if form == "csv" or added:
+        given = "--format csv" if form == "csv" else added[0]
         raise ConfigError(
             f"{given}: {file} is of `{kind.command}`; use a result file that it names"
         )

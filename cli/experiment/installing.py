@@ -164,11 +164,11 @@ def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> l
 
 
 def shown_before_runs(plan: Plan) -> str:
-    """Return the commands that run before runs, and after faults, as text, each once."""
+    """Return the commands that run before runs, and at faults, as text, each once."""
     swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
     given = [f"before runs: {each.before_run}" for each in swept if each and each.before_run]
-    inserts = [setting.insert for setting in plan.settings]
-    given += [f"after faults: {each.restart_with}" for each in inserts if each.restart_with]
+    faulty = [each for setting in plan.settings for each in (setting.insert, setting.mixed)]
+    given += [f"at faults: {c}" for each in faulty if each for c in each.commands.values()]
     return "".join(f"{line}\n" for line in dict.fromkeys(given))
 
 

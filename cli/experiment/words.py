@@ -5,6 +5,7 @@ from typing import Any
 
 from cli.experiment.settings import Setting
 from cli.planning.change_options import Change
+from cli.planning.faults import COMMANDS
 from cli.planning.options import Insert
 from cli.planning.query_options import Mixed, Query
 from cli.targets.config import Target, as_kept
@@ -36,7 +37,7 @@ def _own_words(options: Insert | Query | Mixed | Change, target: Target) -> list
     """Return what is not a default, without credentials."""
     commands = {
         name: target.options.redact(command)
-        for name in ("before_run", "restart_with")
+        for name in ("before_run", *COMMANDS)
         if (command := getattr(options, name, None))
     }
     options = options.model_copy(update=commands)

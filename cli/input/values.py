@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, cor
 from cli.input.parameters import as_given, instant, parameters, parsed, word_of
 from cli.input.quantities import (
     Mix,
+    parse_bytes,
     parse_count,
     parse_counts,
     parse_duration_s,
@@ -76,6 +77,7 @@ def _plain(value: float) -> str:
 
 
 Count = Annotated[int, Notation("count", parse_count, in_files=int | str)]
+Bytes = Annotated[int, Notation("size", parse_bytes, in_files=int | str)]
 Counts = Annotated[
     tuple[int, ...],
     Notation("n,n-m,...", parse_counts, lambda found: ",".join(map(str, found)), int | str),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cli.results.faults import Outage
+from cli.results.faults import Outage, accounts_of
 from cli.results.result import Result
 from simulator.errors import counted
 from simulator.protocol.verdict import Accounts
@@ -14,9 +14,10 @@ def fault_facts(result: Result) -> Iterator[tuple[str, str]]:
         at = f"{counted(run.workers, 'worker')}, run {run.run}: " if len(result.runs) > 1 else ""
         for each in run.outages:
             yield each.fault, f"{at}{_outage(each)}"
-        verdict = run.outcome.verdict
-        if verdict and verdict.accounts:
-            yield "rows after faults", f"{at}{_accounts(verdict.accounts)}"
+        if accounts := accounts_of(run.outcome):
+            yield "rows after faults", f"{at}{_accounts(accounts)}"
+        if again := sum(worker.queries_again for worker in run.outcome.workers):
+            yield "queries at faults", f"{at}{counted(again, 'attempt')} failed and made again"
 
 
 def _outage(outage: Outage) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from cli.input.parameters import instant
 from cli.input.quantities import shown_time
 from cli.kinds.asking import asked_about, asking_warnings
+from cli.kinds.failing import fault_facts
 from cli.kinds.insert import batches_text
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import REACHED, writing_warnings
@@ -140,6 +141,11 @@ class Mixed(Kind[MixedOptions]):
         yield from asking_warnings(result, self.summary(result))
         yield from _load_warnings(result)
         yield from _unseen(result)
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield what faults did, besides."""
+        yield from super().facts(result)
+        yield from fault_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return what became of the rows and queries in the warm-up."""

@@ -91,6 +91,8 @@ class TargetRun(Run):
     """Word to find the result by, with `results list --tag`; may be given several times."""
     dry_run: bool = False
     """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
+    timings: bool = False
+    """Also print where the time of the sweep went, by phase."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from cli.targets.config import as_kept
 from simulator.modules.options import Options
 
 _LEFT_OUT = frozenset(
-    {"output", "form", "quiet", "dry_run", "junit", "result_tags", "metrics_out", "ui"}
+    {"output", "form", "quiet", "dry_run", "junit", "result_tags", "timings", "metrics_out", "ui"}
 )
 """Options that say where the result and its course go, how they are shown, and what it is called.
 """

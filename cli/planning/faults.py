@@ -3,14 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 from cli.input.options import Opt, Options
 from cli.input.quantities import LONGEST_S, parse_duration_s, parse_share
-from cli.input.values import Notation, Seconds
+from cli.input.values import Bytes, Notation, Seconds
+from simulator.protocol.spec import PlannedFault, Weather
 
 RETRY_FOR_S = 300.0
 """For how long workers of a run with faults go on, unless --retry-for says it."""
+
+
+COMMANDS = ("crash_with", "restart_with")
+"""Options that are commands, which run at faults and after them."""
 
 
 class Fault(StrEnum):
@@ -19,6 +25,20 @@ class Fault(StrEnum):
     PAUSE = "pause-database"
     KILL = "kill-database"
     RESTART = "restart-database"
+    CRASH = "crash-node"
+    FILL = "fill-disk"
+    CUT = "cut-network"
+    SLOW = "slow-network"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the server has to run on this machine."""
+        return self in (Fault.PAUSE, Fault.KILL, Fault.FILL)
+
+    @property
+    def is_of_network(self) -> bool:
+        """Whether the workers do it themselves, to their connections."""
+        return self in (Fault.CUT, Fault.SLOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +71,11 @@ class Faults(Options):
     GROUP: ClassVar[str] = "Faults"
 
     fault: Fault | None = None
-    """Make the database fail while rows are inserted: stop its processes on this machine for a
-    while (pause), kill them, or restart it by --restart-with. The result has the time without an
-    acknowledgement, the time until the rate is back, and what became of every row. Workers try
-    again for 5 minutes, unless --retry-for says for how long.
+    """Make something fail in the measured part: the database's processes on this machine are
+    stopped for a while (pause), killed, or restarted by --restart-with; its node crashes by
+    --crash-with; --disk is filled; the network of the workers is cut, or slow. The result has the
+    time without an acknowledgement, the time until the rate is back, and what became of every row.
+    Workers try again for 5 minutes, unless --retry-for says for how long.
     """
     at: Annotated[
         Moment,
@@ -64,11 +85,41 @@ class Faults(Options):
     every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0
     """Again so long after it failed the last time, such as 60s; 0: it fails once."""
     for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
-    """How long it stays paused, or killed before --restart-with runs."""
-    restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
-    """Start the database again with this command, which runs in bash on this machine, such as
-    'systemctl restart postgresql'. Without it, a killed database has to come back by itself.
+    """How long the fault lasts: until the database goes on, --restart-with runs, the disk has room
+    again, or the network is as before.
     """
+    restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
+    """Start the database, or its node, again with this command, which runs in bash on this machine,
+    such as 'systemctl restart postgresql'. Without it, a killed database has to come back by
+    itself.
+    """
+    crash_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
+    """Crash the database's node with this command, such as 'virsh destroy db1'; --restart-with
+    boots it again, also if this program is killed meanwhile.
+    """
+    disk: Annotated[Path | None, Opt(metavar="FOLDER")] = None
+    """Folder on the disk of the database that is to be filled, by a file of this program, which is
+    removed after --for.
+    """
+    delay_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.1
+    """How much longer a slow network takes, in each direction."""
+    bandwidth: Annotated[Bytes | None, Opt(metavar="BYTES/S")] = None
+    """How much passes through each connection of a slow network in a second, in each direction,
+    such as 1MB.  [default: no limit]
+    """
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result: of faults, what the chosen one has."""
+        found = super().configuration()
+        for field in Faults.declared():
+            if not self.fault or self.fault not in _ONLY_FOR.get(field, (self.fault,)):
+                found.pop(field, None)
+        return found
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """The commands that run at faults and after them, by their options."""
+        return {name: command for name in COMMANDS if (command := getattr(self, name))}
 
     @property
     def lasts_s(self) -> float:
@@ -84,11 +135,28 @@ class Faults(Options):
             found.append(found[-1] + self.every_s)
         return found
 
+    def planned_fault(self, duration_s: float) -> PlannedFault | None:
+        """Return what fails when in a measured part of this length."""
+        if not self.fault:
+            return None
+        weather = {
+            Fault.CUT: Weather(is_cut=True),
+            Fault.SLOW: Weather(delay_s=self.delay_s, bytes_per_s=self.bandwidth or 0),
+        }
+        return PlannedFault(
+            name=self.fault,
+            instants_s=tuple(self.instants_s(duration_s)),
+            lasts_s=self.lasts_s,
+            network=weather.get(self.fault),
+        )
+
     def outline(self, duration_s: float) -> Iterator[str]:
         """Yield what fails when, and how it ends, a line each."""
         at = ", ".join(f"{each:g} s" for each in self.instants_s(duration_s))
         length = f", for {self.for_s:g} s" if self.lasts_s else ""
         yield f"fault: {self.fault} at {at} of each run{length}"
+        if self.crash_with:
+            yield f"at each fault: {self.crash_with}"
         if self.restart_with:
             yield f"after each fault: {self.restart_with}"
 
@@ -113,14 +181,46 @@ class Faults(Options):
             problems.append(
                 f"--every: expected more than the {self.for_s:g} s of --for, got {self.every_s:g}s"
             )
-        if self.fault is Fault.PAUSE and self.restart_with:
-            problems.append(
-                "--restart-with: a paused database goes on by itself; leave it out, or use --fault"
-                f" {Fault.KILL}"
+        return [*problems, *self._missing(), *self._unused()]
+
+    def _missing(self) -> Iterator[str]:
+        """Yield what the fault needs."""
+        if self.fault in (Fault.RESTART, Fault.CRASH) and not self.restart_with:
+            yield (
+                f"--fault {self.fault}: add the command that restarts it, such as"
+                f" --restart-with '{_RESTARTS[self.fault]}'"
             )
-        if self.fault is Fault.RESTART and not self.restart_with:
-            problems.append(
-                f"--fault {Fault.RESTART}: add the command that restarts it, such as"
-                " --restart-with 'systemctl restart postgresql'"
+        if self.fault is Fault.CRASH and not self.crash_with:
+            yield (
+                f"--fault {self.fault}: add the command that crashes it, such as"
+                " --crash-with 'virsh destroy db1'"
             )
-        return problems
+        if self.fault is Fault.FILL and not self.disk:
+            yield (
+                f"--fault {self.fault}: add the folder of the database's data, such as --disk"
+                " /var/lib/postgresql"
+            )
+        if self.fault is Fault.SLOW and not (self.delay_s or self.bandwidth):
+            yield f"--fault {self.fault}: neither --delay nor --bandwidth makes it slow; give one"
+
+    def _unused(self) -> Iterator[str]:
+        """Yield what means nothing to the fault."""
+        declared = Faults.declared()
+        for field, faults in _ONLY_FOR.items():
+            each = declared[field]
+            if self.fault not in faults and getattr(self, field) != each.info.get_default():
+                yield (
+                    f"{each.names[0]}: is for --fault {', '.join(faults)}; leave it out with"
+                    f" {self.fault}"
+                )
+
+
+_RESTARTS = {Fault.RESTART: "systemctl restart postgresql", Fault.CRASH: "virsh start db1"}
+_ONLY_FOR = {
+    "restart_with": (Fault.KILL, Fault.RESTART, Fault.CRASH, Fault.FILL),
+    "crash_with": (Fault.CRASH,),
+    "disk": (Fault.FILL,),
+    "delay_s": (Fault.SLOW,),
+    "bandwidth": (Fault.SLOW,),
+}
+"""Options -> the faults that they are for; the others are for all."""

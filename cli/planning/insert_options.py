@@ -6,11 +6,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from cli.host.capacity import too_many
+from cli.host.disk import unfillable
 from cli.host.listener import elsewhere
 from cli.input.parameters import instant, is_end, option_of, parameters
 from cli.input.validation import problems_of
 from cli.planning.distribution import Split
-from cli.planning.faults import Fault
+from cli.planning.faults import Fault, Faults
 from cli.planning.options import (
     DEFAULT_ROWS,
     LARGEST_BATCH_ROWS,
@@ -29,6 +30,7 @@ from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError, counted
+from simulator.modules.addresses import unrelayed
 from simulator.modules.base import IMPORT
 
 SHORTEST_STEADY_S = 15.0
@@ -157,7 +159,7 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")
     elif options.imports and target.runner != "local":
         found.append("--import: writes files, for which pods have no room; use --runner local")
-    found += _fault_problems(options, target, embedded=can.embedded, stores=can.stores)
+    found += failing_problems(options, target, embedded=can.embedded, stores=can.stores)
     if options.imports and database.options.sends_by:
         found.append("--import: the database reads files, and no driver sends rows; use client=own")
     for name, own in (("--setup", options.setup), ("--teardown", options.teardown)):
@@ -169,22 +171,29 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     )
 
 
-def _fault_problems(
-    options: InsertOptions, target: Target, *, embedded: bool, stores: bool
+def failing_problems(
+    options: Faults, target: Target, *, embedded: bool, stores: bool
 ) -> Iterator[str]:
     """Yield why the database cannot be made to fail."""
     if not options.fault:
         return
+    fault = options.fault
     if embedded or not stores:
         what = "is part of the workers" if stores else "stores nothing"
         yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
-    elif options.fault is Fault.RESTART:
-        return
-    elif reason := elsewhere(target.options, embedded=False):
+    elif fault.is_of_network:
+        if reason := unrelayed(target.options):
+            yield f"--fault {fault}: {reason}"
+    elif fault is Fault.KILL and target.runner == "kubernetes":
+        return  # its pods are deleted
+    elif fault.is_here and (reason := elsewhere(target.options, embedded=False)):
+        what = "a disk can be filled" if fault is Fault.FILL else "processes can be stopped"
         yield (
-            f"--fault {options.fault}: {reason}, and processes can be stopped on this machine only;"
-            f" use --fault {Fault.RESTART} with a command that does it there"
+            f"--fault {fault}: {reason}, and {what} on this machine only; use --fault"
+            f" {Fault.RESTART} or {Fault.CRASH} with commands that do it there"
         )
+    elif fault is Fault.FILL and options.disk and (reason := unfillable(options.disk)):
+        yield f"--disk: {reason}"
 
 
 def worker_problems(  # noqa: PLR0913

@@ -12,10 +12,12 @@ from typing import Protocol
 
 from cli.input.parameters import instant
 from cli.planning.distribution import Load, Split, worker_plans
+from cli.planning.faults import RETRY_FOR_S
 from cli.planning.insert_options import (
     FASTEST_RATE,
     SLOWEST_RATE,
     YEAR_10000_MS,
+    failing_problems,
     worker_problems,
 )
 from cli.planning.options import FASTEST_ROWS_PER_S
@@ -41,6 +43,7 @@ MOST_INSTANCES = 1000
 def option_problems(options: MixedOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
     problems = [*options.problems(), *options.connection_problems()]
+    problems += options.fault_problems(options.duration_s)
     rates = {
         "--insert-rate": options.insert_rate,
         "--query-rate": options.query_rate,
@@ -138,6 +141,8 @@ def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that can be queried")
+    can = database.capabilities
+    problems += failing_problems(options, target, embedded=can.embedded, stores=can.stores)
     if options.fresh_s and options.aligned and not database.interval_s:
         problems.append(
             f"--align: {target.name} keeps no aggregates with which windows of fresh rows could"
@@ -205,7 +210,8 @@ def _spec(  # noqa: PLR0913
             queries_per_s=options.queries_per_s,
         ),
         several=options.several,
-        retry_s=options.retry_for_s,
+        fault=options.planned_fault(options.duration_s),
+        retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
         clean=False,
         verify=options.level,
         timeout_s=options.timeout_s,

@@ -398,10 +398,8 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
         """Return the options for the result; None: means nothing for this workload."""
         found = self.configuration()
         imports = found.pop("imports")
-        unused = [] if self.fault else ["fault", "at", "every_s", "for_s"]
         return {
             **found,
-            **dict.fromkeys(unused),
             "table_prefix": self.table_prefix or None,
             "num_inserts": None if has_end or self.timed_s else self.rows_each,
             "split": self.split.value if has_end else None,

@@ -134,7 +134,7 @@ def insert_runs(  # noqa: PLR0913
                 imports=options.imports,
                 clocking=clocking_of(options),
                 several=options.several,
-                has_faults=options.fault is not None,
+                fault=options.planned_fault(options.duration_s),
                 retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
                 clean=not keeps,
                 replace_tables=options.replace_tables,

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from cli.input.options import Opt, Options
 from cli.input.quantities import LONGEST_S
 from cli.input.values import Count, Names, Number, Seconds, Shares
+from cli.planning.faults import Faults
 from cli.planning.options import (
     MOST_RUNS,
     MOST_WORKERS,
@@ -247,7 +248,7 @@ class MixedLoad(Options):
     """Queries/s of all workers that ask; the wait counts from the scheduled time. 0: no limit."""
 
 
-class Mixed(OwnQueries, Types, Verification, Connecting, Sending, MixedLoad):
+class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedLoad):
     """The options of `mixed` that a plan has, too."""
 
     def options(self, timeout_s: float) -> "MixedOptions":
@@ -278,7 +279,7 @@ class MixedOptions(OfInsert, Resources, Mixed):
     @property
     def level(self) -> VerifyMode:
         """How the stored rows are verified."""
-        return self.verify or VerifyMode.COUNTS
+        return self.verify or (VerifyMode.FULL if self.fault else VerifyMode.COUNTS)
 
     @property
     def rows_per_s(self) -> float:

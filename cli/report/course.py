@@ -28,6 +28,8 @@ class Moment:
     left_s: float | None = None
     """Until the timed part of the run ends, as far as that is known."""
     sweep_left_s: float | None = None
+    fault: str = ""
+    """What is made to fail now, as it is planned."""
 
     @property
     def workers(self) -> int:
@@ -54,13 +56,15 @@ class Course:
         self._last: Moment | None = None
         self._began_s: dict[str, float] = {}
         """Query of this run -> when it was first seen."""
+        self._measured_s: float | None = None
+        """When the measured part of this run was first seen."""
 
     def follow(self, planned: PlannedRun, event: Event) -> Moment:
         """Return how the sweep goes after an event."""
         last = self._last
         if last is None or last.planned.spec.run_id != planned.spec.run_id:
             self._estimate.begin()
-            self._began_s = {}
+            self._began_s, self._measured_s = {}, None
             last = Moment(planned, event, last.number + 1 if last else 1, self._of)
         now = replace(last, event=event)
         match event:
@@ -75,8 +79,18 @@ class Course:
                     now = self._with_sweep(replace(now, left_s=self._asking_s(now, event)), 0.0)
             case Outcome():
                 self._estimate.finish()
+        now = replace(now, fault=self._fault(now))
         self._last = now
         return now
+
+    def _fault(self, now: Moment) -> str:
+        """Return what is made to fail now."""
+        spec = now.planned.spec
+        if not spec.fault or now.phase != spec.barrier:
+            return ""
+        if self._measured_s is None:
+            self._measured_s = self._clock()
+        return spec.fault.name if spec.fault.is_on(self._clock() - self._measured_s) else ""
 
     def _entered(self, now: Moment, phase: str) -> Moment:
         """Return the moment without what was known of an earlier phase."""

@@ -44,6 +44,8 @@ class Follower:
         self._task: TaskID | None = None
         self._number = 0
         self._shown_s = 0.0
+        self._fault = ""
+        """What was last shown to be made to fail."""
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
@@ -94,14 +96,16 @@ class Follower:
     def _update(self, moment: Moment) -> None:
         if self._bar and self._task is not None:
             self._redraw(self._bar, self._task, moment)
-        elif time.monotonic() - self._shown_s > _LINE_EVERY_S and _says(moment):
-            self._shown_s = time.monotonic()
+        elif _says(moment) and (
+            time.monotonic() - self._shown_s > _LINE_EVERY_S or moment.fault != self._fault
+        ):
+            self._shown_s, self._fault = time.monotonic(), moment.fault
             words = ", ".join(_words(moment))
-            self._line(moment, f"{moment.phase}: {words}" if words else moment.phase)
+            self._line(moment, f"{_phase(moment)}: {words}" if words else _phase(moment))
 
     def _redraw(self, bar: Progress, task: TaskID, moment: Moment) -> None:
         """Fit what is known into the width of the terminal; the bar gives way first."""
-        description = f"{_head(moment)} {moment.phase}"
+        description = f"{_head(moment)} {_phase(moment)}"
         room = self._console.width - len(description) - 2
         detail = _fitted(moment, room - 2)
         self._column.bar_width = min(max(room - len(detail), 1), _BAR_WIDTH)
@@ -123,6 +127,10 @@ def _head(moment: Moment) -> str:
     if not moment.workers:
         return str(moment.planned.spec.work)
     return f"[{moment.number}/{moment.of}] {counted(moment.workers, 'worker')}"
+
+
+def _phase(moment: Moment) -> str:
+    return f"{moment.phase} ({moment.fault})" if moment.fault else moment.phase
 
 
 def _says(moment: Moment) -> bool:

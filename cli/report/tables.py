@@ -23,6 +23,7 @@ from cli.report.plots import plot_of
 from cli.report.query_plans import plans_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
+from cli.report.timings import timings_of
 from cli.results.result import Result
 from cli.summary.figures import FIGURES, Unit, unit_of
 from cli.summary.rows import Row
@@ -110,16 +111,18 @@ def _spread(row: Row) -> float | None:
     return rate.spread if rate else None
 
 
-def printed(result: Result, path: Path | None, form: str, *, plotted: bool = False) -> str:
+def printed(
+    result: Result, path: Path | None, form: str, *, plotted: bool = False, timings: bool = False
+) -> str:
     """Return a result as text in one of FORMATS; a table fits the width of standard output.
 
-    `plotted`: below the table stands a picture of it.
+    `plotted`: below the table stands a picture of it; `timings`: where the time went, too.
     """
     if form == "json":
         return as_json(result, path)
     if form == "csv":
         return as_csv(result)
-    return _table(result, path, width_of(sys.stdout), plotted=plotted)
+    return _table(result, path, width_of(sys.stdout), plotted=plotted, timings=timings)
 
 
 def _step_rows(result: Result) -> int:
@@ -130,7 +133,7 @@ def _step_rows(result: Result) -> int:
     return next((run.metrics.rows for run in result.runs if run.metrics), 0)
 
 
-def _table(result: Result, path: Path | None, width: int, *, plotted: bool) -> str:
+def _table(result: Result, path: Path | None, width: int, *, plotted: bool, timings: bool) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
     if result.configuration.get("steps"):
@@ -147,6 +150,9 @@ def _table(result: Result, path: Path | None, width: int, *, plotted: bool) -> s
         )
     for line in plot_of(summary, width) if plotted else ():
         console.print(line, soft_wrap=True)
+    if timings and (table := timings_of(result)):
+        console.print(table)
+        console.print()
     further = (answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
     for line in chain.from_iterable(further):
         console.print(line, soft_wrap=True)

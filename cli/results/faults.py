@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.sketch import BUCKETS, quantile_ms
+from simulator.protocol.verdict import Accounts
 
 RECOVERED = 0.95
 """Part of the rate before a fault that is reached again."""
@@ -56,6 +57,12 @@ class Outage(BaseModel):
     """Of the batches that were due from its beginning until then."""
     p99_outside_ms: float | None
     """Of all batches of the measured part that were due in no such time."""
+
+
+def accounts_of(outcome: Outcome) -> Accounts | None:
+    """Return what became of the rows of a run; None: they were not accounted for."""
+    verdict = outcome.rows_verdict or outcome.verdict
+    return verdict.accounts if verdict else None
 
 
 def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, ...]:

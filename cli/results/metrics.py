@@ -18,7 +18,7 @@ from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
 from simulator.protocol.messages import WARMUP, ChangeTimes, QueryTimes, StageTimes, WorkerReport
 from simulator.protocol.sketch import counts_from, quantile_ms
-from simulator.protocol.verdict import Verdict
+from simulator.protocol.verdict import Accounts
 
 _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
 """Phases of a run."""
@@ -121,10 +121,9 @@ class InsertMetrics(BaseModel):
 
 
 def with_outages(
-    metrics: InsertMetrics, outages: Sequence[Outage], verdict: Verdict | None
+    metrics: InsertMetrics, outages: Sequence[Outage], accounts: Accounts | None
 ) -> InsertMetrics:
     """Return the numbers of a run with those of its faults."""
-    accounts = verdict.accounts if verdict else None
     p99s = [each.p99_inside_ms for each in outages if each.p99_inside_ms is not None]
     return metrics.model_copy(
         update={

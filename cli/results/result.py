@@ -75,6 +75,8 @@ class RunRecord(BaseModel):
     """What was made to fail in it, and what that did (--fault)."""
     resources: Resources | None = None
     """What the machine, the client and the server used (--resources)."""
+    took_s: float | None = None
+    """From its start to its end, processes or pods included; None: not measured."""
 
 
 class Result(BaseModel):

@@ -1,23 +1,26 @@
 """Makes the database fail in the measured part of each run, and undoes it whatever happens."""
 
+import shlex
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 from cli.cluster.options import ClusterOptions
+from cli.host.disk import fill
 from cli.host.interrupts import Interrupts
-from cli.host.listener import server_of
 from cli.planning.faults import Fault, Faults
 from cli.results.faults import Injected
 from cli.running.shell import Later, Shell
+from cli.running.victims import Victims, victims_of
 from cli.targets.config import Target
-from simulator.errors import SetupError
-from simulator.protocol.events import Event, PhaseEvent, SampleEvent
+from simulator.errors import BenchError, SetupError
+from simulator.protocol.events import Event, Outcome, PhaseEvent, SampleEvent
 from simulator.protocol.spec import RunSpec
 
 _UNDONE_WITHIN_S = 1800.0
@@ -38,13 +41,40 @@ class Failing:
         cluster: ClusterOptions,
         interrupts: Interrupts,
         stack: ExitStack,
-    ) -> "Injector":
+    ) -> "Injector | OfWorkers":
         """Return what does it; its commands are logged."""
+        fault = self.faults.fault
+        if fault and fault.is_of_network:
+            return OfWorkers(fault)
         shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
         is_remote = target.runner == "kubernetes"
-        injector = Injector(self.faults, shell, lambda: _processes_of(target), is_remote=is_remote)
-        stack.callback(injector.injected)
+        is_attacked = fault in (Fault.PAUSE, Fault.KILL)
+        victims = victims_of(target, cluster) if is_attacked else None
+        injector = Injector(self.faults, shell, victims, is_remote=is_remote)
+        stack.callback(injector.end)
         return injector
+
+
+@dataclass(frozen=True, slots=True)
+class OfWorkers:
+    """What the workers do themselves, to their connections."""
+
+    fault: Fault
+
+    def follow(self, spec: RunSpec, event: Event) -> None:
+        """Leave it to them: they know when their measured part begins."""
+
+    def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+        """Return what they report: a fault lasts from the first worker to the last."""
+        each = [worker.faults for worker in outcome.workers if worker.faults]
+        return tuple(
+            Injected(
+                fault=self.fault,
+                began_s=min(span.began_s for span in spans),
+                undone_s=max(span.ended_s for span in spans),
+            )
+            for spans in zip(*each, strict=False)
+        )
 
 
 class Injector:
@@ -54,15 +84,12 @@ class Injector:
         self,
         faults: Faults,
         shell: Shell,
-        processes: Callable[[], Sequence[psutil.Process]],
+        victims: Victims | None,
         *,
         is_remote: bool = False,
     ) -> None:
-        """`processes` returns those of the server, or raises a SetupError.
-
-        `is_remote`: the collector has another clock.
-        """
-        self._faults, self._shell, self._processes = faults, shell, processes
+        """`victims`: who is paused or killed; `is_remote`: the collector has another clock."""
+        self._faults, self._shell, self._victims = faults, shell, victims
         self._is_remote = is_remote
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -83,14 +110,18 @@ class Injector:
             case SampleEvent(at_s=at_s) if self._is_remote:
                 self._ahead_s = at_s - time.time()
 
-    def injected(self) -> tuple[Injected, ...]:
-        """End with the run: undo what still lasts; return what was done."""
+    def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+        """End with the run; return what was done."""
+        self.end()
+        found, self._found = tuple(self._found), []
+        return found
+
+    def end(self) -> None:
+        """Undo what still lasts."""
         self._over.set()
         if self._thread:
             self._thread.join(_UNDONE_WITHIN_S)
             self._thread = None
-        found, self._found = tuple(self._found), []
-        return found
 
     def _run(self, instants_s: Sequence[float]) -> None:
         for instant_s in instants_s:
@@ -107,8 +138,8 @@ class Injector:
         began_s = self._now_s()
         try:
             undo = self._begin()
-        except (SetupError, psutil.Error, OSError) as error:
-            problem = f"--fault: the database cannot be made to fail: {error}"
+        except (BenchError, psutil.Error, OSError) as error:
+            problem = f"--fault {fault}: could not be made: {error}"
             return Injected(fault=fault, began_s=began_s, undone_s=began_s, problem=problem)
         if fault is not Fault.RESTART:
             self._over.wait(self._faults.for_s)
@@ -121,30 +152,30 @@ class Injector:
     def _begin(self) -> Later | None:
         """Make it fail; return what undoes it, which also happens if this program dies."""
         faults, shell = self._faults, self._shell
-        if faults.fault is Fault.RESTART:
-            return shell.later(faults.restart_with or "")
-        processes = self._processes()
+        goes_on = self._victims.find() if self._victims else ""
+        file = (faults.disk or Path()) / f"iotbench-{uuid.uuid4().hex}.fill"
+        command = faults.restart_with or ""
         if faults.fault is Fault.PAUSE:
-            pids = " ".join(str(each.pid) for each in processes)
-            undo = shell.later(f"kill -CONT {pids} || true")
-            for each in processes:
-                with suppress(psutil.NoSuchProcess):
-                    each.suspend()
-            return undo
-        start = shell.later(faults.restart_with) if faults.restart_with else None
-        for each in processes:
-            with suppress(psutil.NoSuchProcess):
-                each.kill()
-        return start
+            command = goes_on
+        elif faults.fault is Fault.FILL:
+            command = f"rm -f {shlex.quote(str(file.absolute()))}\n{command}"
+        undo = shell.later(command) if command else None
+        match faults.fault:
+            case Fault.CRASH:
+                assert undo
+                if problem := shell.run(faults.crash_with or "", stops=False).problem:
+                    undo.now(stops=False)
+                    raise SetupError(problem)
+            case Fault.FILL:
+                fill(file)
+            case Fault.PAUSE:
+                assert self._victims
+                self._victims.pause()
+            case Fault.KILL:
+                assert self._victims
+                self._victims.kill()
+        return undo
 
     def _now_s(self) -> float:
         """Return the time of the collector's clock."""
         return time.time() + self._ahead_s
-
-
-def _processes_of(target: Target) -> list[psutil.Process]:
-    """Return the server's processes, the first of which has started the others."""
-    first = server_of(target.options, embedded=target.open().capabilities.embedded)
-    if isinstance(first, str):
-        raise SetupError(first.removeprefix("not measured: "))
-    return [first, *first.children(recursive=True)]

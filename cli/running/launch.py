@@ -37,8 +37,8 @@ from cli.results.result import Result
 from cli.results.result_files import ResultFile
 from cli.runners.choice import manifests, meter_for, runner_for
 from cli.running.before import Before, BeforeRun
-from cli.running.faults import Failing, Injector
-from cli.sweep import run_sweep
+from cli.running.faults import Failing
+from cli.sweep import FaultInjector, run_sweep
 from cli.targets.config import Target
 from cli.targets.packages import package_versions
 from simulator import __version__
@@ -62,21 +62,18 @@ class Sweep:
 
     def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
         """Return the sweep with what this machine is to do before each run, by its options."""
-        if not isinstance(options, Machine):
-            return self
-        configuration, command = self.result.configuration, options.before_run
-        if options.drop_caches:
-            configuration["drop_caches"] = True
-        if command:
-            configuration["before_run"] = self.target.options.redact(command)
-        before = BeforeRun(command, environment) if command else None
-        failing = None
+        configuration, redact, found = self.result.configuration, self.target.options.redact, self
+        if isinstance(options, Machine):
+            if options.drop_caches:
+                configuration["drop_caches"] = True
+                found = replace(found, drops_caches=True)
+            if command := options.before_run:
+                configuration["before_run"] = redact(command)
+                found = replace(found, before=BeforeRun(command, environment))
         if isinstance(options, Faults) and options.fault:
-            failing = Failing(options, environment)
-            if options.restart_with:
-                shown = self.target.options.redact(options.restart_with)
-                configuration["restart_with"] = shown
-        return replace(self, drops_caches=options.drop_caches, before=before, failing=failing)
+            configuration |= {name: redact(each) for name, each in options.commands.items()}
+            found = replace(found, failing=Failing(options, environment))
+        return found
 
 
 def start(kind: str, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
@@ -183,7 +180,7 @@ def conclude(  # noqa: PLR0913
             quiet=run.quiet, as_json=as_json, meter=meter, outputs=opened,
         ),
     ):  # fmt: skip
-        kept = _shown(sweep, form=run.form, quiet=run.quiet)
+        kept = _shown(sweep, run)
     failed = gates.concluded(sweep.result, thresholds) if gates else 0
     code = sweep.result.exit_code
     if failed and sweep.result.is_unchecked:
@@ -212,7 +209,7 @@ def _before(
 
 def _injector(
     sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack
-) -> Injector | None:
+) -> FaultInjector | None:
     if not sweep.failing or not sweep.file.path:
         return None
     log = sweep.file.path.with_suffix(".log")
@@ -242,12 +239,12 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + more
 
 
-def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:
+def _shown(sweep: Sweep, run: TargetRun) -> bool:
     """Print the result; return whether it was printed and is stored where it should be."""
     result, file = sweep.result, sweep.file
-    plotted = not quiet and has_room(sys.stdout)
-    text = tables.printed(result, file.path, form, plotted=plotted)
-    if result.cause and (quiet or form != "table"):
+    plotted = not run.quiet and has_room(sys.stdout)
+    text = tables.printed(result, file.path, run.form, plotted=plotted, timings=run.timings)
+    if result.cause and (run.quiet or run.form != "table"):
         say(f"{result.kind} {result.status}: {result.cause}", err=True)
     if file.trouble:
         say(f"error: {file.trouble}", err=True)

@@ -10,9 +10,21 @@ from contextlib import suppress
 from enum import StrEnum
 
 from simulator.protocol.events import Occurrence
-from simulator.protocol.messages import HOLD_S, Arrival, Heartbeat, Registration, WorkerReport
+from simulator.protocol.messages import (
+    Arrival,
+    Heartbeat,
+    Registration,
+    WorkerReport,
+    heartbeat_s,
+    hold_s,
+)
 
 _TICK_S = 0.25
+_LIVE_S = 2.0
+"""A worker that was heard so recently is alive."""
+_MANY = 50
+_LEAD_S = 0.002
+"""For each of many workers: so long it takes until the last one has the reply."""
 
 
 class StopReason(StrEnum):
@@ -41,6 +53,7 @@ class Coordinator:
         opens for `at_once` of them, the others follow by `let_in`; without it, for all.
         """
         self._at_once = at_once
+        self.heartbeat_s, self._hold_s = heartbeat_s(workers), hold_s(workers)
         self.over = ""
         """The query whose ramp ended last."""
         self.measured_s: float | None = None
@@ -107,9 +120,14 @@ class Coordinator:
         arrived.add(message.index)
         expected = self._arrivals[name] if self._arrivals else self.workers
         if len(arrived) == expected and name not in self.released_s:
-            self.released_s[name] = self._clock()
+            self.released_s[name] = self._clock() + self._lead_s
             self.let_in(name, expected if self._at_once is None else self._at_once)
         return await self.held(gate)
+
+    @property
+    def _lead_s(self) -> float:
+        """How long before they begin all workers are let in; 0: few do not differ by much."""
+        return _LEAD_S * self.workers if self.workers >= _MANY else 0.0
 
     def let_in(self, barrier: str, more: int = 0) -> int:
         """Let more workers pass an open barrier; return how many may pass it by then."""
@@ -127,7 +145,7 @@ class Coordinator:
     async def held(self, gate: asyncio.Event) -> bool:
         """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(HOLD_S):
+            async with asyncio.timeout(self._hold_s):
                 await self._either(gate)
         return gate.is_set()
 
@@ -202,9 +220,9 @@ class Coordinator:
 
     async def last_reports(self, grace_s: float) -> None:
         """After the end, give live workers a moment to report."""
-        deadline = self._own_clock() + grace_s
+        deadline, live_s = self._own_clock() + grace_s, max(_LIVE_S, 2 * self.heartbeat_s)
         while self._own_clock() < deadline:
-            alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < 2.0]
+            alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < live_s]
             if all(index in self.reports for index in alive):
                 return
             await asyncio.sleep(_TICK_S / 5)  # workers may also become silent, which is no event

@@ -183,7 +183,7 @@ class DatabaseWork:
             self._enter("verify")
             fold = partial(self._fold, names_of_statistics(self._reader.tables))
             durable = bool(self.server and self.server.durable)
-            promised = durable if spec.has_faults else None
+            promised = durable if spec.fault else None
             self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS
         self.complete = known and _complete(self.verdict, uncertain)

@@ -87,10 +87,11 @@ def application(gate: Gate, token: str) -> Starlette:
     run = gate.run
     large_bodies = asyncio.Semaphore(_LARGE_BODIES)
 
-    def reply(*, go: bool = True) -> Reply:
+    def reply(*, go: bool = True, begin_s: float | None = None) -> Reply:
         stop = run.cause if run.stopped.is_set() else None
         return Reply(
             go=go,
+            begin_s=begin_s,
             stop=stop,
             over=run.over,
             measured_s=run.measured_s,
@@ -104,7 +105,8 @@ def application(gate: Gate, token: str) -> Starlette:
         return reply(go=await gate.register(message, uid))
 
     async def barrier(message: Arrival, uid: str) -> Reply:
-        return reply(go=await gate.arrive(message, uid))
+        go = await gate.arrive(message, uid)
+        return reply(go=go, begin_s=run.released_s.get(message.barrier))
 
     async def heartbeat(message: Heartbeat, uid: str) -> Reply:
         gate.beat(message, uid)

@@ -146,7 +146,9 @@ class Follower:
             self._steady.note(sample.rows_per_s)
             if self._steady.is_reached:
                 most_s = self.phases.began_at_s + self._spec.warmup_s
-                self._run.measured_s = min(time.time() + AHEAD_S, most_s)
+                self._run.measured_s = min(
+                    time.time() + max(AHEAD_S, 2 * self._run.heartbeat_s), most_s
+                )
         self._writer.write(sample)
 
     def _progress(self, planned: int) -> ProgressEvent:

@@ -15,14 +15,14 @@ from simulator.protocol.messages import HEARTBEAT_S, WARMUP, Heartbeat
 from simulator.protocol.sketch import Counts, counts_from, quantile_ms
 from simulator.protocol.spec import Work
 
-RATE_S = 0.9
-"""The least time that a rate is taken over: two heartbeats."""
+_RATE_BEATS = 1.8
+"""The least time that a rate is taken over, in heartbeats."""
 SAMPLE_S = 1.0
 """How often the workers are sampled..."""
 _SAMPLES = 3600
 """...for an hour of a phase; then less often, as its log would get long."""
 LATENCY_S = 5.0
-_SILENT_S = 2.0
+_SILENT_BEATS = 4
 """A worker whose last heartbeat is as old does nothing now."""
 
 
@@ -47,6 +47,7 @@ class Recent:
         """
         self._run = run
         self._clock = clock
+        self._latency_s = max(LATENCY_S, 2 * run.heartbeat_s)
         self._barrier = barrier
         self._beside = frozenset(beside)
         self._sampled_s = 0.0
@@ -65,7 +66,7 @@ class Recent:
             if known and known[-1].beat.phase != beat.phase:
                 known.clear()
             known.append(_Beat(self._run.heard_s[index], beat))
-            while len(known) > 1 and known[1].heard_s <= now_s - LATENCY_S:
+            while len(known) > 1 and known[1].heard_s <= now_s - self._latency_s:
                 known.popleft()
 
     def is_due(self, entered_s: float, pulse_s: float) -> bool:
@@ -148,19 +149,20 @@ class Recent:
         The first heartbeat of a phase is compared with its beginning, if that is known.
         """
         last = known[-1]
-        if self._clock() - last.heard_s > _SILENT_S:
+        if self._clock() - last.heard_s > _SILENT_BEATS * self._run.heartbeat_s:
             return 0.0
         if len(known) == 1:
             spent_s = last.heard_s - since_s if since_s is not None else 0.0
             return count(last.beat) / spent_s if spent_s > 0 else 0.0
-        earlier = [each for each in known if last.heard_s - each.heard_s >= RATE_S]
+        rate_s = _RATE_BEATS * self._run.heartbeat_s
+        earlier = [each for each in known if last.heard_s - each.heard_s >= rate_s]
         before = earlier[-1] if earlier else known[0]
         spent_s = last.heard_s - before.heard_s
         return max(count(last.beat) - count(before.beat), 0) / spent_s if spent_s else 0.0
 
     def _latencies(self, workers: Iterable[deque[_Beat]]) -> Counts:
         """Return the latencies of the window, of these workers, as far as they were heard in it."""
-        since_s = self._clock() - LATENCY_S
+        since_s = self._clock() - self._latency_s
         found = [
             (counts_from(known[-1].beat.latency) - _before(known, since_s)).clip(0)
             for known in workers

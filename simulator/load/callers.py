@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Protocol, TypeAlias
 
+from simulator.errors import RunError
 from simulator.load.connections import Connections
+from simulator.load.persistence import Persistence, driver_error
 from simulator.modules.base import Session
 
 Call: TypeAlias = Callable[[Session], None]
@@ -31,23 +32,41 @@ class Callers(Protocol):
     def cpu_s(self) -> float:
         """Return the CPU time so far that callers share; 0: there is one, or it is not known."""
 
+    def close(self) -> None:
+        """Close what they ask over."""
+
 
 class OneCaller:
     """The worker itself, over its only connection."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, persistence: Persistence | None = None) -> None:
+        """Without persistence the first failure counts."""
+        self._session, self._persistence = session, persistence
         self.lock = threading.Lock()
 
     def wait_for_one(self) -> None:
         """Do nothing: a call has ended once it returns."""
 
     def call(self, call: Call) -> None:
-        """Call at once."""
-        call(self._session)
+        """Call at once; after a failure again, by a new connection if it was lost."""
+        while True:
+            try:
+                call(self._session)
+            except Exception as error:
+                if not self._persistence or not self._persistence.again():
+                    raise
+                self._session = self._persistence.usable(self._session, error)
+            else:
+                if self._persistence:
+                    self._persistence.succeeded()
+                return
 
     def wait_for_all(self) -> None:
         """Do nothing."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
 
     def cpu_s(self) -> float:
         """Return 0: what the client takes is measured for each call."""
@@ -57,9 +76,12 @@ class OneCaller:
 class SeveralCallers:
     """As many as the connections have; each asks in a thread of its connection."""
 
-    def __init__(self, connections: Connections, *, embedded: bool) -> None:
+    def __init__(
+        self, connections: Connections, persistence: Persistence | None, *, embedded: bool
+    ) -> None:
         """`embedded`: the CPU time of this process is also that of the database."""
         self._connections, self._embedded = connections, embedded
+        self._persistence = persistence
         self.lock = threading.Lock()
         self._free = threading.Semaphore(connections.in_flight)
         self._failure: Exception | None = None
@@ -72,15 +94,31 @@ class SeveralCallers:
     def call(self, call: Call) -> None:
         """Give a call to the connection that has been free for longest, or to the next one."""
         self._free.acquire()
-        self._connections.have(partial(self._carried_out, call), self._ended)
+        self._attempt(call)
 
-    def _carried_out(self, call: Call, session: Session) -> None:
-        try:
-            call(session)
-        except Exception as error:  # noqa: BLE001 - raised where the worker waits
-            self._failure = self._failure or error
+    def _attempt(self, call: Call) -> None:
+        failures: list[Exception] = []
 
-    def _ended(self, _: Exception | None) -> None:
+        def carry_out(session: Session) -> None:
+            try:
+                call(session)
+            except RunError as error:
+                failures.append(error)
+                raise driver_error(error) from None  # the session classifies it
+
+        self._connections.have(carry_out, lambda error: self._ended(call, error, failures))
+
+    def _ended(self, call: Call, error: Exception | None, failures: list[Exception]) -> None:
+        """Be free again, or have it called again: a connection that was lost has been replaced."""
+        persistence = self._persistence
+        if error is not None:
+            self._connections.classify(error)  # nobody else asks what it means
+            if persistence and self._connections.alive and persistence.again():
+                self._attempt(call)
+                return
+            self._failure = self._failure or (failures or [error])[0]
+        elif persistence:
+            persistence.succeeded()
         self._free.release()
 
     def wait_for_all(self) -> None:
@@ -99,9 +137,15 @@ class SeveralCallers:
         """Return that of this process."""
         return 0.0 if self._embedded else time.process_time()
 
+    def close(self) -> None:
+        """Close all connections."""
+        self._connections.close()
 
-def callers_of(session: Session, *, embedded: bool = False) -> Callers:
+
+def callers_of(
+    session: Session, persistence: Persistence | None = None, *, embedded: bool = False
+) -> Callers:
     """Return who asks over a session, which may be several connections."""
     if isinstance(session, Connections):
-        return SeveralCallers(session, embedded=embedded)
-    return OneCaller(session)
+        return SeveralCallers(session, persistence, embedded=embedded)
+    return OneCaller(session, persistence)

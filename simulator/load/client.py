@@ -55,14 +55,18 @@ class CollectorClient:
         *,
         appear_s: float,
         silence_s: float,
+        hold_s: float = HOLD_S,
         clock: Callable[[], float],
     ) -> None:
-        """Take how long the collector may take to appear and then be silent, on this clock."""
+        """Take how long the collector may take to appear and then be silent, on this clock.
+
+        `hold_s`: for how long it holds requests.
+        """
         self._url = url
         self._index = index
         self._patience_s = appear_s
         self._silence_s = silence_s
-        self._read_s = HOLD_S + silence_s / 5
+        self._read_s = hold_s + silence_s / 5
         self._clock = clock
         self._heard_s = clock()
         self._repeats = True

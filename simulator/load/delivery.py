@@ -144,7 +144,10 @@ class Delivery:
         failures.errors += 1
         send.attempts += 1
         send.retry_until_s = send.retry_until_s or self._clock() + self._retry_s
-        failure, cause = session.classify(error), self._connection.database.explain(error)
+        database, failure = self._connection.database, session.classify(error)
+        cause = database.explain(error)
+        if failure is Failure.FATAL and self._retry_s and database.is_out_of_space(error):
+            failure = Failure.NOT_APPLIED  # it may have space again
         if failure is Failure.FATAL:
             failures.note(Failed.FATAL)
             raise RunError(f"insert failed: {cause}")

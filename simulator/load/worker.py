@@ -4,8 +4,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,24 +15,20 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes
-from simulator.load.asker import Asker, asker_of
+from simulator.load.asking import Asking, Calls
 from simulator.load.batch import Batch
-from simulator.load.callers import Callers, callers_of
 from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
-from simulator.load.connection import Stopped, connected, session_of
-from simulator.load.connections import Connections
+from simulator.load.connection import Stopped, connected
 from simulator.load.failures import Failures
 from simulator.load.fold_tasks import help_to_fold
-from simulator.load.fresh import EveryAnswer, Moving
-from simulator.load.meter import Durations, Meter, encoded_histogram
-from simulator.load.pace import Pace, paces_of
+from simulator.load.meter import Durations, Meter
+from simulator.load.network import Network
+from simulator.load.pace import paces_of, wait_until
 from simulator.load.records import RecordReader
 from simulator.load.send_log import SendLog
 from simulator.load.sender import Sender
 from simulator.load.timings import RunClock
-from simulator.load.turns import Turns
-from simulator.modules.base import Database, Session
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (
@@ -43,14 +38,15 @@ from simulator.protocol.messages import (
     ChangeTimes,
     Heartbeat,
     Message,
-    QueryTimes,
     Registration,
+    Reply,
     Timings,
     Troubles,
     WorkerReport,
+    heartbeat_s,
 )
 from simulator.protocol.sketch import pairs_of
-from simulator.protocol.spec import Ask, Change, Insert, RunSpec, Task, Work
+from simulator.protocol.spec import Ask, Change, Insert, RunSpec, Task
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -74,14 +70,15 @@ class Worker:
     def __init__(
         self,
         spec: RunSpec,
-        database: Database,
         client: CollectorClient,
         index: int,
         clock: OwnClock,
+        network: Network,
     ) -> None:
         self._clock = clock
         self._spec = spec
-        self._database = database
+        self._network = network
+        self._database = network.database
         self._client = client
         self._index = index
         self._task = spec.workers[index]
@@ -90,10 +87,9 @@ class Worker:
         """Set when `run` ends."""
         self._phase = "start"
         self._sender: Sender | None = None
-        self._connects = ""
-        """How long it took to open each of several connections that ask, as a histogram."""
-        self._waits: Durations | None = None
-        """Of the queries that are asked now."""
+        self._asking: Asking | None = None
+        self._changing: Durations | None = None
+        """Of the changes, where no rows are inserted."""
         self._prefilled = 0
         self._over_query = ""
         """The query whose ramp ended last."""
@@ -104,7 +100,6 @@ class Worker:
         self._run_clock = RunClock(clock, lambda: client.clock_offset_s)
         self._timed = False
         """Its rows are those of the timed part."""
-        self._queries: list[QueryTimes] = []
         self._changes: tuple[ChangeTimes, ...] = ()
         self._log: SendLog | None = None
         """Of the timed batches, where queries are about fresh rows."""
@@ -174,7 +169,10 @@ class Worker:
 
     def _beat(self) -> None:
         """Show the collector that this worker is alive; end without it when it is silent."""
-        began_s, timeout_s = self._clock(), self._spec.timeout_s
+        began_s, timeout_s, workers = self._clock(), self._spec.timeout_s, len(self._spec.workers)
+        every_s = heartbeat_s(workers)
+        if every_s > HEARTBEAT_S:  # not all at the same time
+            self._stop.wait(every_s * self._index / workers)
         while not self._stop.is_set():
             try:
                 reply = self._client.post("/heartbeat", self._heartbeat())
@@ -190,7 +188,7 @@ class Worker:
                 self._sender.measure_from(self._run_clock.instant_ns(reply.measured_s))
             if reply.stop:
                 self._stop.set()
-            self._stop.wait(HEARTBEAT_S)
+            self._stop.wait(every_s)
 
     def _end_alone(self, cause: str) -> None:
         """Stop; end the process if the database holds it up, since nobody else may be left."""
@@ -205,7 +203,7 @@ class Worker:
         timed = self._timed  # read first: the timed meter is created before it is set
         sender, written = self._sender, self._sender.meter.rows if self._sender else 0
         failures = sender.failures if sender else Failures()
-        waits = self._waits
+        waits = self._asking.waits if self._asking else self._changing
         measured = waits or (sender.meter if sender and timed else None)
         return Heartbeat(
             index=self._index,
@@ -226,14 +224,16 @@ class Worker:
         self._phase = f"barrier {barrier}"
         _settle_memory()
         arrival = Arrival(index=self._index, barrier=barrier)
-        self._wait("/barrier", arrival)
+        begin_s = self._wait("/barrier", arrival).begin_s
+        if begin_s is not None:
+            wait_until(self._run_clock.instant_ns(begin_s), self._stop)
         self._phase = barrier
         return not self._is_over(barrier)
 
     def _is_over(self, query: str) -> bool:
         return self._over_query == query
 
-    def _wait(self, path: str, message: Message) -> None:
+    def _wait(self, path: str, message: Message) -> Reply:
         """Repeat the request until the worker may continue; Stopped if the run is over."""
         while True:
             reply = self._client.post(path, message)
@@ -241,7 +241,7 @@ class Worker:
             if reply.stop or self._stop.is_set():
                 raise Stopped
             if reply.go:
-                return
+                return reply
 
     def _insert(self, task: Insert) -> None:
         spec = self._spec
@@ -288,7 +288,7 @@ class Worker:
         self._wait_for_all(spec.barrier)
         clocking, writers = spec.clocking, len(spec.inserts)
         sender.start(
-            clocking.warmup_s, self._run_clock.start, clocking.stages, closely=spec.has_faults
+            clocking.warmup_s, self._begin_measured, clocking.stages, closely=spec.fault is not None
         )
         if spec.load.fresh_ms:
             self._log = sender.delivery.log = SendLog(DatasetReader(spec.dataset))
@@ -310,12 +310,17 @@ class Worker:
             ticks, measured_ns = self._client.ticks, sender.measured_ns or NEVER_NS
             self._client.report_parts("/sent", self._log.parts(self._index, ticks, measured_ns))
 
+    def _begin_measured(self) -> None:
+        """The measured part begins."""
+        self._run_clock.start()
+        self._network.begin()
+
     def _change(self, task: Change) -> None:
         """Wait for all, and change rows that were stored before."""
         with connected(self._database, self._stop, self._clock) as session:
             changer = Changer(self._database, session, self._spec, self._stop)
             if not self._spec.inserts:  # else samples are about the rows that are inserted
-                self._waits = changer.waits
+                self._changing = changer.waits
             self._wait_for_all(self._spec.barrier)
             self._run_clock.start()
             if self._stop.wait(task.at_s):
@@ -326,98 +331,13 @@ class Worker:
                 self._run_clock.stop()
 
     def _ask(self, task: Ask) -> None:
-        embedded = self._database.capabilities.embedded
-        with session_of(self._opened_to_ask, self._spec.several, {}) as session:
-            if isinstance(session, Connections):
-                self._connects = encoded_histogram(session.opened_ns)
-            callers = callers_of(session, embedded=embedded)
-            if self._spec.work is Work.MIXED:
-                self._ask_in_turn(task, callers)
-            else:
-                self._ask_one_by_one(task, callers)
-
-    def _opened_to_ask(self) -> Session:
-        session = connected(self._database, self._stop, self._clock)
-        if self._spec.load.own:
-            session.read_only()
-        return session
-
-    def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
-        clocking, report = self._spec.clocking, self._client.answers
-        for name, asker in self._askers(task, callers):
-            self._waits = asker.waits
-            if clocking.stages:
-                asker.warm(self._stop, report)
-            if not self._wait_for_all(name):
-                continue
-            if not self._run_clock.is_started:
-                self._run_clock.start()
-            if clocking.stages:
-                instant_s = self._run_clock.instant_s
-                times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
-            else:
-                over = partial(self._is_over, name) if self._spec.load.ramp else None
-                pace = Pace(clocking.queries_per_s / task.every, task.place / task.every)
-                times = asker.ask(self._stop, clocking.duration_s, report, over, pace)
-            self._queries.append(times)
-        self._run_clock.stop()
-
-    def _ask_in_turn(self, task: Ask, callers: Callers) -> None:
-        """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
-        if self._spec.load.fresh_ms:
-            self._ask_fresh(task, callers)
-            return
-        self._in_turn(task, callers, [asker for _, asker in self._askers(task, callers)])
-
-    def _in_turn(self, task: Ask, callers: Callers, askers: Sequence[Asker]) -> None:
-        clocking, report = self._spec.clocking, self._client.answers
-        for asker in askers:
-            asker.ask_first(self._stop, report)
-        (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
-        turns = Turns(
-            askers, callers, pace, task.place,
-            warmup_s=clocking.warmup_s, when_measured=self._run_clock.start,
+        """Wait for all, and ask queries."""
+        asking = self._asking = Asking(
+            self._spec, self._database, self._client, self._index, self._stop, self._clock,
+            self._run_clock,
+            Calls(self._wait_for_all, self._is_over, self._begin_measured, lambda: self._newest_ms),
         )  # fmt: skip
-        self._waits = turns.waits
-        self._wait_for_all(self._spec.barrier)
-        turns.ask(self._stop, report)
-        self._run_clock.stop()
-        self._queries += turns.times(report)
-
-    def _ask_fresh(self, task: Ask, callers: Callers) -> None:
-        """Ask so about rows that arrive meanwhile, and report every answer."""
-        spec, database = self._spec, self._database
-        types, asked = spec.fresh_types, database.answered(spec.query_types(), spec.load.queries)
-        answers = {name: EveryAnswer(name, types[name]) for name in asked}
-        askers = [
-            Asker(
-                database, callers, name, Moving(database, types[name], self._since_ms),
-                answers[name], task=task, warmup_s=spec.clocking.warmup_s,
-            )
-            for name in asked
-        ]  # fmt: skip
-        self._in_turn(task, callers, askers)
-        for each in answers.values():
-            self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
-
-    def _since_ms(self) -> int:
-        """Return since when rows are fresh: some time before the newest, and none stored before."""
-        load, newest_ms = self._spec.load, self._newest_ms
-        until_ms = load.until_ms or 0
-        if newest_ms is None:
-            return until_ms
-        since_ms = max(until_ms, newest_ms - load.fresh_ms)
-        return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
-
-    def _askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
-        """Yield the types that the database can answer; each is rendered when it is its turn."""
-        load, types = self._spec.load, self._spec.query_types()
-        for name in self._database.answered(types, load.queries):
-            asker = asker_of(
-                self._database, callers, name, types[name], task,
-                text=load.queries[name], warmup_s=self._spec.clocking.warmup_s,
-            )  # fmt: skip
-            yield name, asker
+        asking.carry_out(task)
 
     def _written(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
@@ -428,7 +348,7 @@ class Worker:
         return None if found == merged(timed) else found
 
     def _report(self, error: str | None) -> WorkerReport:
-        sender = self._sender
+        sender, asking = self._sender, self._asking
         meter = sender.meter if sender and self._timed else Meter(0)
         troubles = sender.failures.troubles() if sender else Troubles()
         cause = self._database.options.redact(troubles.uncertain_cause)
@@ -444,9 +364,11 @@ class Worker:
             prefill_rows=self._prefilled,
             written=self._written(),
             memory_peak_bytes=memory_peak_bytes(),
-            connects=sender.connects if sender else self._connects,
-            queries=tuple(self._queries),
+            connects=sender.connects if sender else asking.connects if asking else "",
+            queries=tuple(asking.times) if asking else (),
             changes=self._changes,
+            queries_again=asking.failed if asking else 0,
+            faults=self._network.faults(self._run_clock.instant_s),
             node=os.environ.get("NODE_NAME", ""),
             **records,
         )

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from simulator.errors import with_remedy
 
+_FREE_SPACE = "free disk space"
 _REMEDIES = {"[Aa]lready *[Ee]xists": "drop it, or run with --clean"}
 
 
@@ -17,6 +18,10 @@ class Wording:
     def explain(self, error: Exception) -> str:
         """Return the text of a driver's error, with a remedy if one is known."""
         return with_remedy(self.words(error), {**self.remedies, **_REMEDIES}, self.remedy(error))
+
+    def is_out_of_space(self, error: Exception) -> bool:
+        """Whether the server's disk is full, by the remedy for the error."""
+        return _FREE_SPACE in self.explain(error)
 
     def remedy(self, error: Exception) -> str | None:
         """Return what to try if no pattern of `remedies` matches the text."""

@@ -23,12 +23,14 @@ UID_PATTERN = "^[0-9a-f]{32}$"
 HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
 """A worker or collector that is silent for this long is considered lost."""
+MOST_HEARTBEATS_PER_S = 200
+"""Of all workers together, while there are not so many that one would seem silent."""
 TIMEOUT_GRACE_S = 5.0
 """For how long the collector may exceed --timeout before the others end the run."""
 NO_COLLECTOR = "the collector cannot be reached"
 """How a worker that has lost the collector begins its last message."""
 HOLD_S = 2.0
-"""The longest time for which the collector holds a waiting request; the worker then repeats it."""
+"""For so long the collector holds a waiting request of few workers, which then repeat it."""
 WARMUP = "warmup"
 """The phase between the barrier and the measured part."""
 MOST_FAILURES = 300
@@ -49,11 +51,22 @@ MOST_STAGES = 100
 """Of a run (--stages)."""
 MOST_SILENCES = 100
 """A report lists the longest ones."""
+MOST_NETWORK_FAULTS = 10_000
 MOST_WAITS = 1 << 20
 """Pairs of second and bucket in a report: those of about a day."""
 _MOST_CHANGES = 10
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
+
+
+def heartbeat_s(workers: int) -> float:
+    """Return how often each of so many workers shows that it is alive."""
+    return max(HEARTBEAT_S, min(workers / MOST_HEARTBEATS_PER_S, SILENCE_S / 3))
+
+
+def hold_s(workers: int) -> float:
+    """Return the longest time for which the collector holds a request of so many workers."""
+    return max(HOLD_S, heartbeat_s(workers))
 
 
 class Message(BaseModel):
@@ -128,6 +141,8 @@ class Reply(Message):
 
     go: bool = True
     """False: wait, and repeat the request."""
+    begin_s: float | None = None
+    """When what is behind a barrier begins, on the collector's clock: for all at the same time."""
     stop: str | None = None
     """Why the run is over, if it is; the worker stops and reports."""
     over: str = ""
@@ -309,6 +324,13 @@ class Timings(Message):
     """Without a connection, after one was lost; `send_s` includes it."""
 
 
+class Span(Message):
+    """A time. Instants are in the collector's clock."""
+
+    began_s: float
+    ended_s: float
+
+
 class Silence(Message):
     """A time without an acknowledgement. Instants are in the collector's clock."""
 
@@ -372,7 +394,11 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     connects: Histogram = ""
     """Of the time to open each of several connections (--connections)."""
     queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
+    queries_again: Count = 0
+    """Attempts to ask a query that failed, and were made again (--fault)."""
     changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
+    faults: Annotated[tuple[Span, ...], Field(max_length=MOST_NETWORK_FAULTS)] = ()
+    """When its network was cut or slow."""
     node: Text = ""
     """The cluster node of the worker."""
 

@@ -188,6 +188,35 @@ class Clocking(BaseModel):
     active."""
 
 
+class Weather(BaseModel):
+    """What a network does with the bytes that pass it, in both directions."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    is_cut: bool = False
+    """Nothing passes; what was sent meanwhile passes afterwards, as TCP sends it again."""
+    delay_s: float = Field(default=0.0, ge=0)
+    bytes_per_s: float = Field(default=0.0, ge=0)
+    """Of each connection; 0: no limit."""
+
+
+class PlannedFault(BaseModel):
+    """What is made to fail in a run: outages are measured, and rows accounted for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    instants_s: tuple[float, ...]
+    """In seconds from the beginning of the measured part."""
+    lasts_s: float = Field(ge=0)
+    network: Weather | None = None
+    """What the workers' connections have meanwhile; None: it is not the network that fails."""
+
+    def is_on(self, elapsed_s: float) -> bool:
+        """Whether it lasts, so long after the beginning of the measured part."""
+        return any(0 <= elapsed_s - each <= self.lasts_s for each in self.instants_s)
+
+
 class QueryLoad(BaseModel):
     """Which queries the workers of a run ask, and what is kept of the answers."""
 
@@ -248,8 +277,7 @@ class RunSpec(BaseModel):
     """The folder of these files; empty: that of temporary files."""
     clocking: Clocking = Clocking()
     several: Several = Several()
-    has_faults: bool = False
-    """Whether something is made to fail meanwhile: outages are measured, and rows accounted for."""
+    fault: PlannedFault | None = None
     retry_s: float = 0.0
     """For how long a worker sends a batch again that was refused, and tries to replace a lost
     connection, at least; 0: a few times."""

@@ -28,7 +28,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import INTEGERS, Table
+from simulator.data.schema import INTEGERS, Role, Table
 from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
@@ -41,6 +41,9 @@ from simulator.verify.oracle import Oracle, Truth
 
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
+_MOST_DISTINCT = 2_000_000
+"""More distinct keys are not counted, which takes a database ten times as long as all the rest: the
+sums of the fields show a row that is stored twice in place of another."""
 
 
 def verify(  # noqa: PLR0913
@@ -186,7 +189,8 @@ class _Comparison:
         ]
         distinct = DistinctQuery(table, table.key)
         label = f"distinct ({', '.join(table.key)})"
-        if table.key and self._can(distinct, label):
+        is_shown = expected["count"] > _MOST_DISTINCT and _sums_fields(asked)
+        if table.key and not is_shown and self._can(distinct, label):
             ((keys,),) = self.session.run(self.database.render(distinct))
             checks.append(_check(table, label, int(found.rows[0][0]), int(keys)))
         return checks
@@ -283,6 +287,13 @@ def _account_check(name: str, account: Account, *, promised: bool) -> Check:
         found=str(account),
         ok=is_kept and not account.doubled and not account.foreign,
     )
+
+
+def _sums_fields(query: AggregateQuery) -> bool:
+    """Whether the sum of a column is asked that is no part of the natural key."""
+    fields = {column.name for column in query.table.with_role(Role.FIELD)}
+    summed = {each.column for each in query.aggregates if each.function is Function.SUM}
+    return bool(summed & (fields - {*query.table.key}))
 
 
 def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:

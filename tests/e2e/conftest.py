@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, cluster, new_namespace, waited
+from tests.e2e.permissions import for_resources, outside
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -108,3 +109,12 @@ def crash(powers: Kubernetes) -> Iterator[Callable[[str], None]]:
         # The control plane may not have noticed the crash.
         waited(f"{node} renews its lease", functools.partial(powers.renewed_since, node, last), 60)
         powers.kubectl("wait", "--for=condition=Ready", f"node/{node}", "--timeout=60s")
+
+
+@pytest.fixture
+def granted(cli: ClusterLine) -> Iterator[ClusterLine]:
+    """A command line that may also read the kubelets' statistics, and find the database's pods."""
+    name = cli.namespace.name
+    cli.namespace.kube.kubectl("apply", "--filename=-", given=for_resources(name, "bench"))
+    yield cli
+    cli.namespace.kube.kubectl("delete", *outside(name)[-1], "--ignore-not-found")

@@ -1,25 +1,14 @@
 """`--resources` on a cluster: what pods and nodes used, as their kubelets read it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.e2e.harness import NULL, ClusterLine, Kubernetes
-from tests.e2e.permissions import for_resources, outside
 
 POSTGRES = "--target=postgresql"
 LOAD = ("--workers=2", "--runs=1", "--batch=100", "--rate=2000", "--duration=60s")
 """Long enough for a kubelet to read every pod twice in it."""
-
-
-@pytest.fixture
-def granted(cli: ClusterLine) -> Iterator[ClusterLine]:
-    """A command line that may also read the kubelets' statistics."""
-    name = cli.namespace.name
-    cli.namespace.kube.kubectl("apply", "--filename=-", given=for_resources(name, "bench"))
-    yield cli
-    cli.namespace.kube.kubectl("delete", *outside(name)[-1], "--ignore-not-found")
 
 
 def phase(run: Any, name: str) -> list[Any]:

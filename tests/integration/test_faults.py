@@ -246,3 +246,120 @@ def config_of(pg: CommandLine) -> Path:
         "    connection_string: ${BENCH_POSTGRES}\n"
     )
     return path
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, workers: int) -> None:
+    done = pg.run(
+        "insert", *STEADY, f"--workers={workers}", "--fault=cut-network", "--at=2s", "--for=1500ms"
+    )
+
+    assert done.code == 0, done.err + done.out
+    (run,) = pg.results()[-1]["runs"]
+    (outage,) = run["outages"]
+    assert outage["began_s"] == pytest.approx(2.0, abs=1.0)
+    assert outage["undone_s"] - outage["began_s"] == pytest.approx(1.5, abs=0.5)
+    assert outage["silent_s"] == pytest.approx(outage["undone_s"] - outage["began_s"], abs=0.5)
+    assert outage["p99_inside_ms"] > 500 > outage["p99_outside_ms"]
+    accounts = run["outcome"]["verdict"]["accounts"]
+    assert accounts["kept"] == run["metrics"]["rows"]
+    assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
+    assert pg.leftovers() == []
+
+
+def test_a_slow_network_is_seen_in_the_latency(pg: CommandLine) -> None:
+    done = pg.run(
+        "insert", *STEADY, "--fault=slow-network", "--delay=100ms", "--at=2s", "--for=2s",
+        "--every=3s",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err + done.out
+    (run,) = pg.results()[-1]["runs"]
+    assert len(run["outages"]) == 2
+    for outage in run["outages"]:
+        assert outage["p99_inside_ms"] > 200 > outage["p99_outside_ms"]
+        assert outage["silent_s"] < 1
+    assert run["outcome"]["verdict"]["status"] == "verified"
+
+
+@pytest.mark.skipif(bool(power.problem()), reason=power.problem())
+def test_a_full_disk_refuses_rows_until_it_has_room_again(cli: CommandLine) -> None:
+    server = Postgres()
+    with power.Disk() as disk:
+        server.disk = disk.folder
+        with server:
+            server.create_database("bench")
+            pg = reaching(cli, server, "bench")
+            done = pg.run(
+                "insert", *STEADY, "--fault=fill-disk", f"--disk={disk.folder}", "--at=2s",
+                "--for=2s",
+            )  # fmt: skip
+            stored = rows(server, "bench", "SELECT count(*) FROM events")[0][0]
+            left = [*disk.folder.glob("*.fill")]
+
+    assert done.code == 0, done.err + done.out
+    assert left == []
+    (run,) = pg.results()[-1]["runs"]
+    accounts = run["outcome"]["verdict"]["accounts"]
+    assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
+    assert accounts["kept"] + accounts["present"] == stored
+    assert run["outages"][0]["silent_s"] > 1
+    assert sum(worker["retried"] for worker in run["outcome"]["workers"]) > 0
+
+
+def test_the_disk_of_this_program_is_not_filled(pg: CommandLine) -> None:
+    done = pg.run(
+        "insert", *STEADY, "--fault=fill-disk", f"--disk={pg.folder}", "--at=2s", "--for=2s"
+    )
+
+    assert done.code == 2
+    assert "which this program needs itself; give the database a file system of its own" in done.err
+    assert pg.results() == []
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+def test_queries_beside_inserts_go_on_after_a_fault(
+    cli: CommandLine, own: Postgres, connections: int
+) -> None:
+    pg = reaching(cli, own, "bench")
+    inserted = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=2k")
+    with restarter(pg.folder, own.start) as command:
+        done = pg.run(
+            "mixed", *TARGET, "--insert-rate=1000", "--query-rate=40", "--batch=20",
+            f"--connections={connections}", "--duration=8s", "--fault=kill-database", "--at=3s",
+            "--for=1s", f"--restart-with={command}",
+        )  # fmt: skip
+
+    assert inserted.code == 0, inserted.err
+    (run,) = pg.results()[-1]["runs"]
+    accounts = run["outcome"]["rows_verdict"]["accounts"]
+    assert done.code == (1 if accounts["lost"] else 0), done.err + done.out
+    assert accounts["foreign"] == accounts["doubled"] == 0
+    asked = [each for worker in run["outcome"]["workers"] for each in worker["queries"]]
+    assert sum(worker["queries_again"] for worker in run["outcome"]["workers"]) > 0
+    assert sum(each["runs"] for each in asked) > 100
+    assert all(each["verdict"]["status"] == "verified" for each in run["outcome"]["queries"])
+    assert run["outages"][0]["silent_s"] > 1
+    assert "queries at faults: " in done.out
+    assert f"rows after faults: {accounts['kept'] + accounts['lost']:,} acknowledged" in done.out
+
+
+def test_a_cut_network_stops_queries_too(pg: CommandLine) -> None:
+    inserted = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=2k")
+    done = pg.run(
+        "mixed", *TARGET, "--insert-rate=1000", "--query-rate=40", "--batch=20", "--fresh=10s",
+        "--duration=6s", "--fault=cut-network", "--at=2s", "--for=1500ms",
+    )  # fmt: skip
+
+    assert (inserted.code, done.code) == (0, 0), done.err + done.out
+    (run,) = pg.results()[-1]["runs"]
+    assert run["outages"][0]["silent_s"] == pytest.approx(1.5, abs=0.5)
+    asked = [each for worker in run["outcome"]["workers"] for each in worker["queries"]]
+    assert sum(each["wait_s"] for each in asked) > 1.4
+
+
+def test_progress_says_that_something_fails(pg: CommandLine) -> None:
+    done = pg.run("insert", *STEADY, "--fault=cut-network", "--at=2s", "--for=2s")
+
+    assert done.code == 0
+    assert "insert (cut-network): " in done.err

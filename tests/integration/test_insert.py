@@ -339,3 +339,20 @@ def test_a_module_without_a_drivers_way_says_why(cli: CommandLine) -> None:
 
     assert refused.code == 2
     assert "--client driver: sqlite: its rows go through the driver anyway" in refused.err
+
+
+def test_timings_say_where_the_time_of_a_sweep_went(cli: CommandLine) -> None:
+    done = cli.run("insert", *SQLITE, "--workers=1,2", "--runs=1", "--timings")
+    shown = cli.run("show", "last", "--timings")
+    refused = cli.run("show", "last", "--timings", "--format=json")
+
+    assert (done.code, shown.code, refused.code) == (0, 0, 2), done.err + shown.err
+    for text in (done.out, shown.out):
+        table = text.partition("seconds\n")[2].splitlines()
+        assert table[1].split() == [
+            "Run", "end", "init", "barrier", "insert", "visible", "compact", "verify", "all"
+        ]  # fmt: skip
+        for line in table[3:5]:
+            *parts, took = map(float, line.split()[3:])
+            assert sum(parts) == pytest.approx(took, abs=0.05)
+    assert "--timings: adds to the table; use --format table" in refused.err

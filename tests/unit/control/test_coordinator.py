@@ -7,7 +7,15 @@ import pytest
 
 from simulator.control import coordinator
 from simulator.control.coordinator import Coordinator
-from simulator.protocol.messages import SILENCE_S, Arrival, Heartbeat, Registration, WorkerReport
+from simulator.protocol.messages import (
+    SILENCE_S,
+    Arrival,
+    Heartbeat,
+    Registration,
+    WorkerReport,
+    heartbeat_s,
+    hold_s,
+)
 
 pytestmark = pytest.mark.usefixtures("_no_ticks")
 
@@ -76,6 +84,28 @@ def test_the_barrier_opens_only_when_all_are_there():
     assert after == [True, True, True]
     assert run.first_arrival_s == {"insert": 1001.0}
     assert run.released_s == {"insert": 1003.0}
+
+
+def test_many_workers_begin_a_little_later_all_at_once():
+    async def scenario():
+        run = registered(200, Clock())
+        waits = [
+            asyncio.create_task(run.arrive(Arrival(index=index, barrier="insert")))
+            for index in range(200)
+        ]
+        await asyncio.gather(*waits)
+        return run.released_s["insert"]
+
+    assert within_a_moment(scenario()) == pytest.approx(1000.4)
+
+
+@pytest.mark.parametrize(
+    ("workers", "every_s"), [(1, 0.5), (100, 0.5), (400, 2.0), (1000, 5.0), (10_000, 5.0)]
+)
+def test_heartbeats_are_bounded_and_nobody_seems_silent(workers, every_s):
+    assert heartbeat_s(workers) == every_s
+    assert hold_s(workers) == max(every_s, 2.0)
+    assert 3 * every_s <= SILENCE_S
 
 
 def test_a_worker_that_arrives_twice_does_not_count_twice():

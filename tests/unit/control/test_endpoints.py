@@ -31,7 +31,7 @@ BEAT = json_bytes({"index": 0, "phase": "start"})
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(coordinator, "HOLD_S", 0.0)
+    monkeypatch.setattr(coordinator, "hold_s", lambda _: 0.0)
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ SPECS = {
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch):
-    monkeypatch.setattr(coordinator, "HOLD_S", 0.05)
+    monkeypatch.setattr(coordinator, "hold_s", lambda _: 0.05)
     for module in (script, fold_tasks):
         monkeypatch.setattr(module, "FOLD_TASK_ROWS", 500)
     monkeypatch.setattr(fold_tasks, "_LEAST_ROWS", 100)

@@ -43,7 +43,7 @@ STRANGER = uid_of(99)
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(coordinator, "HOLD_S", 0.0)
+    monkeypatch.setattr(coordinator, "hold_s", lambda _: 0.0)
 
 
 def register(gate, index=0, uid=None):

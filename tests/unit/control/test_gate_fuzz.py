@@ -163,7 +163,7 @@ class Attacked(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.loop = asyncio.new_event_loop()
-        self.hold = patch.object(coordinator, "HOLD_S", 0.0)
+        self.hold = patch.object(coordinator, "hold_s", lambda _: 0.0)
         self.hold.start()
         self.small = [patch.object(script, "FOLD_TASK_ROWS", 64), *small_tasks()]
         for each in self.small:

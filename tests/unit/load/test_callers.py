@@ -12,6 +12,7 @@ from simulator.load.connection import Stopped
 from simulator.load.connections import Connections
 from simulator.load.meter import merged_histogram
 from simulator.load.pace import FASTEST, Pace
+from simulator.load.persistence import Persistence
 from simulator.load.turns import Turns
 from simulator.modules.null import NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -154,3 +155,75 @@ def test_types_are_asked_in_turn_by_all_callers(several, opened):
     assert first.runs + second.runs > 6  # as many as one alone would reach
     assert first.elapsed_s == second.elapsed_s > 0
     assert first.cpu_s == second.cpu_s > 0
+
+
+class Failing(Counting):
+    """A connection that is lost after some answers; those opened later are not."""
+
+    def __init__(self, answers=None):
+        super().__init__(wait_s=0.0)
+        self.answers = answers
+
+    @property
+    def alive(self):
+        return self.answers is None or self.asked <= self.answers
+
+    def run(self, statement):
+        found = super().run(statement)
+        if not self.alive:
+            raise ConnectionError("lost")
+        return found
+
+
+def persistent(retry_s, reopen=Failing):
+    return Persistence(reopen, threading.Event(), time.monotonic, retry_s)
+
+
+def test_a_query_that_fails_is_asked_again_by_a_new_connection():
+    persistence = persistent(10.0)
+    times, _ = ask(OneCaller(Failing(3), persistence), runs=10)
+
+    assert times.runs == 10
+    assert persistence.failed == 1
+
+
+def test_a_query_of_several_connections_is_asked_again():
+    made = []
+
+    def open_one():
+        made.append(Failing(3 if len(made) < 2 else None))
+        return made[-1]
+
+    connections = Connections(open_one, 2, 2, {})
+    persistence = persistent(10.0, open_one)
+    try:
+        times, _ = ask(callers_of(connections, persistence), runs=20)
+    finally:
+        connections.close()
+
+    assert times.runs == 20
+    assert persistence.failed == 2
+    assert connections.replaced == 2
+
+
+def test_patience_begins_again_after_a_success():
+    clock = iter([0.0, 4.0, 5.0, 100.0, 104.0])
+    persistence = Persistence(Failing, threading.Event(), lambda: next(clock), 5.0)
+
+    assert persistence.again()
+    assert persistence.again()
+    assert not persistence.again()
+    persistence.succeeded()
+    assert persistence.again()
+    assert persistence.again()
+    assert persistence.failed == 4
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_failure_is_raised_once_patience_is_over(several):
+    session = Failing(0)
+    persistence = persistent(0.2, lambda: Failing(0))
+    callers = Connections(lambda: Failing(0), 2, 2, {}) if several else session
+    with pytest.raises(RunError, match=r"query q: .*lost"):
+        ask(callers_of(callers, persistence), runs=1)
+    callers.close()

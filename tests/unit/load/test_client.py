@@ -26,6 +26,7 @@ from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load import client as client_module
 from simulator.load.client import CollectorClient
+from simulator.load.network import Network
 from simulator.load.worker import Worker
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import (
@@ -401,7 +402,7 @@ class Served:
 
 @pytest.fixture
 def served(monkeypatch):
-    monkeypatch.setattr(coordinator, "HOLD_S", 0.1)
+    monkeypatch.setattr(coordinator, "hold_s", lambda _: 0.1)
     with ExitStack() as stack:
 
         def make(workers):
@@ -414,7 +415,7 @@ def served(monkeypatch):
 
 def a_worker(client_of, port, spec, index=0, appear_s=10.0):
     client = client_of(port, appear_s, index)
-    return Worker(spec, Null(NullOptions()), client, index, OwnClock())
+    return Worker(spec, client, index, OwnClock(), Network(Null(NullOptions()), None))
 
 
 def running(made, answers):

@@ -1,6 +1,7 @@
 """A worker reports what it has done, also when it did not get to the end."""
 
 import threading
+import time
 from base64 import b64decode
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load import worker
+from simulator.load.network import Network
 from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
@@ -92,7 +94,7 @@ def report_of(database, client=None, batch_rows=1000):
     plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(timed,))
     spec = run_spec(workers=(plan,), batch_rows=batch_rows)
     client = client or Client()
-    done = Worker(spec, database, client, 0, OwnClock()).run()
+    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
     (report,) = client.reports
     return done, report
 
@@ -233,7 +235,7 @@ class Ramped(Client):
 
 
 def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(worker, "heartbeat_s", lambda _: 0.01)
     database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
     database.create(DatasetReader(dataset()).tables, 0)
     names = ("count-events", "temperature-min-max", "temperature-stats")
@@ -246,7 +248,7 @@ def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(tmp_path, m
         ),
     )
     client = Ramped({names[1]})
-    done = Worker(spec, database, client, 0, OwnClock()).run()
+    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
     (report,) = client.reports
 
     assert (done, report.error, client.asked) == (True, None, [*names])
@@ -264,7 +266,34 @@ def test_a_worker_that_is_never_let_in_reports_nothing(tmp_path):
         ),
     )
     client = Ramped({"count-events"})
-    done = Worker(spec, database, client, 0, OwnClock()).run()
+    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
 
     assert done
     assert (client.reports[0].queries, client.reports[0].started_s) == ((), None)
+
+
+class Later(Ramped):
+    """A collector that lets the worker begin a little later."""
+
+    def __init__(self, after_s):
+        super().__init__(set())
+        self.begin_s = time.time() + after_s
+
+    def post(self, path, message):
+        reply = super().post(path, message)
+        return reply.model_copy(update={"begin_s": self.begin_s}) if path == "/barrier" else reply
+
+
+def test_a_worker_begins_when_the_collector_says(tmp_path):
+    database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
+    database.create(DatasetReader(dataset()).tables, 0)
+    spec = run_spec(
+        work=Work.QUERY,
+        workers=(Ask(place=0, every=1, runs=1),),
+        load=QueryLoad(queries={"count-events": ""}),
+    )
+    client = Later(0.3)
+    done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
+
+    assert done
+    assert 0 <= client.reports[0].started_s - client.begin_s < 0.2

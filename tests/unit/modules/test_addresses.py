@@ -1,64 +1,89 @@
-"""Options that are addresses, of every module that has them."""
+"""Addresses among options are found, and replaced by those of relays."""
 
+import psycopg2.extensions
 import pytest
-import yaml
 
-from cli.targets import config
-from simulator.errors import ConfigError
-from simulator.modules import MODULES, database_class
-
-REQUIRED = {
-    "url": "http://h",
-    "search_url": "http://h",
-    "host": "h",
-    "hosts": "h",
-    "user": "u",
-    "database": "d",
-    "token": "t",
-}
+from simulator.errors import SetupError
+from simulator.modules import database_class
+from simulator.modules.addresses import all_addresses, redirected, unrelayed
 
 
-def fields_of(module):
-    return database_class(module).options_model.model_fields
+def options(module, **given):
+    return database_class(module).options_model(**given)
 
 
-PORTS = [
-    (name, option)
-    for name in MODULES
-    for option in fields_of(name)
-    if option == "port" or option.endswith("_port")
-]
-URLS = [
-    (name, option)
-    for name in MODULES
-    for option in fields_of(name)
-    if option == "url" or option.endswith("_url")
-]
+@pytest.mark.parametrize(
+    ("module", "given", "expected"),
+    [
+        ("influxdb", {"url": "https://db.example:8086", "token": "x"},
+         {"url": "https://127.0.0.1:9001"}),
+        ("elasticsearch", {"url": "http://[::1]:9200"}, {"url": "http://127.0.0.1:9001"}),
+        ("mysql", {"host": "a", "user": "u", "password": "p", "database": "d"},
+         {"host": "127.0.0.1", "port": 9001}),
+        ("cassandra", {"hosts": "a", "port": 7}, {"hosts": "127.0.0.1", "port": 9001}),
+        ("mongodb", {"connection_string": "mongodb://u:p%40@a:5,b:6/?tls=true"},
+         {"connection_string": "mongodb://u:p%40@127.0.0.1:9001,127.0.0.1:9002/?tls=true"}),
+        ("graphite", {"url": "http://a:80"},
+         {"url": "http://127.0.0.1:9001", "carbon_host": "127.0.0.1",
+          "line_port": 9002, "pickle_port": 9003}),
+        ("graphite", {"url": "http://a:80", "carbon_host": "b"},
+         {"url": "http://127.0.0.1:9001", "carbon_host": "127.0.0.1",
+          "line_port": 9002, "pickle_port": 9003}),
+        ("splunk", {"url": "https://a:8088", "token": "t", "search_url": "https://a:8089"},
+         {"url": "https://127.0.0.1:9001", "search_url": "https://127.0.0.1:9002"}),
+    ],
+)  # fmt: skip
+def test_every_address_is_replaced(module, given, expected):
+    before = options(module, **given)
+    places = {each: ("127.0.0.1", 9001 + n) for n, each in enumerate(all_addresses(before))}
+
+    after = redirected(before, places)
+
+    assert {**after.public(), **after.secrets()} == {
+        **before.public(), **before.secrets(), **expected
+    }  # fmt: skip
 
 
-def resolved(folder, module, **options):
-    required = {name: REQUIRED[name] for name, f in fields_of(module).items() if f.is_required()}
-    path = folder / "config.yaml"
-    entry = {"module": module, "runner": "local", **required, **options}
-    path.write_text(yaml.safe_dump({"targets": {"t": entry}}))
-    return config.load(path).resolve("t", {}).options
+@pytest.mark.parametrize(
+    "text",
+    [
+        "host=db.example dbname=b password='it''s' user=u",
+        "host=/run/postgresql port=5433 dbname=b user=u",
+        "postgresql://u:p%40@db.example:5433/b?sslmode=require",
+        "postgresql:///b?host=db.example&user=u",
+    ],
+)
+def test_libpq_keeps_the_name_that_a_certificate_is_checked_by(text):
+    before = options("postgres", connection_string=text)
+    if "///" in text:
+        assert "no address" in unrelayed(before)
+        return
+    (server,) = all_addresses(before)
+    after = redirected(before, {server: ("127.0.0.1", 9001)})
+
+    given = psycopg2.extensions.parse_dsn(text.replace("''", "\\'"))
+    assert psycopg2.extensions.parse_dsn(after.secrets()["connection_string"].replace(
+        "''", "\\'")) == {**given, "hostaddr": "127.0.0.1", "port": "9001"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("module", "option"), PORTS)
-@pytest.mark.parametrize("port", [-1, 0, 65536, 2**63, "99999"])
-def test_a_port_that_cannot_be_is_refused(tmp_path, module, option, port):
-    with pytest.raises(ConfigError, match=rf"targets\.t\.{option}: .*(65,?535|at least 1)"):
-        resolved(tmp_path, module, **{option: port})
+@pytest.mark.parametrize(
+    ("module", "given", "said"),
+    [
+        ("mongodb", {"connection_string": "mongodb://a:5/?replicaSet=rs0"}, "past the relay"),
+        ("sqlite", {"path": "x.db"}, "no address"),
+        ("cassandra", {"hosts": "a,b", "port": 7}, "past the relay"),
+        ("cassandra", {"hosts": "a", "port": 7}, ""),
+    ],
+)
+def test_what_no_relay_can_stand_before_is_refused(module, given, said):
+    found = unrelayed(options(module, **given))
+
+    assert said in found
+    assert bool(found) == bool(said)
 
 
-@pytest.mark.parametrize(("module", "option"), PORTS)
-@pytest.mark.parametrize("port", [1, 65535, "9042"])
-def test_every_other_port_is_accepted(tmp_path, module, option, port):
-    assert getattr(resolved(tmp_path, module, **{option: port}), option) == int(port)
+def test_a_driver_that_looks_servers_up_by_itself_is_not_redirected():
+    before = options("mongodb", connection_string="mongodb://a:5/?replicaSet=rs0")
 
-
-@pytest.mark.parametrize(("module", "option"), URLS)
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "x"])
-def test_a_url_with_a_port_that_cannot_be_is_refused(tmp_path, module, option, port):
-    with pytest.raises(ConfigError, match=rf"targets\.t\.{option}: expected http://"):
-        resolved(tmp_path, module, **{option: f"http://h:{port}"})
+    with pytest.raises(SetupError):
+        redirected(before, {("a", 5): ("127.0.0.1", 9001)})

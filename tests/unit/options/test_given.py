@@ -9,10 +9,13 @@ from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.sqlite import SqliteOptions
 
 LITE = SqliteOptions(path="x.db")
-PLACE = {"output", "form", "quiet", "dry_run", "junit", "result_tags", "metrics_out", "ui"}
+PLACE = {
+    "output", "form", "quiet", "dry_run", "junit", "result_tags", "metrics_out", "timings", "ui",
+}  # fmt: skip
 """Options that a repetition chooses itself."""
 SAMPLES = {
     "count": "3",
+    "size": "1MB",
     "n,n-m,...": "1,2-4",
     "number": "2.5",
     "prefix": "bench_",

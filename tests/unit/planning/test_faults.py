@@ -50,7 +50,15 @@ def test_it_fails_as_often_as_it_can_be_undone_within_the_time(given, instants):
         (KILL, 0.0, "--fault: workers go on for a known time meanwhile; add --duration"),
         (KILL | {"at": "56s"}, 60.0, "--at, --for: the fault lasts until 61 s, and the measured"),
         (KILL | {"every": "5s"}, 60.0, "--every: expected more than the 5 s of --for, got 5s"),
-        ({"fault": "pause-database", "restart_with": "x"}, 60.0, "--restart-with: a paused"),
+        (
+            {"fault": "pause-database", "restart_with": "x"},
+            60.0,
+            "--restart-with: is for --fault kill-database, restart-database, crash-node",
+        ),
+        ({"fault": "fill-disk"}, 60.0, "--fault fill-disk: add the folder"),
+        ({"fault": "slow-network", "delay": "0s"}, 60.0, "--fault slow-network: neither"),
+        ({"fault": "cut-network", "bandwidth": "1MB"}, 60.0, "--bandwidth: is for --fault slow"),
+        ({"fault": "crash-node", "restart_with": "x"}, 60.0, "--fault crash-node: add the"),
         ({"fault": "restart-database"}, 60.0, "--fault restart-database: add the command"),
     ],
 )

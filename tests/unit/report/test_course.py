@@ -4,7 +4,7 @@ import pytest
 
 from cli.report.course import Course
 from simulator.protocol.events import PhaseEvent, ProgressEvent, SampleEvent
-from simulator.protocol.spec import QueryLoad, Work
+from simulator.protocol.spec import PlannedFault, QueryLoad, Work
 from tests.unit.report.made import outcome, worker
 from tests.unit.report.test_progress import Clock, planned
 
@@ -64,3 +64,18 @@ def test_queries_that_end_by_time_are_estimated_by_it():
     assert follow("a", 5, 4.0) == pytest.approx(16.0)
     assert follow("b", 5, 7.0) == pytest.approx(10.0)
     assert follow("b", 5, 12.0) == 0.0
+
+
+def test_a_fault_is_shown_while_it_lasts():
+    clock = Clock()
+    run = planned(1, fault=PlannedFault(name="cut-network", instants_s=(10, 30), lasts_s=5))
+    course = Course([run], clock)
+    course.follow(run, PhaseEvent(phase="warmup"))
+    shown = []
+    for at_s in (100, 109, 112, 115, 116, 131, 140):
+        clock.now = at_s
+        event = SampleEvent(at_s=at_s, phase="insert", rows=5)
+        shown.append(course.follow(run, event).fault)
+
+    assert shown == ["", "", "cut-network", "cut-network", "", "cut-network", ""]
+    assert course.follow(run, PhaseEvent(phase="verify")).fault == ""

@@ -26,7 +26,7 @@ KEPT = {"kept": 1980, "lost": 0, "announced": False, "present": 15, "absent": 5,
 def run(*outages, **accounts):
     verdict = Verdict(status=Status.VERIFIED, accounts=Accounts(**KEPT | accounts))
     found = made.run(made.outcome(made.worker(0, rows=2000, retried=1), verdict=verdict))
-    metrics = with_outages(found.metrics, outages, verdict)
+    metrics = with_outages(found.metrics, outages, verdict.accounts)
     return found.model_copy(update={"outages": outages, "metrics": metrics})
 
 

@@ -21,7 +21,9 @@ from simulator.protocol.spec import Clocking, QueryLoad, Work
 from tests.unit.report.made import outcome, worker
 
 
-def planned(workers, rows=100, *, number=0, work=Work.INSERT, duration_s=0.0, load=None):
+def planned(
+    workers, rows=100, *, number=0, work=Work.INSERT, duration_s=0.0, load=None, fault=None
+):
     """A run of so many workers with so many rows each, half of them prefilled."""
     half = rows // 2
     plan = SimpleNamespace(
@@ -36,6 +38,8 @@ def planned(workers, rows=100, *, number=0, work=Work.INSERT, duration_s=0.0, lo
         clocking=Clocking(duration_s=duration_s),
         load=load or QueryLoad(),
         asks=(SimpleNamespace(runs=10),) * workers,
+        fault=fault,
+        barrier=work.value,
     )
     return SimpleNamespace(spec=spec, run=1, level=0)
 

@@ -10,15 +10,18 @@ import psutil
 import pytest
 
 from cli.host.interrupts import Interrupts
-from cli.planning.faults import Faults
-from cli.running.faults import Injector
+from cli.planning.faults import Fault, Faults
+from cli.running.faults import Injector, OfWorkers
 from cli.running.shell import Shell
+from cli.running.victims import Processes
 from simulator.errors import SetupError
-from simulator.protocol.events import PhaseEvent
+from simulator.protocol.events import Outcome, PhaseEvent
+from simulator.protocol.messages import Span, WorkerReport
 from simulator.protocol.spec import Clocking
 from tests.unit.running.test_shell import CLUSTER, GIVEN, TARGET
 
 INSERT = PhaseEvent(phase="insert")
+ENDED = Outcome(status="done", cause="", exit_code=0)
 SPEC = SimpleNamespace(barrier="insert", clocking=Clocking(duration_s=60.0))
 WAIT = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
 
@@ -45,8 +48,8 @@ def injector(tmp_path, server):
         )
 
         def of(processes=lambda: server, **options):
-            found = Injector(Faults.model_validate(options), shell, processes)
-            stack.callback(found.injected)
+            found = Injector(Faults.model_validate(options), shell, Processes(processes))
+            stack.callback(found.end)
             return found
 
         yield of
@@ -69,7 +72,7 @@ def test_all_processes_are_paused_and_go_on(injector, server):
     pausing.follow(SPEC, INSERT)
     reach(server, {psutil.STATUS_STOPPED})
     reach(server, {psutil.STATUS_SLEEPING})
-    (found,) = pausing.injected()
+    (found,) = pausing.injected(ENDED)
 
     assert (found.fault, found.problem) == ("pause-database", "")
     assert 0.5 <= found.undone_s - found.began_s < 5
@@ -80,7 +83,7 @@ def test_a_run_that_ends_before_lets_it_go_on_at_once(injector, server):
     pausing.follow(SPEC, INSERT)
     reach(server, {psutil.STATUS_STOPPED})
     began_s = time.monotonic()
-    (found,) = pausing.injected()
+    (found,) = pausing.injected(ENDED)
 
     assert time.monotonic() - began_s < 10
     assert found.undone_s - found.began_s < 10
@@ -95,11 +98,11 @@ def test_all_processes_are_killed_and_the_command_starts_them(injector, server, 
     reach(server, {psutil.STATUS_ZOMBIE, "gone"})
     while not (tmp_path / "ran").exists():
         time.sleep(0.01)
-    (found,) = killing.injected()
+    (found,) = killing.injected(ENDED)
 
     assert found.problem == ""
     assert (tmp_path / "ran").read_text() == "up\n"
-    assert killing.injected() == ()
+    assert killing.injected(ENDED) == ()
 
 
 def test_it_fails_again_and_in_each_run(injector, tmp_path):
@@ -111,14 +114,14 @@ def test_it_fails_again_and_in_each_run(injector, tmp_path):
         restarting.follow(SPEC, INSERT)
         while not (tmp_path / "ran").exists() or len((tmp_path / "ran").read_text()) < 6 * runs:
             time.sleep(0.01)
-        assert len(restarting.injected()) >= 1
+        assert len(restarting.injected(ENDED)) >= 1
 
 
 def test_a_command_that_fails_is_named(injector):
     restarting = injector(fault="restart-database", at="0s", restart_with="false")
     restarting.follow(SPEC, INSERT)
     time.sleep(0.2)
-    (found,) = restarting.injected()
+    (found,) = restarting.injected(ENDED)
 
     assert found.problem == "`false`: exit code 1"
 
@@ -130,6 +133,49 @@ def test_a_server_that_is_not_found_is_named(injector):
     pausing = injector(nothing, fault="pause-database", at="0s")
     pausing.follow(SPEC, INSERT)
     time.sleep(0.2)
-    (found,) = pausing.injected()
+    (found,) = pausing.injected(ENDED)
 
-    assert found.problem == "--fault: the database cannot be made to fail: nobody listens"
+    assert found.problem == "--fault pause-database: could not be made: nobody listens"
+
+
+def test_a_node_is_crashed_by_a_command_and_booted_by_another(injector, tmp_path):
+    crashing = injector(
+        fault="crash-node", at="0.05s", **{"for": "0.2s"},
+        crash_with="echo down >> log", restart_with="echo up >> log",
+    )  # fmt: skip
+    crashing.follow(SPEC, INSERT)
+    time.sleep(0.15)
+    assert (tmp_path / "log").read_text() == "down\n"
+    time.sleep(0.4)
+
+    (found,) = crashing.injected(ENDED)
+
+    assert (tmp_path / "log").read_text() == "down\nup\n"
+    assert 0.2 <= found.undone_s - found.began_s < 5
+
+
+def test_a_node_that_does_not_crash_is_booted_all_the_same(injector, tmp_path):
+    crashing = injector(
+        fault="crash-node", at="0s", **{"for": "9s"},
+        crash_with="exit 4", restart_with="echo up > log",
+    )  # fmt: skip
+    crashing.follow(SPEC, INSERT)
+    time.sleep(0.3)
+
+    (found,) = crashing.injected(ENDED)
+
+    assert found.problem == "--fault crash-node: could not be made: `exit 4`: exit code 4"
+    assert (tmp_path / "log").read_text() == "up\n"
+
+
+def test_what_workers_do_lasts_from_the_first_of_them_to_the_last():
+    reports = [
+        WorkerReport(index=0, faults=(Span(began_s=10, ended_s=12), Span(began_s=20, ended_s=22))),
+        WorkerReport(index=1, faults=(Span(began_s=9, ended_s=11), Span(began_s=21, ended_s=23))),
+        WorkerReport(index=2),
+    ]
+    outcome = ENDED.model_copy(update={"workers": tuple(reports)})
+
+    found = OfWorkers(Fault.CUT).injected(outcome)
+
+    assert [(each.began_s, each.undone_s) for each in found] == [(9, 12), (20, 23)]

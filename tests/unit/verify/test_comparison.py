@@ -9,7 +9,7 @@ import pytest
 
 from simulator.data.block import Values
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.query import DistinctQuery, RowsQuery
+from simulator.data.query import DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
@@ -18,6 +18,7 @@ from simulator.errors import counted
 from simulator.modules.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.verify import comparison
 from simulator.verify.comparison import verify
 
 ROWS = 500
@@ -414,6 +415,41 @@ def test_what_the_database_cannot_be_asked_is_left_out_by_name_and_the_rest_comp
     assert "events: min_device_id" in {check.name for check in verdict.checks}
     stored.tamper(f"DELETE FROM events WHERE {FIRST}")
     assert stored.verify(VerifyMode.COUNTS).status is Status.MISMATCH
+
+
+DISTINCT = "events: distinct (device_id, timestamp, sequence_number)"
+
+
+def test_distinct_keys_of_many_rows_are_not_counted_and_a_swapped_row_is_found(stored, monkeypatch):
+    monkeypatch.setattr(comparison, "_MOST_DISTINCT", 400)
+    verified = stored.verify(VerifyMode.COUNTS)
+    stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
+    stored.tamper("DELETE FROM events WHERE sequence_number = 7")
+    verdict = stored.verify(VerifyMode.COUNTS)
+
+    assert verified.status is Status.VERIFIED
+    assert DISTINCT not in {check.name for check in verified.checks}
+    assert verdict.status is Status.MISMATCH
+    assert "events: sum_temperature" in wrong(verdict)
+    assert "events: count" not in wrong(verdict)
+
+
+def test_distinct_keys_of_many_rows_are_counted_where_no_field_is_summed(stored, monkeypatch):
+    monkeypatch.setattr(comparison, "_MOST_DISTINCT", 400)
+    render = stored.database.render
+
+    def refuse(query):
+        if not isinstance(query, DistinctQuery):
+            summed = [each.column for each in query.aggregates if each.function is Function.SUM]
+            if "temperature" in summed:
+                raise Unsupported("no sums of floats")
+        return render(query)
+
+    monkeypatch.setattr(stored.database, "render", refuse)
+    verdict = stored.verify(VerifyMode.COUNTS)
+
+    assert verdict.status is Status.VERIFIED
+    assert DISTINCT in {check.name for check in verdict.checks}
 
 
 def check(ok, name="n"):

@@ -1,0 +1,54 @@
+"""How a worker goes on when a query fails while something is made to fail: as an application."""
+
+import threading
+from collections.abc import Callable
+
+from simulator.modules.base import Session
+
+_PAUSE_S = 0.05
+
+
+def driver_error(error: Exception) -> Exception:
+    """Return the driver's error that an error of this program is about."""
+    return error.__cause__ if isinstance(error.__cause__, Exception) else error
+
+
+class Persistence:
+    """For how long queries that fail are asked again, and how often they were."""
+
+    def __init__(
+        self,
+        reopen: Callable[[], Session],
+        stop: threading.Event,
+        clock: Callable[[], float],
+        retry_s: float,
+    ) -> None:
+        """`reopen` returns a new connection in place of one that is lost."""
+        self._reopen = reopen
+        self._stop, self._clock, self._retry_s = stop, clock, retry_s
+        self._until_s: float | None = None
+        self._lock = threading.Lock()
+        self.failed = 0
+        """Attempts that failed, and were made again."""
+
+    def again(self) -> bool:
+        """Wait a moment after a failure; return whether to try again."""
+        with self._lock:
+            now_s = self._clock()
+            self._until_s = self._until_s or now_s + self._retry_s
+            if now_s >= self._until_s or self._stop.is_set():
+                return False
+            self.failed += 1
+        return not self._stop.wait(_PAUSE_S)
+
+    def succeeded(self) -> None:
+        """Have the time begin again with the next failure."""
+        self._until_s = None
+
+    def usable(self, session: Session, error: Exception) -> Session:
+        """Return the session after an error, or a new one in place of one that is lost."""
+        session.classify(driver_error(error))
+        if session.alive:
+            return session
+        session.close()
+        return self._reopen()

@@ -1,0 +1,259 @@
+"""A relay between a worker and its database: a network that can be cut, or made slow.
+
+It is a process of its own. The first line of its standard input is the `Places`; it answers with
+the ports that it listens at, one for each. Each further line is a `Weather`. It ends with the end
+of its standard input, which comes too if the worker dies.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any, Final, NoReturn
+
+from pydantic import BaseModel, ConfigDict
+
+from simulator.host import allow_many_files
+from simulator.modules.addresses import Address
+from simulator.protocol.spec import Weather
+
+HOST: Final = "127.0.0.1"
+_MOST_WAITING_BYTES = 1 << 20
+"""In each direction of a connection; after that, its sender has to wait."""
+
+
+class Places(BaseModel):
+    """Where the servers listen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    servers: tuple[Address, ...]
+
+
+class Ports(BaseModel):
+    """Where the relay listens, for each server."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ports: tuple[int, ...]
+
+
+class _Network:
+    """The weather, and the ways that it is about."""
+
+    def __init__(self) -> None:
+        self.weather = Weather()
+        self.ways: set[_Way] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_open = asyncio.Event()
+        self._is_open.set()
+
+    def do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside everything else."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def change(self, weather: Weather) -> None:
+        """Change it; what waits does not wait longer than under the new weather."""
+        self.weather = weather
+        if weather.is_cut:
+            self._is_open.clear()
+        else:
+            self._is_open.set()
+        for way in [*self.ways]:
+            way.hurry()
+
+    async def passable(self) -> None:
+        """Wait until a connection can be opened, or the other side hears that it is closed."""
+        await self._is_open.wait()
+        if self.weather.delay_s:
+            await asyncio.sleep(2 * self.weather.delay_s)  # a packet there, and one back
+
+
+class _Way:
+    """One direction of a connection: what its source sends reaches the sink when it is due."""
+
+    def __init__(
+        self, network: _Network, source: asyncio.Transport, sink: asyncio.Transport
+    ) -> None:
+        self._network, self._source, self._sink = network, source, sink
+        self._waiting: deque[tuple[float, bytes | None]] = deque()
+        """When each piece is due, and the piece; None: the source has ended."""
+        self._waiting_bytes = 0
+        self._free_s = 0.0
+        """Until then the line is busy with what was sent before."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+        self.has_ended = False
+        """Whether the sink knows that no more comes."""
+        self.back: _Way | None = None
+        """The other direction."""
+        network.ways.add(self)
+
+    def put(self, piece: bytes | None) -> None:
+        """Take what the source has sent."""
+        weather = self._network.weather
+        if weather == _CLEAR and not self._waiting:
+            self._deliver(piece)
+            return
+        size, now_s = len(piece or b""), self._loop.time()
+        busy_s = size / weather.bytes_per_s if weather.bytes_per_s else 0.0
+        self._free_s = max(self._free_s, now_s) + busy_s
+        self._waiting.append((self._free_s + weather.delay_s, piece))
+        self._waiting_bytes += size
+        if self._waiting_bytes > _MOST_WAITING_BYTES:
+            self._source.pause_reading()
+        self._schedule()
+
+    def hurry(self) -> None:
+        """Have the new weather count for what waits."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        weather, now_s = self._network.weather, self._loop.time()
+        if not weather.is_cut:
+            latest_s = now_s + weather.delay_s
+            if not weather.bytes_per_s:
+                self._free_s = now_s
+                self._waiting = deque((min(due_s, latest_s), each) for due_s, each in self._waiting)
+            self._schedule()
+
+    def close(self) -> None:
+        """Forget what waits."""
+        self._waiting.clear()
+        if self._timer:
+            self._timer.cancel()
+        self._network.ways.discard(self)
+
+    def _schedule(self) -> None:
+        if self._waiting and not self._timer and not self._network.weather.is_cut:
+            self._timer = self._loop.call_at(self._waiting[0][0], self._pass)
+
+    def _pass(self) -> None:
+        """Deliver what is due."""
+        self._timer = None
+        while self._waiting and self._waiting[0][0] <= self._loop.time():
+            _, piece = self._waiting.popleft()
+            self._waiting_bytes -= len(piece or b"")
+            self._deliver(piece)
+        if self._waiting_bytes <= _MOST_WAITING_BYTES and not self._source.is_closing():
+            self._source.resume_reading()
+        self._schedule()
+
+    def _deliver(self, piece: bytes | None) -> None:
+        if piece is not None:
+            self._sink.write(piece)
+            return
+        self.has_ended = True
+        if self.back and self.back.has_ended:
+            self._sink.close()
+            self._source.close()
+        elif not self._sink.is_closing():
+            self._sink.write_eof()
+
+
+_CLEAR = Weather()
+
+
+class _End(asyncio.Protocol):
+    """One end of a connection, which passes on to the other."""
+
+    def __init__(self, network: _Network, server: Address | None = None) -> None:
+        """With a server, it is the client's end: a connection to the server is opened for it."""
+        self._network, self._server = network, server
+        self.transport: asyncio.Transport
+        self.way: _Way | None = None
+        """From here to the other end."""
+        self.other: _End | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        if self._server:
+            transport.pause_reading()
+            self._network.do(self._join(self._server))
+
+    async def _join(self, server: Address) -> None:
+        """Connect with the server; break the connection if that does not answer."""
+        await self._network.passable()
+        far = _End(self._network)
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: far, *server)
+        except OSError:
+            self.transport.abort()
+            return
+        if self.transport.is_closing():
+            far.transport.abort()
+            return
+        self.other, far.other = far, self
+        self.way = _Way(self._network, self.transport, far.transport)
+        far.way = _Way(self._network, far.transport, self.transport)
+        self.way.back, far.way.back = far.way, self.way
+        self.transport.resume_reading()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass them on."""
+        if self.way:
+            self.way.put(data)
+
+    def eof_received(self) -> bool:
+        """Pass the end on, and keep the other direction."""
+        if self.way:
+            self.way.put(None)
+        return self.way is not None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Break the other end as well."""
+        if self.way and self.other:
+            self.way.close()
+            self._network.do(self.other.broken())
+        self.way = self.other = None
+
+    async def broken(self) -> None:
+        """Break this end as soon as the network lets it know that the other is gone."""
+        await self._network.passable()
+        if self.way:
+            self.way.close()
+        self.transport.abort()
+
+    def pause_writing(self) -> None:
+        """Have the other end read no more: this one is full."""
+        if self.other:
+            self.other.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Have the other end go on."""
+        if self.other:
+            self.other.transport.resume_reading()
+
+
+def relay() -> NoReturn:
+    """Run as a relay until the standard input ends."""
+    allow_many_files()
+    asyncio.run(_serve())
+    raise SystemExit(0)
+
+
+async def _serve() -> None:
+    network, loop = _Network(), asyncio.get_running_loop()
+    stream = open(0, "rb", closefd=False)  # noqa: SIM115, ASYNC230 - before anything is served
+    places = Places.model_validate_json(stream.readline())
+    servers = [
+        await loop.create_server(lambda server=server: _End(network, server), HOST, 0)  # type: ignore[misc]
+        for server in places.servers
+    ]
+    ports = Ports(ports=tuple(each.sockets[0].getsockname()[1] for each in servers))
+    sys.stdout.write(ports.model_dump_json() + "\n")
+    sys.stdout.flush()
+
+    def listen() -> None:
+        for line in stream:
+            loop.call_soon_threadsafe(network.change, Weather.model_validate_json(line))
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    await loop.create_future()

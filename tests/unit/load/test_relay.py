@@ -1,0 +1,180 @@
+"""The relay before a database: what passes it, and when."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from simulator.load.relay import Places, Ports
+from simulator.protocol.spec import Weather
+
+CLEAR, CUT = Weather(), Weather(is_cut=True)
+
+
+@contextmanager
+def echoing():
+    """Yield the address of a server that sends back what it gets, until the end."""
+
+    def echo(connection):
+        with connection:
+            try:
+                while received := connection.recv(1 << 18):
+                    connection.sendall(received)
+            except ConnectionError:
+                pass
+
+    def accept():
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=echo, args=(connection,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+class Relay:
+    """A relay before one server."""
+
+    def __init__(self, server):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "simulator", "relay"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        self.write(Places(servers=(server,)))
+        (self.port,) = Ports.model_validate_json(self.process.stdout.readline()).ports
+
+    def write(self, message):
+        self.process.stdin.write(message.model_dump_json().encode() + b"\n")
+        self.process.stdin.flush()
+
+    def become(self, weather):
+        """Change the weather, and wait until it has."""
+        self.write(weather)
+        time.sleep(0.1)
+
+    def connected(self):
+        client = socket.create_connection(("127.0.0.1", self.port))
+        client.settimeout(10)
+        return client
+
+    def close(self):
+        self.process.stdin.close()
+        assert self.process.wait(10) == 0
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def relay():
+    with echoing() as server:
+        found = Relay(server)
+        yield found
+        found.close()
+
+
+def answered(client, text=b"hello"):
+    client.sendall(text)
+    found = b""
+    while len(found) < len(text):
+        found += client.recv(1 << 18)
+    return found
+
+
+def test_bytes_pass_in_both_directions_and_in_order(relay):
+    text = bytes(range(256)) * 40_000
+    with relay.connected() as client:
+        sender = threading.Thread(target=client.sendall, args=(text,))
+        sender.start()
+        found = b""
+        while len(found) < len(text):
+            found += client.recv(1 << 18)
+        sender.join()
+
+    assert found == text
+
+
+def test_nothing_passes_a_cut_network_and_all_of_it_afterwards(relay):
+    with relay.connected() as client:
+        assert answered(client) == b"hello"
+        relay.become(CUT)
+        client.sendall(b"held")
+        client.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            client.recv(10)
+        client.settimeout(10)
+        relay.write(CLEAR)
+        assert client.recv(10) == b"held"
+
+
+def test_a_connection_of_a_cut_network_is_opened_once_it_is_whole(relay):
+    relay.become(CUT)
+    with relay.connected() as client:
+        client.sendall(b"new")
+        client.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            client.recv(10)
+        client.settimeout(10)
+        relay.write(CLEAR)
+        assert client.recv(10) == b"new"
+
+
+def test_a_slow_network_delays_each_direction(relay):
+    with relay.connected() as client:
+        relay.become(Weather(delay_s=0.15))
+        began_s = time.monotonic()
+        assert answered(client) == b"hello"
+        assert 0.3 <= time.monotonic() - began_s < 5
+        relay.become(CLEAR)
+        began_s = time.monotonic()
+        assert answered(client) == b"hello"
+        assert time.monotonic() - began_s < 0.3
+
+
+def test_a_narrow_network_passes_so_much_in_a_second(relay):
+    with relay.connected() as client:
+        relay.become(Weather(bytes_per_s=500_000))
+        began_s = time.monotonic()
+        assert len(answered(client, bytes(250_000))) == 250_000
+        assert 0.5 <= time.monotonic() - began_s < 10
+
+
+def test_what_waits_is_bounded_so_a_sender_waits_too(relay):
+    with relay.connected() as client:
+        relay.become(CUT)
+        client.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            client.sendall(bytes(1 << 26))
+
+
+def test_the_end_of_a_connection_passes_too(relay):
+    with relay.connected() as client:
+        assert answered(client) == b"hello"
+        client.sendall(b"last")
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(10) == b"last"
+        assert client.recv(10) == b""
+
+
+def test_a_server_that_refuses_breaks_the_connection():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        nobody = listener.getsockname()
+    relay = Relay(nobody)
+    with relay.connected() as client:
+        assert is_broken(client)
+    relay.close()
+
+
+def is_broken(client):
+    try:
+        client.sendall(b"x")
+        return client.recv(10) == b""
+    except ConnectionError:
+        return True
