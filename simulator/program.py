@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,12 +28,11 @@ from simulator.redaction import RedactedStream
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m simulator", description="The collector, a worker or a relay of one run."
+        prog="python -m simulator", description="The collector or a worker of one run."
     )
     roles = parser.add_subparsers(dest="role", required=True)
     collector = roles.add_parser("collector", help="prepare, start the workers, compact, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
-    roles.add_parser("relay", help="stand between a worker and its database")
     for role in (collector, worker):
         role.add_argument(
             "--spec", type=Path, help="the run's specification; without it, read standard input"
@@ -44,8 +44,6 @@ def _arguments() -> argparse.Namespace:
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
     arguments = parser.parse_args()
-    if arguments.role == "relay":
-        return arguments
     if (arguments.spec is None) != (arguments.secrets is None):
         parser.error("--spec, --secrets: give both, or neither to read standard input")
     return arguments
@@ -96,8 +94,9 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         hold_s=hold_s(len(given.spec.workers)),
         clock=clock,
     )
-    with Network(process.database, given.spec.fault) as network:
+    with closing(Network(process.database, given.spec.fault)) as network:
         worker = Worker(given.spec, client, arguments.index, clock, network)
+        network.watch(worker.stop)
         if process.parent:
             process.parent.listen(worker.stop, lambda: os._exit(1))
         # PID 1 of a container ignores SIGTERM unless it has a handler.
@@ -124,10 +123,6 @@ def on_sigterm(act: Callable[[], None]) -> None:
 def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
-    if arguments.role == "relay":
-        from simulator.load.relay import relay
-
-        relay()
     keep_freed_memory()
     database = None
     try:

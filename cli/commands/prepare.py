@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 import click
 
+from cli.files.objects import uri_of
 from cli.files.prepare import converted
 from cli.files.request import Reading
 from cli.host.streams import print_out
@@ -48,7 +49,8 @@ def prepare(*, file: Path, options: _Options) -> None:
     The folder holds the columns as plain arrays, which workers read without parsing: several
     inserts need to read the file once only, and pods can read the folder from a volume claim.
     """
-    output = options.output or file.with_name(f"{file.name}.rows")
+    beside = file.with_name(f"{file.name}.rows")
+    output = options.output or (Path(beside.name) if uri_of(file) else beside)
     if output.exists():
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request = options.request(file, PrimaryKey.NONE)

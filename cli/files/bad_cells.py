@@ -84,7 +84,7 @@ class Checker:
             if not isinstance(self._types[index], TextInstead):
                 raise Retyped(index, TextInstead(self._types[index]))
             return None
-        place = f"--data: {self._request.file}: {self._source.place(row)}, column {column.name!r}"
+        place = f"--data: {self._request.name}: {self._source.place(row)}, column {column.name!r}"
         choices = "text, null or skip"
         if is_time:
             choices = "skip, as every row needs a time"

@@ -8,6 +8,7 @@ from cli.files.bad_cells import Checker, Retyped
 from cli.files.cells import CellType, Text
 from cli.files.columns import writer
 from cli.files.delimited import DelimitedSource
+from cli.files.objects import uri_of
 from cli.files.parquet import ParquetSource
 from cli.files.request import EPOCHS, Request
 from cli.files.roles import columns_of, table_name
@@ -32,8 +33,12 @@ class Converted:
 
 def convert(request: Request, folder: Path, sha256: str) -> Converted:
     """Write the file's rows into the folder; ConfigError if one cannot be stored."""
-    with readable(request.file):
-        source = DelimitedSource(request) if not request.is_parquet else ParquetSource(request.file)
+    with readable(request.name):
+        source = (
+            DelimitedSource(request)
+            if not request.is_parquet
+            else ParquetSource(request.path, request.name)
+        )
         timed, types = _with_time_format(request, source)
         # Each column is retyped at most from empty to integer, to number, to text.
         for _ in range(3 * len(types) + 1):
@@ -45,7 +50,7 @@ def convert(request: Request, folder: Path, sha256: str) -> Converted:
                 types[change.index] = change.cell_type
                 for path in folder.glob("[0-9]*.*"):
                     path.unlink()
-    raise AssertionError(f"{request.file}: the types of its columns do not settle")
+    raise AssertionError(f"{request.name}: the types of its columns do not settle")
 
 
 def _with_time_format(request: Request, source: Source) -> tuple[Request, list[CellType]]:
@@ -99,7 +104,7 @@ def _write(  # noqa: PLR0913
     folder: Path,
     sha256: str,
 ) -> Converted:
-    where = f"--data: {request.file}"
+    where = f"--data: {request.name}"
     checker = Checker(request, source, columns, types)
     writers = [
         writer(where, source.place, folder, index, column) for index, column in enumerate(columns)
@@ -117,7 +122,7 @@ def _write(  # noqa: PLR0913
     if not rows:
         raise ConfigError(f"{where}: has no rows left without those that --on-error skip left out")
     params = FileParams(
-        source=str(request.file.resolve()),
+        source=uri_of(request.file) or str(request.file.resolve()),
         sha256=sha256,
         rows=rows,
         table=table_name(request.file),

@@ -35,8 +35,9 @@ class DelimitedSource(Source):
 
     def __init__(self, request: Request) -> None:
         """Read the heading and the first rows; ConfigError if there are none."""
-        self._path = request.file
-        self._where = f"--data: {request.file}"
+        self._path = request.path
+        self._name = request.name
+        self._where = f"--data: {request.name}"
         self._zipped = request.file.name.lower().endswith(".gz")
         self._skip = request.on_error is OnError.SKIP
         self._ragged: list[tuple[int, int]] = []
@@ -67,7 +68,7 @@ class DelimitedSource(Source):
                 if rows[0] == 1:
                     self.names = self._heading(columns)
                     columns, rows = [column[1:] for column in columns], rows[1:]
-                self._check_utf8(self._path, columns, rows)
+                self._check_utf8(self._name, columns, rows)
                 if len(rows):
                     yield Portion(columns, rows)
 

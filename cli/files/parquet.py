@@ -18,16 +18,16 @@ _BATCH_ROWS = 1 << 16
 class ParquetSource(Source):
     """A Parquet file."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the schema and the first rows."""
-        self._path = path
+    def __init__(self, path: Path, name: str) -> None:
+        """Read the schema and the first rows; `name`: the file as the user names it."""
+        self._path, self._name = path, name
         with pa.OSFile(str(path)) as file:
             schema = parquet.ParquetFile(file).schema_arrow
         self.names = tuple(schema.names)
         self.types = tuple(map(AsStored, schema.types))
         first = next(self.portions(), None)
         if first is None:
-            raise ConfigError(f"--data: {path}: has no rows")
+            raise ConfigError(f"--data: {name}: has no rows")
         self.first = first
 
     def portions(self) -> Iterator[Portion]:
@@ -38,7 +38,7 @@ class ParquetSource(Source):
             for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH_ROWS):
                 rows = np.arange(read + 1, read + len(batch) + 1)
                 columns = [_plain(column) for column in batch.columns]
-                self._check_utf8(self._path, columns, rows)
+                self._check_utf8(self._name, columns, rows)
                 yield Portion(columns, rows)
                 read += len(batch)
 

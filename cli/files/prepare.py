@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from cli.files import preview
 from cli.files.keys import expect_key, with_key
+from cli.files.objects import here, uri_of
 from cli.files.request import Request
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
@@ -18,10 +20,13 @@ from simulator.records.prepared import prepared_file
 
 
 @contextmanager
-def prepared(request: Request, *, quiet: bool) -> Iterator[FileParams]:
-    """Read the file; the prepared rows exist inside the context, and are removed in any case."""
+def prepared(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
+    """Read the file; the prepared rows exist inside the context, and are removed in any case.
+
+    ConfigError if it has another digest than that which is given.
+    """
     with scratch_folder("data") as folder:
-        params = converted(request, folder, quiet=quiet)
+        params = converted(request, folder, quiet=quiet, sha256=sha256)
         expect_key(params, request.primary_key)
         yield params
 
@@ -59,8 +64,12 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
         time_format=before.time_format,
         on_error=before.on_error,
     )
-    _expect_unchanged(before)
-    with prepared(request, quiet=True) as params:
+    if not uri_of(request.file) and not request.file.is_file():
+        raise ConfigError(
+            f"{before.source}: the inserted file is gone, and the answers cannot be checked without"
+            " it; put it back, or run insert again"
+        )
+    with prepared(request, quiet=True, sha256=before.sha256) as params:
         _expect_same(before.model_copy(update={"folder": params.folder}), params)
         if not quiet:
             rows = counted(before.rows, "row")
@@ -76,20 +85,6 @@ def _expect_same(before: FileParams, params: FileParams) -> None:
         )
 
 
-def _expect_unchanged(before: FileParams) -> None:
-    path = Path(before.source)
-    if not path.is_file():
-        raise ConfigError(
-            f"{path}: the inserted file is gone, and the answers cannot be checked without it;"
-            " put it back, or run insert again"
-        )
-    if _digest(path) != before.sha256:
-        raise ConfigError(
-            f"{path}: the file has changed since it was inserted, so the answers cannot be"
-            " checked; restore it, or run insert again"
-        )
-
-
 def _digest(path: Path) -> str:
     try:
         with path.open("rb") as file:
@@ -98,18 +93,27 @@ def _digest(path: Path) -> str:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def converted(request: Request, folder: Path, *, quiet: bool) -> FileParams:
-    """Write the rows of a file into a folder, and show what they are unless `quiet`."""
+def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
+    """Write the rows of a file into a folder, and show what they are unless `quiet`.
+
+    ConfigError if it has another digest than that which is given.
+    """
     from cli.files.convert import convert  # noqa: PLC0415 - pyarrow is loaded only for a file
 
     if not quiet:
-        say(f"reading {request.file}", err=True)
-    before = request.file.stat()
-    found = convert(request, folder, _digest(request.file))
-    after = request.file.stat()
+        say(f"reading {request.name}", err=True)
+    with here(request.file) as path:
+        before, digest = path.stat(), _digest(path)
+        if sha256 and digest != sha256:
+            raise ConfigError(
+                f"{request.name}: the file has changed since it was inserted, so the answers cannot"
+                " be checked; restore it, or run insert again"
+            )
+        found = convert(replace(request, copy=path), folder, digest)
+        after = path.stat()
     if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
         raise ConfigError(
-            f"--data: {request.file}: was written to while it was read; try again when it is done"
+            f"--data: {request.name}: was written to while it was read; try again when it is done"
         )
     params = with_key(found.params)
     if not quiet:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from cli.files.objects import name_of, uri_of
 from cli.input.options import Opt, Options
 from cli.input.parameters import option_of, parameters
 from simulator.data.records import RecordFormat
@@ -82,9 +83,9 @@ class FileRows(Reading):
     GROUP: ClassVar[str] = "Rows from a file"
 
     data: Annotated[Path | None, Opt(metavar="PATH")] = None
-    """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a
-    workload's, or those of a folder that `prepare` has written. On Kubernetes: such a folder, or a
-    file with --data-format, in a volume claim, claim:NAME/PATH.
+    """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet; also s3://BUCKET/KEY)
+    instead of a workload's, or those of a folder that `prepare` has written. On Kubernetes: such a
+    folder, or a file with --data-format, in a volume claim, claim:NAME/PATH.
     """
     data_format: RecordFormat | None = None
     """Send the records of --data (a file of `generate`, or - for standard input) as they are
@@ -111,6 +112,18 @@ class Request:
     time_format: str = ""
     """Empty: times are ISO 8601, or as Parquet declares them."""
     on_error: OnError = OnError.STOP
+    copy: Path | None = None
+    """The copy of a file in an object store that is read in its place."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is read."""
+        return self.copy or self.file
+
+    @property
+    def name(self) -> str:
+        """The file as the user names it."""
+        return name_of(self.file)
 
     @property
     def is_parquet(self) -> bool:
@@ -122,17 +135,17 @@ class Request:
         name = self.file.name.lower()
         if self.file.is_dir():
             raise ConfigError(
-                f"--data: {self.file}: is a folder that `prepare` has not written; name the file,"
+                f"--data: {self.name}: is a folder that `prepare` has not written; name the file,"
                 " or a folder with a file.json"
             )
         if not name.endswith((*TEXT_SUFFIXES, PARQUET_SUFFIX)):
             expected = ", ".join(f"*{suffix}" for suffix in TEXT_SUFFIXES)
             raise ConfigError(
-                f"--data: {self.file}: expected {expected} or *{PARQUET_SUFFIX}; convert or rename"
+                f"--data: {self.name}: expected {expected} or *{PARQUET_SUFFIX}; convert or rename"
                 " the file"
             )
-        if not self.file.is_file():
-            raise ConfigError(f"--data: {self.file}: no such file")
+        if not uri_of(self.file) and not self.file.is_file():
+            raise ConfigError(f"--data: {self.name}: no such file")
         problems = [*self._delimiter_problems(), *self._time_format_problems()]
         if self.is_parquet and self.on_error is OnError.TEXT:
             problems.append("--on-error text: the columns of a Parquet file have types; use null")

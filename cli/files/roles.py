@@ -36,7 +36,7 @@ def columns_of(
             wrong.append(f"column {name!r}: {cell_type.refusal}")
         else:
             types[name] = cell_type.type
-    problems = [f"--data: {request.file}: {problem}" for problem in wrong]
+    problems = [f"--data: {request.name}: {problem}" for problem in wrong]
     dates = _dates(names, types, first)
     time = _time(names, types, request.time_column, dates, problems)
     _check_tags(names, types, request.tags, time, problems)

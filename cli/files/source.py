@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -52,11 +51,11 @@ class Source(ABC):
         """Return where a row is."""
         return self.places([row])[row]
 
-    def _check_utf8(self, path: Path, columns: Sequence[Any], rows: Array) -> None:
-        for name, cells in zip(self.names, columns, strict=True):
+    def _check_utf8(self, name: str, columns: Sequence[Any], rows: Array) -> None:
+        for column, cells in zip(self.names, columns, strict=True):
             found = invalid_utf8(cells) if type_of(cells.type) is Type.TEXT else None
             if found:
-                place = f"--data: {path}: {self.place(int(rows[found[0]]))}, column {name!r}"
+                place = f"--data: {name}: {self.place(int(rows[found[0]]))}, column {column!r}"
                 raise not_utf8(place, found[1])
 
     def left_out(self) -> tuple[BadCells, ...]:
@@ -73,12 +72,12 @@ def not_utf8(place: str, content: bytes) -> ConfigError:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Turn the errors of reading a file into one ConfigError."""
+def readable(name: str) -> Iterator[None]:
+    """Turn the errors of reading a file, as the user names it, into one ConfigError."""
     try:
         yield
     except pa.ArrowException as error:
-        raise ConfigError(f"--data: {path}: cannot be read: {str(error)[:_MAX_SHOWN]}") from error
+        raise ConfigError(f"--data: {name}: cannot be read: {str(error)[:_MAX_SHOWN]}") from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigError(f"--data: {path}: cannot be read: {reason}") from error
+        raise ConfigError(f"--data: {name}: cannot be read: {reason}") from error

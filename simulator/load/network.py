@@ -1,18 +1,15 @@
 """The network between a worker and its database, which is cut or made slow at times (--fault)."""
 
+import json
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
-from typing import IO, Self
-
-from pydantic import BaseModel, ValidationError
+from typing import IO
 
 from simulator.errors import SetupError
-from simulator.load.relay import HOST, Places, Ports
 from simulator.modules.addresses import all_addresses, redirected
 from simulator.modules.base import Database
 from simulator.protocol.messages import MOST_NETWORK_FAULTS, Span
@@ -22,7 +19,7 @@ from simulator.protocol.spec import PlannedFault, Weather
 class Network:
     """A relay that all connections of a worker pass, and when it cuts them or makes them slow.
 
-    Without a fault there is no relay. Use it with `with`: the relay ends with it.
+    Without a fault there is no relay. `close` ends it.
     """
 
     def __init__(self, database: Database, fault: PlannedFault | None) -> None:
@@ -34,7 +31,7 @@ class Network:
         self._thread = threading.Thread(target=self._run, daemon=True)
         if fault:
             self._relay = subprocess.Popen(
-                [sys.executable, "-m", "simulator", "relay"],
+                [sys.executable, "-m", "simulator.load.relay"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
             try:
@@ -48,13 +45,14 @@ class Network:
         servers = all_addresses(database.options)
         if not servers:
             raise SetupError("--fault: the target's options have no address to put a relay before")
-        self._write(Places(servers=tuple(servers)))
-        try:
-            answer = _pipe(self._relay.stdout).readline()
-            ports = Ports.model_validate_json(answer).ports
-        except ValidationError:
-            raise SetupError("--fault: the relay before the database does not start") from None
-        places = {server: (HOST, port) for server, port in zip(servers, ports, strict=True)}
+        self._write(json.dumps(servers))
+        answer = _pipe(self._relay.stdout).readline()
+        if not answer:
+            raise SetupError(
+                "--fault: the relay before the database did not start:"
+                f" exit code {self._relay.wait()}"
+            )
+        places = dict(zip(servers, map(tuple, json.loads(answer)), strict=True))
         return type(database)(redirected(database.options, places))
 
     def begin(self) -> None:
@@ -76,9 +74,9 @@ class Network:
             if self._over.wait(max(left_s, 0.0)):
                 return
             since_ns = time.perf_counter_ns()
-            self._write(fault.network)
+            self._write(fault.network.model_dump_json())
             self._over.wait(fault.lasts_s)
-            self._write(Weather())
+            self._write(Weather().model_dump_json())
             self._done.append((since_ns, time.perf_counter_ns()))
 
     def faults(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
@@ -88,9 +86,19 @@ class Network:
             for began_ns, ended_ns in self._done
         )
 
-    def _write(self, message: BaseModel) -> None:
+    def watch(self, stop: Callable[[str], object]) -> None:
+        """Call `stop` with the cause if the relay ends before its time."""
+        if self._fault:
+            threading.Thread(target=self._wait, args=(stop,), daemon=True).start()
+
+    def _wait(self, stop: Callable[[str], object]) -> None:
+        code = self._relay.wait()
+        if not self._over.is_set():
+            stop(f"--fault: the relay before the database is gone: exit code {code}")
+
+    def _write(self, line: str) -> None:
         stream = _pipe(self._relay.stdin)
-        stream.write(message.model_dump_json().encode() + b"\n")
+        stream.write(f"{line}\n".encode())
         stream.flush()
 
     def close(self) -> None:
@@ -102,17 +110,6 @@ class Network:
             _pipe(self._relay.stdin).close()
             self._relay.wait()
             _pipe(self._relay.stdout).close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -1,50 +1,42 @@
 """A relay between a worker and its database: a network that can be cut, or made slow.
 
-It is a process of its own. The first line of its standard input is the `Places`; it answers with
-the ports that it listens at, one for each. Each further line is a `Weather`. It ends with the end
-of its standard input, which comes too if the worker dies.
+It is a process of its own, and imports nothing that takes memory. The first line of its standard
+input is a list of servers, each a host and a port; it answers with a list of places where it
+listens. Each further line is a `Weather`. It ends with its standard input: if the worker dies, too.
 """
 
 import asyncio
+import json
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, Final, NoReturn
-
-from pydantic import BaseModel, ConfigDict
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, TypeAlias
 
 from simulator.host import allow_many_files
-from simulator.modules.addresses import Address
-from simulator.protocol.spec import Weather
 
-HOST: Final = "127.0.0.1"
+_HOST: Final = "127.0.0.1"
 _MOST_WAITING_BYTES = 1 << 20
 """In each direction of a connection; after that, its sender has to wait."""
+_Address: TypeAlias = tuple[str, int]
 
 
-class Places(BaseModel):
-    """Where the servers listen."""
+@dataclass(frozen=True, slots=True)
+class _Weather:
+    """The same as simulator.protocol.spec.Weather, which explains it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    servers: tuple[Address, ...]
-
-
-class Ports(BaseModel):
-    """Where the relay listens, for each server."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    ports: tuple[int, ...]
+    is_cut: bool = False
+    delay_s: float = 0.0
+    bytes_per_s: float = 0.0
 
 
 class _Network:
     """The weather, and the ways that it is about."""
 
     def __init__(self) -> None:
-        self.weather = Weather()
+        self.weather = _Weather()
         self.ways: set[_Way] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = asyncio.Event()
@@ -56,7 +48,7 @@ class _Network:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def change(self, weather: Weather) -> None:
+    def change(self, weather: _Weather) -> None:
         """Change it; what waits does not wait longer than under the new weather."""
         self.weather = weather
         if weather.is_cut:
@@ -155,29 +147,32 @@ class _Way:
             self._sink.write_eof()
 
 
-_CLEAR = Weather()
+_CLEAR = _Weather()
 
 
 class _End(asyncio.Protocol):
     """One end of a connection, which passes on to the other."""
 
-    def __init__(self, network: _Network, server: Address | None = None) -> None:
+    def __init__(self, network: _Network, server: _Address | None = None) -> None:
         """With a server, it is the client's end: a connection to the server is opened for it."""
         self._network, self._server = network, server
         self.transport: asyncio.Transport
         self.way: _Way | None = None
         """From here to the other end."""
         self.other: _End | None = None
+        self._early: list[bytes | None] = []
+        """What arrived before there was another end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         if self._server:
-            transport.pause_reading()
+            # Python 3.11.2 begins to read after this call, though it was paused in it.
+            asyncio.get_running_loop().call_soon(transport.pause_reading)
             self._network.do(self._join(self._server))
 
-    async def _join(self, server: Address) -> None:
+    async def _join(self, server: _Address) -> None:
         """Connect with the server; break the connection if that does not answer."""
         await self._network.passable()
         far = _End(self._network)
@@ -193,18 +188,25 @@ class _End(asyncio.Protocol):
         self.way = _Way(self._network, self.transport, far.transport)
         far.way = _Way(self._network, far.transport, self.transport)
         self.way.back, far.way.back = far.way, self.way
+        for piece in self._early:
+            self.way.put(piece)
+        self._early.clear()
         self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
         """Pass them on."""
-        if self.way:
-            self.way.put(data)
+        self._pass(data)
 
     def eof_received(self) -> bool:
         """Pass the end on, and keep the other direction."""
+        self._pass(None)
+        return True
+
+    def _pass(self, piece: bytes | None) -> None:
         if self.way:
-            self.way.put(None)
-        return self.way is not None
+            self.way.put(piece)
+        else:
+            self._early.append(piece)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Break the other end as well."""
@@ -241,19 +243,22 @@ def relay() -> NoReturn:
 async def _serve() -> None:
     network, loop = _Network(), asyncio.get_running_loop()
     stream = open(0, "rb", closefd=False)  # noqa: SIM115, ASYNC230 - before anything is served
-    places = Places.model_validate_json(stream.readline())
     servers = [
-        await loop.create_server(lambda server=server: _End(network, server), HOST, 0)  # type: ignore[misc]
-        for server in places.servers
+        await loop.create_server(lambda server=server: _End(network, server), _HOST, 0)  # type: ignore[misc]
+        for server in map(tuple, json.loads(stream.readline()))
     ]
-    ports = Ports(ports=tuple(each.sockets[0].getsockname()[1] for each in servers))
-    sys.stdout.write(ports.model_dump_json() + "\n")
+    places = [each.sockets[0].getsockname() for each in servers]
+    sys.stdout.write(f"{json.dumps(places)}\n")
     sys.stdout.flush()
 
     def listen() -> None:
         for line in stream:
-            loop.call_soon_threadsafe(network.change, Weather.model_validate_json(line))
+            loop.call_soon_threadsafe(network.change, _Weather(**json.loads(line)))
         os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
     await loop.create_future()
+
+
+if __name__ == "__main__":
+    relay()

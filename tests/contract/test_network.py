@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_rows_pass_a_network_that_is_cut_for_a_moment(target, database):
     reader = DatasetReader(dataset)
     drop(database, reader.tables)
     database.create(reader.tables, BATCH_ROWS)
-    with Network(database, CUT) as network:
+    with closing(Network(database, CUT)) as network:
         sender = Sender(network.database, reader, threading.Event(), retry_s=30.0)
         sender.start(when_measured=network.begin, closely=True)
         sender.insert(dataset.ranges, BATCH, BATCH_ROWS, *paces_of(Clocking(), 0, 1, ROWS_PER_S))

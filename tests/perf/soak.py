@@ -107,7 +107,8 @@ def named(process: psutil.Process, main: psutil.Process) -> str:
     words = process.cmdline()
     if "collector" in words:
         return "collector"
-    return f"worker {words[words.index('--index') + 1]}" if "--index" in words else ""
+    index = next((word for word in words if word.startswith("--index=")), "")
+    return f"worker {index.partition('=')[2]}" if index else ""
 
 
 def sample(process: psutil.Process, at_s: float) -> Sample:

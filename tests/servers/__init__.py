@@ -27,6 +27,7 @@ from tests.servers.postgres_newer import Postgres17, Postgres18
 from tests.servers.questdb import QuestDb
 from tests.servers.search import Elasticsearch, OpenSearch, OpenSearch3, SecureElasticsearch
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
+from tests.servers.versitygw import VersityGw
 from tests.servers.victoriametrics import VictoriaMetrics
 
 SERVERS: dict[str, type[Server]] = {
@@ -53,6 +54,7 @@ SERVERS: dict[str, type[Server]] = {
     "opentsdb": OpenTsdb,
     "victoriametrics": VictoriaMetrics,
     "graphite": Graphite,
+    "versitygw": VersityGw,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse", "elasticsearch")

@@ -1,5 +1,6 @@
 """The relay before a database: what passes it, and when."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -9,7 +10,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from simulator.load.relay import Places, Ports
 from simulator.protocol.spec import Weather
 
 CLEAR, CUT = Weather(), Weather(is_cut=True)
@@ -46,14 +46,17 @@ class Relay:
 
     def __init__(self, server):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "simulator", "relay"],
+            [sys.executable, "-m", "simulator.load.relay"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
-        self.write(Places(servers=(server,)))
-        (self.port,) = Ports.model_validate_json(self.process.stdout.readline()).ports
+        self.write_line(json.dumps([server]))
+        ((_, self.port),) = json.loads(self.process.stdout.readline())
 
-    def write(self, message):
-        self.process.stdin.write(message.model_dump_json().encode() + b"\n")
+    def write(self, weather):
+        self.write_line(weather.model_dump_json())
+
+    def write_line(self, line):
+        self.process.stdin.write(f"{line}\n".encode())
         self.process.stdin.flush()
 
     def become(self, weather):
@@ -178,3 +181,12 @@ def is_broken(client):
         return client.recv(10) == b""
     except ConnectionError:
         return True
+
+
+def test_what_is_sent_before_the_server_answers_is_kept(relay):
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", relay.port)) as client:
+            client.settimeout(10)
+            client.sendall(b"at once")
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(10) == b"at once"
