@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import IO
 
 from simulator.errors import SetupError
-from simulator.modules.addresses import all_addresses, redirected
+from simulator.modules.addresses import all_addresses, redirected, unrelayed
 from simulator.modules.base import Database
 from simulator.protocol.messages import MOST_NETWORK_FAULTS, Span
 from simulator.protocol.spec import PlannedFault, Weather
@@ -30,8 +30,9 @@ class Network:
         self._done: list[tuple[int, int]] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
         if fault:
+            safe = ["-P"] * sys.flags.safe_path  # a folder of the user's may have a json.py
             self._relay = subprocess.Popen(
-                [sys.executable, "-m", "simulator.load.relay"],
+                [sys.executable, *safe, "-m", "simulator.load.relay"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
             try:
@@ -42,9 +43,9 @@ class Network:
 
     def _through_relay(self, database: Database) -> Database:
         """Return the database as it is reached through the relay."""
+        if reason := unrelayed(database.options):
+            raise SetupError(f"--fault: {reason}")
         servers = all_addresses(database.options)
-        if not servers:
-            raise SetupError("--fault: the target's options have no address to put a relay before")
         self._write(json.dumps(servers))
         answer = _pipe(self._relay.stdout).readline()
         if not answer:

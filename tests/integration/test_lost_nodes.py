@@ -1,5 +1,7 @@
 """One of three Cassandra nodes is killed under load: what a quorum has acknowledged is kept."""
 
+from collections.abc import Callable
+
 import pytest
 import yaml
 
@@ -11,8 +13,10 @@ pytestmark = pytest.mark.server("cassandra_cluster")
 
 
 @pytest.mark.timeout(600, func_only=True)
-def test_rows_of_a_killed_node_are_accounted_for(cli: CommandLine) -> None:
-    with CassandraCluster() as server, restarter(cli.folder, server.start) as command:
+def test_rows_of_a_killed_node_are_accounted_for(
+    cli: CommandLine, own_server: Callable[..., CassandraCluster]
+) -> None:
+    with own_server() as server, restarter(cli.folder, server.start) as command:
         server.create_database("bench")
         for consistency in ("QUORUM", "ONE"):
             options = {**server.options("bench"), "consistency": consistency, "max_sync_calls": 1}
