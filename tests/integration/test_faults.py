@@ -129,6 +129,8 @@ def test_a_loss_against_the_promise_is_found(
         exists = "SELECT to_regclass('events')"
         if not rows(server, server_database, exists)[0][0]:
             return False
+        if rows(server, server_database, "SELECT count(*) FROM events")[0][0] < 30:
+            return False
         delete = (
             "WITH gone AS (DELETE FROM events WHERE id IN (SELECT id FROM events LIMIT 30)"
             " RETURNING 1), done AS (SELECT count(*) FROM gone) SELECT * FROM done"
