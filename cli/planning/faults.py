@@ -29,6 +29,7 @@ class Fault(StrEnum):
     FILL = "fill-disk"
     CUT = "cut-network"
     SLOW = "slow-network"
+    WORKER = "kill-worker"
 
     @property
     def is_here(self) -> bool:
@@ -36,9 +37,9 @@ class Fault(StrEnum):
         return self in (Fault.PAUSE, Fault.KILL, Fault.FILL)
 
     @property
-    def is_of_network(self) -> bool:
-        """Whether the workers do it themselves, to their connections."""
-        return self in (Fault.CUT, Fault.SLOW)
+    def is_of_workers(self) -> bool:
+        """Whether the workers do it themselves."""
+        return self in (Fault.CUT, Fault.SLOW, Fault.WORKER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,10 @@ class Faults(Options):
     fault: Fault | None = None
     """Make something fail in the measured part: the database's processes on this machine are
     stopped for a while (pause), killed, or restarted by --restart-with; its node crashes by
-    --crash-with; --disk is filled; the network of the workers is cut, or slow. The result has the
-    time without an acknowledgement, the time until the rate is back, and what became of every row.
-    Workers try again for 5 minutes, unless --retry-for says for how long.
+    --crash-with; --disk is filled; the network of the workers is cut, or slow; or the processes
+    that have their connections are killed. The result has the time without an acknowledgement, the
+    time until the rate is back, and what became of every row. Workers try again for 5 minutes,
+    unless --retry-for says for how long.
     """
     at: Annotated[
         Moment,
@@ -86,7 +88,7 @@ class Faults(Options):
     """Again so long after it failed the last time, such as 60s; 0: it fails once."""
     for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
     """How long the fault lasts: until the database goes on, --restart-with runs, the disk has room
-    again, or the network is as before.
+    again, the network is as before, or a worker's process starts again.
     """
     restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
     """Start the database, or its node, again with this command, which runs in bash on this machine,
@@ -148,6 +150,7 @@ class Faults(Options):
             instants_s=tuple(self.instants_s(duration_s)),
             lasts_s=self.lasts_s,
             network=weather.get(self.fault),
+            kills_workers=self.fault is Fault.WORKER,
         )
 
     def outline(self, duration_s: float) -> Iterator[str]:

@@ -159,6 +159,8 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")
     elif options.imports and target.runner != "local":
         found.append("--import: writes files, for which pods have no room; use --runner local")
+    elif options.imports and options.fault is Fault.WORKER:
+        found.append(f"--fault {Fault.WORKER}: kills what sends batches; leave --import out")
     found += failing_problems(options, target, embedded=can.embedded, stores=can.stores)
     if options.imports and database.options.sends_by:
         found.append("--import: the database reads files, and no driver sends rows; use client=own")
@@ -178,10 +180,12 @@ def failing_problems(
     if not options.fault:
         return
     fault = options.fault
+    if fault is Fault.WORKER and stores:
+        return  # so can those of embedded databases
     if embedded or not stores:
         what = "is part of the workers" if stores else "stores nothing"
         yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
-    elif fault.is_of_network:
+    elif fault.is_of_workers:
         if reason := unrelayed(target.options):
             yield f"--fault {fault}: {reason}"
     elif fault is Fault.KILL and target.runner == "kubernetes":

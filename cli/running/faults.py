@@ -44,7 +44,7 @@ class Failing:
     ) -> "Injector | OfWorkers":
         """Return what does it; its commands are logged."""
         fault = self.faults.fault
-        if fault and fault.is_of_network:
+        if fault and fault.is_of_workers:
             return OfWorkers(fault)
         shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
         is_remote = target.runner == "kubernetes"
@@ -57,7 +57,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class OfWorkers:
-    """What the workers do themselves, to their connections."""
+    """What the workers do themselves, to their connections or processes."""
 
     fault: Fault
 

@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 from simulator.errors import BenchError, RunError
 from simulator.load.connections import Connections, Meaning, Open
-from simulator.modules.base import Database, Session
+from simulator.modules.base import Database, Failure, Session
 from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
@@ -14,8 +15,20 @@ _LONGEST_PAUSE_S = 0.25
 """The end of an outage is known no more exactly."""
 
 
+OpenSession: TypeAlias = Callable[[float], Session]
+"""Opens one or several connections as a session, trying for so many seconds."""
+
+
 class Stopped(Exception):
     """The run is over; the worker reports its progress."""
+
+
+class FailedElsewhere(Exception):
+    """An error of a session in another process, which has said what it means."""
+
+    def __init__(self, cause: str, failure: Failure, *, out_of_space: bool = False) -> None:
+        super().__init__(cause)
+        self.failure, self.out_of_space = failure, out_of_space
 
 
 def connected(
@@ -45,35 +58,43 @@ def session_of(open_one: Open, several: Several, meanings: dict[int, Meaning]) -
     return Connections(open_one, kept, several.connections, meanings)
 
 
+def here(
+    database: Database, stop: threading.Event, clock: Callable[[], float], several: Several
+) -> OpenSession:
+    """Return what opens sessions in this process."""
+    meanings: dict[int, Meaning] = {}
+
+    def opened(within_s: float) -> Session:
+        open_one = partial(connected, database, stop, clock, within_s)
+        return session_of(open_one, several, meanings)
+
+    return opened
+
+
 class Connection:
     """The session of a worker that writes; a new one takes its place when it is lost."""
 
-    def __init__(
-        self,
-        database: Database,
-        stop: threading.Event,
-        clock: Callable[[], float],
-        retry_s: float = 0.0,
-        several: Several | None = None,
-    ) -> None:
-        """Connect, trying for `retry_s`; with several connections, they are one session."""
-        self.database = database
-        self._stop, self._clock, self._several = stop, clock, several or Several()
-        self._meanings: dict[int, Meaning] = {}
-        self.opened_ns: list[int] = []
-        """How long it took to open each of several connections at first."""
+    def __init__(self, database: Database, open_session: OpenSession, retry_s: float) -> None:
+        """Connect, trying for `retry_s`."""
+        self.database, self._opened = database, open_session
         self._use(self._opened(retry_s))
-        if isinstance(self.session, Connections):
-            self.opened_ns = self.session.opened_ns
-
-    def _opened(self, within_s: float) -> Session:
-        open_one = partial(connected, self.database, self._stop, self._clock, within_s)
-        return session_of(open_one, self._several, self._meanings)
+        self.opened_ns: list[int] = getattr(self.session, "opened_ns", [])
+        """How long it took to open each of several connections at first."""
 
     def _use(self, session: Session) -> None:
         self.session, self._replaced = session, 0
         self.in_flight = session.in_flight
         """Kept here, where each send finds it."""
+
+    def explain(self, error: Exception) -> str:
+        """Return the text of an error of the session, with a remedy if one is known."""
+        return str(error) if isinstance(error, FailedElsewhere) else self.database.explain(error)
+
+    def is_out_of_space(self, error: Exception) -> bool:
+        """Whether the server's disk is full."""
+        if isinstance(error, FailedElsewhere):
+            return error.out_of_space
+        return self.database.is_out_of_space(error)
 
     def newly_replaced(self) -> int:
         """Return how many of several connections were lost and replaced since the last call."""

@@ -132,11 +132,11 @@ class Delivery:
 
     def _count_ended(self, send: Send) -> None:
         """Count a batch without a retry: the run is over."""
-        session, database = self._connection.session, self._connection.database
+        session = self._connection.session
         if send.error is None:
             self._count_acknowledged(send)
         elif session.classify(send.error) is Failure.UNKNOWN:
-            self.failures.note_uncertain(send.batch.held(), database.explain(send.error))
+            self.failures.note_uncertain(send.batch.held(), self._connection.explain(send.error))
 
     def _send_again(self, error: Exception, send: Send) -> bool:
         """Handle a failed send; return whether to retry, after a pause."""
@@ -144,9 +144,9 @@ class Delivery:
         failures.errors += 1
         send.attempts += 1
         send.retry_until_s = send.retry_until_s or self._clock() + self._retry_s
-        database, failure = self._connection.database, session.classify(error)
-        cause = database.explain(error)
-        if failure is Failure.FATAL and self._retry_s and database.is_out_of_space(error):
+        failure, cause = session.classify(error), self._connection.explain(error)
+        is_full = self._retry_s and self._connection.is_out_of_space(error)
+        if failure is Failure.FATAL and is_full:
             failure = Failure.NOT_APPLIED  # it may have space again
         if failure is Failure.FATAL:
             failures.note(Failed.FATAL)

@@ -4,15 +4,13 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import IO
 
 from simulator.errors import SetupError
+from simulator.load.spells import Spells
 from simulator.modules.addresses import all_addresses, redirected, unrelayed
 from simulator.modules.base import Database
-from simulator.protocol.messages import MOST_NETWORK_FAULTS, Span
 from simulator.protocol.spec import PlannedFault, Weather
 
 
@@ -25,11 +23,12 @@ class Network:
     def __init__(self, database: Database, fault: PlannedFault | None) -> None:
         """Start the relay; SetupError if the database cannot be reached through one."""
         self.database = database
-        self._fault = fault = fault if fault and fault.network else None
-        self._over = threading.Event()
-        self._done: list[tuple[int, int]] = []
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        if fault:
+        self.spells: Spells | None = None
+        """When it is cut or slow."""
+        if fault and (weather := fault.network):
+            self.spells = Spells(
+                fault, lambda: self._write(weather), lambda: self._write(Weather())
+            )
             safe = ["-P"] * sys.flags.safe_path  # a folder of the user's may have a json.py
             self._relay = subprocess.Popen(
                 [sys.executable, *safe, "-m", "simulator.load.relay"],
@@ -46,7 +45,7 @@ class Network:
         if reason := unrelayed(database.options):
             raise SetupError(f"--fault: {reason}")
         servers = all_addresses(database.options)
-        self._write(json.dumps(servers))
+        self._write_line(json.dumps(servers))
         answer = _pipe(self._relay.stdout).readline()
         if not answer:
             raise SetupError(
@@ -56,58 +55,28 @@ class Network:
         places = dict(zip(servers, map(tuple, json.loads(answer)), strict=True))
         return type(database)(redirected(database.options, places))
 
-    def begin(self) -> None:
-        """The measured part begins now."""
-        if self._fault and not self._thread.is_alive():
-            self._thread.start()
-
-    def _run(self) -> None:
-        with suppress(BrokenPipeError):  # the relay is gone, and with it every connection
-            self._follow()
-
-    def _follow(self) -> None:
-        """Cut the network, or make it slow, at its times."""
-        fault, began_ns = self._fault, time.perf_counter_ns()
-        assert fault
-        assert fault.network
-        for instant_s in fault.instants_s[:MOST_NETWORK_FAULTS]:
-            left_s = instant_s - (time.perf_counter_ns() - began_ns) / 1e9
-            if self._over.wait(max(left_s, 0.0)):
-                return
-            since_ns = time.perf_counter_ns()
-            self._write(fault.network.model_dump_json())
-            self._over.wait(fault.lasts_s)
-            self._write(Weather().model_dump_json())
-            self._done.append((since_ns, time.perf_counter_ns()))
-
-    def faults(self, instant_s: Callable[[int], float]) -> tuple[Span, ...]:
-        """Return when the network was cut or slow, by the collector's clock."""
-        return tuple(
-            Span(began_s=instant_s(began_ns), ended_s=instant_s(ended_ns))
-            for began_ns, ended_ns in self._done
-        )
-
     def watch(self, stop: Callable[[str], object]) -> None:
         """Call `stop` with the cause if the relay ends before its time."""
-        if self._fault:
-            threading.Thread(target=self._wait, args=(stop,), daemon=True).start()
+        if self.spells:
+            threading.Thread(target=self._wait, args=(self.spells, stop), daemon=True).start()
 
-    def _wait(self, stop: Callable[[str], object]) -> None:
+    def _wait(self, spells: Spells, stop: Callable[[str], object]) -> None:
         code = self._relay.wait()
-        if not self._over.is_set():
+        if not spells.over.is_set():
             stop(f"--fault: the relay before the database is gone: exit code {code}")
 
-    def _write(self, line: str) -> None:
+    def _write(self, weather: Weather) -> None:
+        self._write_line(weather.model_dump_json())
+
+    def _write_line(self, line: str) -> None:
         stream = _pipe(self._relay.stdin)
         stream.write(f"{line}\n".encode())
         stream.flush()
 
     def close(self) -> None:
         """End the relay; what it still cuts is over."""
-        self._over.set()
-        if self._fault:
-            if self._thread.is_alive():
-                self._thread.join()
+        if self.spells:
+            self.spells.close()
             _pipe(self._relay.stdin).close()
             self._relay.wait()
             _pipe(self._relay.stdout).close()

@@ -10,7 +10,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError
 from simulator.load.batch import Batch
-from simulator.load.connection import Connection, Stopped
+from simulator.load.connection import Connection, OpenSession, Stopped, here
 from simulator.load.delivery import Delivery
 from simulator.load.failures import Failures
 from simulator.load.meter import Meter, encoded_histogram
@@ -35,10 +35,15 @@ class Sender:
         retry_s: float = 0.0,
         *,
         several: Several | None = None,
+        elsewhere: OpenSession | None = None,
     ) -> None:
-        """Connect. With `retry_s` a batch, or a lost connection, is tried again for so long."""
+        """Connect. With `retry_s` a batch, or a lost connection, is tried again for so long.
+
+        `elsewhere` opens sessions in another process; else they have `several` connections.
+        """
         self._reader, self._stop = reader, stop
-        self._connection = Connection(database, stop, clock, retry_s, several)
+        open_session = elsewhere or here(database, stop, clock, several or Several())
+        self._connection = Connection(database, open_session, retry_s)
         self.spent = Stopwatch()
         self.preparer = Preparer(reader, self._connection, self.spent)
         self.delivery = Delivery(self._connection, self.spent, stop, clock, retry_s)

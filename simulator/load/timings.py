@@ -48,9 +48,14 @@ class Stopwatch:
 class RunClock:
     """The measured part of a worker: when it was, and what of the machine it had meanwhile."""
 
-    def __init__(self, clock: OwnClock, offset_s: Callable[[], float]) -> None:
-        """Take what is added to this machine's time for that of the collector."""
-        self._clock, self._offset_s = clock, offset_s
+    def __init__(
+        self,
+        clock: OwnClock,
+        offset_s: Callable[[], float],
+        cpu_s: Callable[[], float] = time.process_time,
+    ) -> None:
+        """Take what is added to this machine's time for that of the collector, and CPU time."""
+        self._clock, self._offset_s, self._read_cpu_s = clock, offset_s, cpu_s
         self._started: float | None = None
         self._ended: float | None = None
         self._duration_s = self._cpu_s = self._throttled_s = self._paused_s = 0.0
@@ -58,7 +63,7 @@ class RunClock:
     def start(self) -> None:
         """Note that the measured part begins now."""
         self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
-        self._began_s, self._cpu_began_s = time.perf_counter(), time.process_time()
+        self._began_s, self._cpu_began_s = time.perf_counter(), self._read_cpu_s()
         self._started = time.time()
 
     @property
@@ -75,7 +80,7 @@ class RunClock:
             return
         length_s = time.perf_counter() - self._began_s if length_s is None else length_s
         self._ended, self._duration_s = self._started + length_s, max(length_s - inactive_s, 0.0)
-        self._cpu_s = time.process_time() - self._cpu_began_s
+        self._cpu_s = self._read_cpu_s() - self._cpu_began_s
         self._throttled_s = throttled_s() - self._throttled_began_s
         self._paused_s = self._clock.paused_s() - self._paused_began_s
 

@@ -4,10 +4,11 @@ import gc
 import os
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator import __version__
 from simulator.clock import OwnClock
@@ -28,6 +29,7 @@ from simulator.load.pace import paces_of, wait_until
 from simulator.load.records import RecordReader
 from simulator.load.send_log import SendLog
 from simulator.load.sender import Sender
+from simulator.load.spells import Spells
 from simulator.load.timings import RunClock
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import ReportEvent, event_line
@@ -47,6 +49,9 @@ from simulator.protocol.messages import (
 )
 from simulator.protocol.sketch import pairs_of
 from simulator.protocol.spec import Ask, Change, Insert, RunSpec, Task
+
+if TYPE_CHECKING:
+    from simulator.load.sending_process import SendingProcess
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -97,7 +102,9 @@ class Worker:
         """Its part is done: from now on it helps, and ends without an error."""
         self._broken = ""
         """Why this worker cannot continue, if the collector did not stop the run."""
-        self._run_clock = RunClock(clock, lambda: client.clock_offset_s)
+        self._sending: SendingProcess | None = None
+        """What has its connections, if that is killed at times."""
+        self._run_clock = RunClock(clock, lambda: client.clock_offset_s, self._cpu_s)
         self._timed = False
         """Its rows are those of the timed part."""
         self._changes: tuple[ChangeTimes, ...] = ()
@@ -131,6 +138,8 @@ class Worker:
         finally:
             if self._sender:
                 self._sender.close()
+            if self._sending:
+                self._sending.close()
         report = self._report(error and self._database.options.redact(error))
         try:
             self._client.post("/report", report)
@@ -245,6 +254,10 @@ class Worker:
 
     def _insert(self, task: Insert) -> None:
         spec = self._spec
+        if spec.fault and spec.fault.kills_workers:
+            from simulator.load.sending_process import SendingProcess  # noqa: PLC0415 - 20 ms
+
+            self._sending = SendingProcess(self._database, spec.several, spec.fault, self._stop)
         sender = self._sender = Sender(
             self._database,
             DatasetReader(spec.changed),  # rows that come have tags that are updated meanwhile
@@ -252,6 +265,7 @@ class Worker:
             self._clock,
             spec.retry_s,
             several=spec.several,
+            elsewhere=self._sending.session if self._sending else None,
         )
         if task.prefill:
             self._phase = "prefill"
@@ -313,7 +327,16 @@ class Worker:
     def _begin_measured(self) -> None:
         """The measured part begins."""
         self._run_clock.start()
-        self._network.begin()
+        if self._spells:
+            self._spells.begin()
+
+    @property
+    def _spells(self) -> Spells | None:
+        """The times at which this worker makes something fail itself."""
+        return self._sending.spells if self._sending else self._network.spells
+
+    def _cpu_s(self) -> float:
+        return self._sending.cpu_s() if self._sending else time.process_time()
 
     def _change(self, task: Change) -> None:
         """Wait for all, and change rows that were stored before."""
@@ -368,7 +391,7 @@ class Worker:
             queries=tuple(asking.times) if asking else (),
             changes=self._changes,
             queries_again=asking.failed if asking else 0,
-            faults=self._network.faults(self._run_clock.instant_s),
+            faults=self._spells.spans(self._run_clock.instant_s) if self._spells else (),
             node=os.environ.get("NODE_NAME", ""),
             **records,
         )

@@ -51,7 +51,7 @@ MOST_STAGES = 100
 """Of a run (--stages)."""
 MOST_SILENCES = 100
 """A report lists the longest ones."""
-MOST_NETWORK_FAULTS = 10_000
+MOST_OWN_FAULTS = 10_000
 MOST_WAITS = 1 << 20
 """Pairs of second and bucket in a report: those of about a day."""
 _MOST_CHANGES = 10
@@ -397,7 +397,7 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     queries_again: Count = 0
     """Attempts to ask a query that failed, and were made again (--fault)."""
     changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
-    faults: Annotated[tuple[Span, ...], Field(max_length=MOST_NETWORK_FAULTS)] = ()
+    faults: Annotated[tuple[Span, ...], Field(max_length=MOST_OWN_FAULTS)] = ()
     """When its network was cut or slow."""
     node: Text = ""
     """The cluster node of the worker."""

@@ -211,6 +211,8 @@ class PlannedFault(BaseModel):
     lasts_s: float = Field(ge=0)
     network: Weather | None = None
     """What the workers' connections have meanwhile; None: it is not the network that fails."""
+    kills_workers: bool = False
+    """The processes that have the connections of workers that write are killed."""
 
     def is_on(self, elapsed_s: float) -> bool:
         """Whether it lasts, so long after the beginning of the measured part."""

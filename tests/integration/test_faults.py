@@ -195,6 +195,8 @@ def test_a_command_that_does_not_start_it_fails_the_run(pg: CommandLine) -> None
     [
         (("--target=sqlite", "--fault=kill-database", "--duration=9s"), "is part of the workers"),
         (("--target=null", "--fault=kill-database", "--duration=9s"), "stores nothing"),
+        (("--target=null", "--fault=kill-worker", "--duration=9s"), "stores nothing"),
+        ((*TARGET, "--fault=kill-worker", "--duration=9s", "--import"), "leave --import out"),
         ((*TARGET, "--fault=kill-database"), "add --duration"),
         ((*TARGET, "--at=3s"), "add --fault"),
         ((*TARGET, "--fault=restart-database", "--duration=9s"), "--restart-with 'systemctl"),
@@ -269,6 +271,29 @@ def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, worke
     assert pg.leftovers() == []
 
 
+@pytest.mark.parametrize("connections", [1, 4])
+def test_killed_workers_go_on_and_keep_what_was_acknowledged(
+    pg: CommandLine, server: Postgres, server_database: str, connections: int
+) -> None:
+    done = pg.run(
+        "insert", *STEADY, f"--connections={connections}", "--fault=kill-worker", "--at=2s",
+        "--for=1500ms",
+    )  # fmt: skip
+    stored = rows(server, server_database, "SELECT count(*) FROM events")[0][0]
+
+    assert done.code == 0, done.err + done.out
+    (run,) = pg.results()[-1]["runs"]
+    (outage,) = run["outages"]
+    assert outage["undone_s"] - outage["began_s"] == pytest.approx(1.5, abs=0.5)
+    assert outage["silent_s"] >= 1.4
+    accounts = run["outcome"]["verdict"]["accounts"]
+    assert accounts["kept"] == run["metrics"]["rows"]
+    assert accounts["kept"] + accounts["present"] == stored
+    assert (accounts["lost"], accounts["doubled"], accounts["foreign"]) == (0, 0, 0)
+    assert all(each["connects"] for each in run["outcome"]["workers"]) == (connections > 1)
+    assert pg.leftovers() == []
+
+
 def test_a_slow_network_is_seen_in_the_latency(pg: CommandLine) -> None:
     done = pg.run(
         "insert", *STEADY, "--fault=slow-network", "--delay=100ms", "--at=2s", "--for=2s",
@@ -317,6 +342,22 @@ def test_the_disk_of_this_program_is_not_filled(pg: CommandLine) -> None:
     assert done.code == 2
     assert "which this program needs itself; give the database a file system of its own" in done.err
     assert pg.results() == []
+
+
+def test_queries_see_what_killed_workers_left(cli: CommandLine) -> None:
+    """Of an embedded database too, whose file the killed process was writing."""
+    filled = cli.run("insert", "--target=sqlite", "--workers=1", "--runs=1", "--num-inserts=2k")
+    done = cli.run(
+        "mixed", "--target=sqlite", "--insert-rate=1000", "--query-rate=40", "--batch=20",
+        "--duration=6s", "--fault=kill-worker", "--at=2s", "--for=500ms", "--every=2s",
+    )  # fmt: skip
+
+    assert (filled.code, done.code) == (0, 0), done.err + done.out
+    (run,) = cli.results()[-1]["runs"]
+    assert len(run["outages"]) == 2
+    assert run["outcome"]["rows_verdict"]["accounts"]["lost"] == 0
+    assert all(each["verdict"]["status"] == "verified" for each in run["outcome"]["queries"])
+    assert cli.leftovers() == []
 
 
 @pytest.mark.parametrize("connections", [1, 3])

@@ -1,11 +1,14 @@
 """What faults do to each database: `insert --fault`, as a table.
 
-    python tests/perf/outages.py [TARGET ...] [--duration 60s] [--rate 4000]
+    python tests/perf/outages.py [TARGET ...] [--duration 60s] [--rate 4000] [--fault "power cut"]
+        [--option translog_durability=async]
 
 Each server is started for it, with the settings of an installation. Two workers insert at a rate
 that every database keeps up with, in batches of 100 rows. The database is paused for 3 s, or
-killed and started again after 1 s; every row is accounted for. Where this user may mount a disk,
-the server's files are on one that loses its power: what was not synced is gone.
+killed and started again after 1 s, or the workers are killed, and others go on after 1 s; every
+row is accounted for. Where this user may mount a disk, the server's files are on one that loses its
+power: what was not synced is gone. --fault measures one of these, --option with an option of the
+target.
 """
 
 import argparse
@@ -18,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.perf.on_servers import PLACES, Line, print_table
+from tests.perf.on_servers import Line, print_table
 from tests.servers import power
 from tests.servers.base import Server
 from tests.servers.power import Disk
@@ -30,22 +33,30 @@ HEAD = (
     " | Stored twice, never sent | Durable | Verdict |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|---|"
 )
-PAUSE, KILL, POWER = "pause-database", "kill-database", "power cut"
-EMBEDDED = ("sqlite", "duckdb", "clickhouse_embedded")
+PAUSE, KILL, WORKER, POWER = "pause-database", "kill-database", "kill-worker", "power cut"
 
 
 def rows(line: Line, given: argparse.Namespace) -> str:
     """Return the rows of a target."""
     server = line.server
+    faults = {WORKER: ("--fault=kill-worker", "--for=1s")}
     if not server:
-        raise RuntimeError("is part of the workers, or runs elsewhere")
+        return measured(line, given, WORKER, *faults[WORKER])
     with restarter(line.folder, partial(start, line.disk, server)) as command:
         again = f"--restart-with={command}"
-        found = [measured(line, given, PAUSE, "--fault=pause-database", "--for=3s")]
-        found.append(measured(line, given, KILL, "--fault=kill-database", "--for=1s", again))
-        if line.disk:
-            Timer(5, line.disk.sync).start()  # the tables are there
-            found.append(measured(line, given, POWER, "--fault=restart-database", again))
+        faults |= {
+            PAUSE: ("--fault=pause-database", "--for=3s"),
+            KILL: ("--fault=kill-database", "--for=1s", again),
+            POWER: ("--fault=restart-database", again),
+        }
+        wanted = [PAUSE, KILL, WORKER] + [POWER] * bool(line.disk)
+        found = []
+        for fault in wanted:
+            if given.fault not in ("", fault):
+                continue
+            if fault == POWER and line.disk:
+                Timer(5, line.disk.sync).start()  # the tables are there
+            found.append(measured(line, given, fault, *faults[fault]))
     return "\n".join(found)
 
 
@@ -62,11 +73,13 @@ def measured(line: Line, given: argparse.Namespace, fault: str, *words: str) -> 
     printed = line.run(
         "insert", "--workers=2", "--runs=1", "--batch=100", f"--rate={given.rate}", "--at=30%",
         f"--duration={given.duration}", "--quiet", *words,
+        *[f"--extra-option={given.option}"] * bool(given.option),
     )  # fmt: skip
+    target = f"{line.target} ({given.option})" if given.option else line.target
     result = json.loads(max(line.folder.glob("*-insert-*.json")).read_text())
     if printed["status"] != "done":
-        return f"| {line.target} | {fault} | {result['cause']} |" + " |" * 9
-    return _row(line.target, fault, result["runs"][0])
+        return f"| {target} | {fault} | {result['cause']} |" + " |" * 9
+    return _row(target, fault, result["runs"][0])
 
 
 def _row(target: str, fault: str, run: dict[str, Any]) -> str:
@@ -89,6 +102,5 @@ def _row(target: str, fault: str, run: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    servers = tuple(name for name in PLACES if name not in EMBEDDED)
-    options = {"--duration": "60s", "--rate": "4000"}
-    print_table(HEAD, rows, __doc__, options, servers, on_disk=True)
+    options = {"--duration": "60s", "--rate": "4000", "--fault": "", "--option": ""}
+    print_table(HEAD, rows, __doc__, options, on_disk=True)

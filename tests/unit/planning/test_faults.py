@@ -59,6 +59,7 @@ def test_it_fails_as_often_as_it_can_be_undone_within_the_time(given, instants):
         ({"fault": "slow-network", "delay": "0s"}, 60.0, "--fault slow-network: neither"),
         ({"fault": "cut-network", "bandwidth": "1MB"}, 60.0, "--bandwidth: is for --fault slow"),
         ({"fault": "crash-node", "restart_with": "x"}, 60.0, "--fault crash-node: add the"),
+        ({"fault": "kill-worker", "disk": "/x"}, 60.0, "--disk: is for --fault fill-disk"),
         ({"fault": "restart-database"}, 60.0, "--fault restart-database: add the command"),
     ],
 )

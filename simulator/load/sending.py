@@ -1,0 +1,219 @@
+"""`python -m simulator.load.sending FD`: the process that `SendingProcess` starts and kills.
+
+It encodes and sends what the worker gives it over a socket, and ends with it.
+"""
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection as Pipe
+from typing import Any, TypeAlias
+
+from simulator.data.block import Block, Rows
+from simulator.load.connection import connected, session_of
+from simulator.load.mixing import Mixer
+from simulator.modules.base import Database, Failure, Payload, Session
+from simulator.modules.options import Options
+from simulator.protocol.spec import Several
+from simulator.redaction import RedactedStream
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The worker's first message: connect."""
+
+    database: type[Database]
+    options: Options
+    several: Several
+    within_s: float
+    """For how long to try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """The worker asks for payloads, which stay here."""
+
+    number: int
+    arguments: "Arguments"
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The worker asks to send a payload of an `Encode`."""
+
+    number: int
+    encoded: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBlock:
+    """A block, cut into payloads of so many rows."""
+
+    block: Block
+    mode: str
+    batch_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBlocks:
+    """Blocks of several tables; payloads have the rows between places."""
+
+    blocks: Sequence[Block]
+    places: Sequence[Rows]
+
+
+Arguments: TypeAlias = OfBlock | OfBlocks
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, in the words of the module."""
+
+    cause: str
+    failure: Failure = Failure.FATAL
+    out_of_space: bool = False
+    alive: bool = True
+    """Whether the session is usable afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The answer to `Begin`."""
+
+    in_flight: int
+    makes_objects: bool
+    opened_ns: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The answer to `Encode`: the bytes of each payload, None if the driver makes them."""
+
+    number: int
+    sizes_bytes: Sequence[int | None]
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The answer to `Send`; without a problem it is acknowledged."""
+
+    number: int
+    problem: Problem | None
+    cpu_s: float
+    """Of this process so far."""
+
+
+class _Sending:
+    """Does what the worker asks, with one session."""
+
+    def __init__(self, pipe: Pipe, database: Database, session: Session) -> None:
+        self._pipe, self._database, self._session = pipe, database, session
+        self._lock = threading.Lock()
+        self._payloads: dict[int, dict[int, Payload]] = {}
+        """By number of `Encode` and place; those that were acknowledged are gone."""
+        self._mixer = Mixer()
+
+    def do(self, asked: Encode | Send) -> None:
+        """Answer a message: a `Send` perhaps later, from another thread."""
+        if isinstance(asked, Encode):
+            self._encode(asked)
+            return
+        payload = self._payloads.get(asked.encoded, {}).get(asked.place)
+        done = partial(self._done, asked)
+        try:
+            if payload is None:
+                self._answer(
+                    Ended(asked.number, Problem("it was not encoded"), time.process_time())
+                )
+            elif self._session.in_flight > 1:
+                self._session.begin(payload, done)
+            else:
+                self._session.send(payload)
+                done(None)
+        except Exception as error:  # noqa: BLE001 - the module classifies it
+            done(error)
+
+    def _encode(self, asked: Encode) -> None:
+        try:
+            payloads = self._encoded(asked.arguments)
+        except Exception as error:  # noqa: BLE001 - the worker raises it
+            self._answer(Encoded(asked.number, (), Problem(self._database.explain(error))))
+            return
+        self._payloads[asked.number] = dict(enumerate(payloads))
+        self._answer(Encoded(asked.number, [each.size_bytes for each in payloads]))
+
+    def _encoded(self, given: Arguments) -> Sequence[Payload]:
+        match given:
+            case OfBlock(block, mode, batch_rows):
+                return self._session.encode(block, mode, batch_rows)
+            case OfBlocks(blocks, places):
+                return self._mixer.encode(self._session, blocks, places)
+
+    def _done(self, asked: Send, error: Exception | None) -> None:
+        """Say how a send has ended; what was acknowledged is not needed again."""
+        if error is not None:
+            self._answer(Ended(asked.number, self._problem(error), time.process_time()))
+            return
+        own = self._payloads[asked.encoded]
+        del own[asked.place]
+        if not own:
+            del self._payloads[asked.encoded]
+        self._answer(Ended(asked.number, None, time.process_time()))
+
+    def _problem(self, error: Exception) -> Problem:
+        session, database = self._session, self._database
+        failure = session.classify(error)
+        return Problem(
+            database.options.redact(database.explain(error)),
+            failure,
+            database.is_out_of_space(error),
+            session.alive,
+        )
+
+    def _answer(self, answer: Encoded | Ended) -> None:
+        with self._lock:
+            self._pipe.send(answer)
+
+
+def serve(pipe: Pipe) -> None:
+    """Connect, and do what comes over the pipe until the worker closes its end."""
+    begin: Begin = pipe.recv()
+    database = begin.database(begin.options)
+    sys.stderr = RedactedStream(sys.stderr, database.options.redact)
+    open_one = partial(connected, database, threading.Event(), time.monotonic, begin.within_s)
+    asked: queue.SimpleQueue[Encode | Send | None] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, asked.put), daemon=True).start()
+    try:
+        session = session_of(open_one, begin.several, {})
+    except Exception as error:  # noqa: BLE001 - the worker raises it
+        pipe.send(Problem(database.options.redact(database.explain(error))))
+        return
+    opened_ns = getattr(session, "opened_ns", [])
+    pipe.send(Ready(session.in_flight, session.makes_objects, opened_ns))
+    with session:
+        sending = _Sending(pipe, database, session)
+        while (message := asked.get()) is not None:
+            sending.do(message)
+
+
+def _receive(pipe: Pipe, put: Callable[[Any], object]) -> None:
+    """Pass on what comes; end this process if the worker is gone."""
+    try:
+        while (message := pipe.recv()) is not None:
+            put(message)
+        put(None)
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    from simulator.load import sending  # noqa: PLW0406 - messages have the names of this module
+
+    sending.serve(Pipe(int(sys.argv[1])))
