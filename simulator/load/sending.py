@@ -157,7 +157,7 @@ class _Sending:
                 return self._mixer.encode(self._session, blocks, places)
 
     def _done(self, asked: Send, error: Exception | None) -> None:
-        """Say how a send has ended; what was acknowledged is not needed again."""
+        """Say how a batch has ended; what was acknowledged is not needed again."""
         if error is not None:
             self._answer(Ended(asked.number, self._problem(error), time.process_time()))
             return
