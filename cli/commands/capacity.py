@@ -29,6 +29,7 @@ from cli.planning import insert_options
 from cli.planning.mixed_plan import option_problems
 from cli.planning.options import (
     MOST_WORKERS,
+    Connecting,
     InsertOptions,
     Naming,
     OfInsert,
@@ -38,7 +39,7 @@ from cli.planning.options import (
     Verification,
 )
 from cli.planning.plan import Stored
-from cli.planning.query_options import MixedOptions, QueryOptions, Types
+from cli.planning.query_options import MixedOptions, OwnQueries, QueryOptions, Types
 from cli.results import result_files
 from cli.results.result import Result
 from cli.running.capacity import Measuring, OfInserts, OfMixed, OfQueries
@@ -47,13 +48,14 @@ from cli.summary.subjects import LOAD, QUERY, WORKERS
 from cli.summary.verdicts import worst
 from cli.targets.config import Target
 from simulator import __version__
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, UnverifiableError
 
 _EXAMPLES = """\b
 Examples:
   python run.py capacity --target postgresql --slo 'p99_ms < 50' --workers 8 --batch 1000
   python run.py capacity -t sqlite --slo 'p99_ms < 20' --duration 5s --repeats 3
   python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --types newest-per-device
+  python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --queries queries.yaml
 """
 
 
@@ -92,7 +94,10 @@ class _Beside(Options):
     """Rows/s of all of them together. 0: no limit."""
 
 
-class _Options(Verification, Rows, Replacing, Naming, Sending, OfInsert, Types, _Beside, _Search):
+class _Options(
+    Verification, Rows, Replacing, Naming, Connecting, Sending, OfInsert, OwnQueries, Types,
+    _Beside, _Search,
+):  # fmt: skip
     """The options of `capacity`."""
 
     GROUP: ClassVar[str] = "Load"
@@ -109,8 +114,9 @@ class _Options(Verification, Rows, Replacing, Naming, Sending, OfInsert, Types, 
     def query(self, timeout_s: float) -> QueryOptions:
         """Return the options of the queries that measure a rate."""
         return QueryOptions(
-            workers=(self.workers,), types=self.types, aligned=self.aligned,
-            duration_s=self.duration_s, timeout_s=timeout_s,
+            workers=(self.workers,), types=self.types, aligned=self.aligned, queries=self.queries,
+            connections=self.connections, pool=self.pool, duration_s=self.duration_s,
+            timeout_s=timeout_s,
         )  # fmt: skip
 
     def mixed(self, timeout_s: float) -> MixedOptions:
@@ -118,6 +124,7 @@ class _Options(Verification, Rows, Replacing, Naming, Sending, OfInsert, Types, 
         return MixedOptions(
             insert_workers=self.insert_workers, insert_rate=self.insert_rate, batch=self.batch,
             query_workers=self.workers, types=self.types, aligned=self.aligned,
+            queries=self.queries, connections=self.connections, pool=self.pool,
             duration_s=self.duration_s, retry_for_s=self.retry_for_s, verify=self.verify,
             timeout_s=timeout_s,
         )  # fmt: skip
@@ -127,10 +134,10 @@ def _names(*several: type[Options]) -> set[str]:
     return {each.names[0] for one in several for each in one.declared().values()}
 
 
-_OF_ROWS, _OF_QUERIES = (Rows, Naming, Replacing), (OfInsert, Types, _Beside)
-_SAME = {field for one in (*_OF_ROWS, Verification, Sending) for field in one.model_fields} | {
-    "duration_s"
-}
+_OF_ROWS, _OF_QUERIES = (Rows, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
+_SAME = {
+    field for one in (*_OF_ROWS, Verification, Connecting, Sending) for field in one.model_fields
+} | {"duration_s"}
 """Fields of inserts that have the same names here."""
 
 
@@ -269,7 +276,7 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
     last, said = found[-1][1], findings(levels)
     verdict = worst([run for _, result in found for run in result.runs])
     status, cause = last.status, last.cause
-    if status == "done" and last.exit_code:
+    if status == "done" and _failed(last):
         status, cause = "failed", f"the rows or answers of a run are not right: {verdict.value}"
     return Capacity(
         program_version=__version__,
@@ -288,9 +295,10 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
         **said,
         verdict=verdict.value,
         files=tuple(path.name for path, _ in found),
-        exit_code=last.exit_code or (0 if said["holds_per_s"] else EXIT_CODE),
+        exit_code=last.exit_code if _failed(last) or said["holds_per_s"] else EXIT_CODE,
     )
 
 
 def _failed(result: Result) -> bool:
-    return result.status != "done" or bool(result.exit_code)
+    """Whether no rate can be learned: not so if answers have no truth (--queries)."""
+    return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

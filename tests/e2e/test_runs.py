@@ -406,6 +406,36 @@ tables:
 """
 
 
+OWN = """
+queries:
+  of-a-device:
+    parameters: {device: {column: device_id}}
+    columns: {readings: int64}
+    text: {sql: "SELECT count(*) FROM {table} WHERE device_id = {device}"}
+"""
+
+
+@pytest.mark.rare
+@pytest.mark.timeout(900, func_only=True)
+def test_the_capacity_of_pods_with_several_connections(cli: ClusterLine) -> None:
+    """The vendor's driver inserts; then the user's own queries are asked at rising rates."""
+    of_pods = (POSTGRES, "--workers=2", "--connections=8")
+    done = cli.insert(*of_pods, "--runs=1", "--client=driver", "--batch=100", "--num-inserts=2000")
+    assert done.code == 0, done.err
+    (run,) = cli.result()["runs"]
+    assert all(worker["connects"] for worker in run["outcome"]["workers"])
+    assert verdicts(cli.result()) == ["verified"]
+    (cli.folder / "own.yaml").write_text(OWN)
+    found = cli.run(
+        "capacity", *of_pods, "--of=queries", f"--queries={cli.folder / 'own.yaml'}",
+        "--slo=p99_ms < 500", "--duration=2s", "--repeats=1", "--tolerance=0.5", "--format=json",
+        within_s=800,
+    )  # fmt: skip
+    assert found.code == 4, found.err
+    assert found.json["holds_per_s"] > 10
+    assert found.json["verdict"] == "not checked"
+
+
 def test_a_declared_workload_reaches_the_pods(cli: ClusterLine) -> None:
     path = cli.folder / "meters.yaml"
     path.write_text(DECLARED)

@@ -116,6 +116,34 @@ def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
     assert kinds == {"mixed" if beside else "query"}
 
 
+OWN = """
+queries:
+  of-a-device:
+    parameters: {device: {column: device_id}}
+    columns: {readings: int64}
+    text: {sql: "SELECT count(*) FROM {table} WHERE device_id = {device}"}
+"""
+
+
+def test_the_capacity_for_queries_of_your_own_over_several_connections(cli: CommandLine) -> None:
+    (cli.folder / "own.yaml").write_text(OWN)
+    target = ("--target=sqlite", "--workers=1")
+    filled = cli.run("insert", *target, "--runs=1", "--num-inserts=2000", "--quiet")
+    done = cli.run(
+        "capacity", *target, "--of=queries", "--queries=own.yaml", "--connections=2",
+        "--slo=p99_ms < 400", "--duration=1s", "--repeats=1", "--tolerance=0.5", "--format=json",
+        within_s=240,
+    )  # fmt: skip
+
+    assert (filled.code, done.code) == (0, 4), done.err
+    assert (done.json["of"], done.json["verdict"]) == ("queries", "not checked")
+    assert done.json["holds_per_s"] > 40
+    runs = [json.loads((cli.output / name).read_text())["runs"] for name in done.json["files"]]
+    asked = [q for each in runs for run in each for q in run["outcome"]["workers"][0]["queries"]]
+    assert {each["name"] for each in asked} == {"of-a-device"}
+    assert all(run["outcome"]["workers"][0]["connects"] for each in runs for run in each)
+
+
 def test_options_of_inserts_and_of_queries_are_kept_apart(slow: CommandLine) -> None:
     common = ("capacity", "--target=slow", "--slo=p99_ms < 5")
     wrong = {
