@@ -78,6 +78,7 @@ class DatabaseWork:
             durable=facts.durable,
             settings=dict(facts.settings),
             buffer_bytes=facts.buffer_bytes,
+            survives_failover=facts.survives_failover,
         )
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
@@ -182,8 +183,7 @@ class DatabaseWork:
         else:
             self._enter("verify")
             fold = partial(self._fold, names_of_statistics(self._reader.tables))
-            durable = bool(self.server and self.server.durable)
-            promised = durable if spec.fault else None
+            promised = bool(self.server and self.server.keeps_rows) if spec.fault else None
             self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS
         self.complete = known and _complete(self.verdict, uncertain)

@@ -135,6 +135,9 @@ class Server:
     settings: Mapping[str, str] = field(default_factory=dict)
     buffer_bytes: int | None = None
     """Memory for pages of tables that the server keeps for itself; None if it does not say."""
+    survives_failover: bool | None = None
+    """Whether an acknowledged row is also on the replica that takes the place of a lost node; None
+    if there is no replica, or it is unknown."""
 
 
 class Payload(NamedTuple):

@@ -110,6 +110,12 @@ class ServerFacts(Message):
     durable: bool | None
     settings: dict[str, str]
     buffer_bytes: int | None = None
+    survives_failover: bool | None = None
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether it promises that no fault takes an acknowledged row."""
+        return bool(self.durable) and self.survives_failover is not False
 
 
 class ShownAnswer(Message):

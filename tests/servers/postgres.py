@@ -123,6 +123,28 @@ class Postgres(Server):
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+class Standby(Postgres):
+    """A replica of a PostgreSQL server, which follows it until it takes its place."""
+
+    def __init__(self, primary: Postgres) -> None:
+        super().__init__()
+        self._primary, self.password = primary, primary.password
+
+    def prepare(self) -> None:
+        """Copy the primary's files, and have the copy follow it."""
+        reach = f"{self._primary.connection_string()} password={self.password}"
+        self.call([self.home / "pg_basebackup", f"--pgdata={self.folder / 'data'}",
+                   "--write-recovery-conf", "--checkpoint=fast", f"--dbname={reach}"])  # fmt: skip
+
+    def fall_behind(self) -> None:
+        """Receive nothing from now on."""
+        self.execute("ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")
+
+    def promote(self) -> None:
+        """Take the primary's place; return once it writes."""
+        self.execute("SELECT pg_promote()")
+
+
 def _is_unpacked(programs: Path) -> bool:
     return programs.is_relative_to(packages.cache())
 

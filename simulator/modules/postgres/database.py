@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.errors import with_remedy
+from simulator.errors import counted, with_remedy
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
 from simulator.modules.existing import Existing
 from simulator.modules.options import Options
@@ -354,9 +354,17 @@ class Postgres(PostgresWire):
                 (list(self.shown_settings),),
             )
             settings = dict(cursor.fetchall())
+            cursor.execute("SELECT count(*) FROM pg_stat_replication")
+            ((standbys,),) = cursor.fetchall()
         durable, durability = _durability(settings)
         buffers = _bytes_of(settings.get("shared_buffers", ""))
-        return Server(version.split(" on ")[0], 1, durability, durable, settings, buffers)
+        survives = _is_synchronous(settings) if standbys else None
+        if survives is False:
+            durability += f"; a failover loses what its {counted(standbys, 'asynchronous replica')}"
+            durability += " did not receive"
+        return Server(
+            version.split(" on ")[0], 1 + standbys, durability, durable, settings, buffers, survives
+        )
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
@@ -399,6 +407,12 @@ def _bytes_of(size: str) -> int | None:
     return int(found[1]) << 10 * " kMGT".index(found[2] or " ") if found else None
 
 
+def _is_synchronous(settings: dict[str, str]) -> bool:
+    """Whether commits wait for standbys."""
+    waits = settings.get("synchronous_commit") not in ("off", "local")
+    return bool(settings.get("synchronous_standby_names")) and waits
+
+
 def _durability(settings: dict[str, str]) -> tuple[bool, str]:
     """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
     shown = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
@@ -409,6 +423,6 @@ def _durability(settings: dict[str, str]) -> tuple[bool, str]:
         return False, f"an acknowledged row {meaning} ({found})"
     if commit == "off":
         return False, f"an acknowledged row may be lost in a crash: it is synced later ({found})"
-    with_standbys = settings.get("synchronous_standby_names") and commit != "local"
-    where = "on disk here and with the synchronous standbys" if with_standbys else "on disk"
+    with_standbys = "on disk here and with the synchronous standbys"
+    where = with_standbys if _is_synchronous(settings) else "on disk"
     return True, f"an acknowledged row is in the write-ahead log {where} ({found})"
