@@ -12,6 +12,7 @@ from cli.results.faults import Injected, Outage, accounts_of, outages_of
 from cli.results.metrics import insert_metrics, with_outages
 from cli.results.result import Manifest, Progress, Result, RunRecord
 from cli.results.result_files import ResultFile, now_utc
+from cli.results.thinning import thinned_report, thinned_resources
 from cli.runners.base import Runner
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted
@@ -183,14 +184,13 @@ class _Record:
 
     def add(self, resources: Resources) -> None:
         """Note what the run, which has ended, has used."""
-        self._result.runs[-1] = self._result.runs[-1].model_copy(update={"resources": resources})
+        kept = {"resources": thinned_resources(resources)}
+        self._result.runs[-1] = self._result.runs[-1].model_copy(update=kept)
 
     def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
         """Note the outcome."""
         spec, result = self._planned.spec, self._result
         outages = self._outages(outcome)
-        workers = [each.model_copy(update={"waits_by_second": ()}) for each in outcome.workers]
-        outcome = outcome.model_copy(update={"workers": tuple(workers)})
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
         inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
@@ -206,7 +206,7 @@ class _Record:
                 run=self._planned.run,
                 level=self._planned.level,
                 stages=spec.clocking.stages,
-                outcome=outcome,
+                outcome=_kept(outcome),
                 metrics=with_outages(
                     insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
                     outages,
@@ -232,6 +232,12 @@ class _Record:
                 "--fault: the measured part ended before it; use a longer --duration"
             )
         return outages_of(_of_inserts(outcome, self._planned.spec), injected)
+
+
+def _kept(outcome: Outcome) -> Outcome:
+    """Return what a result keeps of an outcome: series of bounded length."""
+    workers = tuple(thinned_report(each) for each in outcome.workers)
+    return outcome.model_copy(update={"workers": workers})
 
 
 def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:

@@ -109,16 +109,17 @@ def _place(each: Measured, run: RunRecord) -> str:
 
 
 def _by_second(run: RunRecord) -> list[Point]:
-    """Return the rate in each second, of the last one in its part of a second."""
+    """Return the rate in each second, or several; of the last one in its part of that time."""
     totals: dict[int, int] = defaultdict(int)
+    each_s = max((worker.rows_each_s for worker in run.outcome.workers), default=1)
     for worker in run.outcome.workers:
-        for second, rows in enumerate(worker.rows_by_second):
-            totals[second] += rows
+        for place, rows in enumerate(worker.rows_by_second):
+            totals[place * worker.rows_each_s // each_s * each_s] += rows
     ends = [w.ended_s for w in run.outcome.workers if w.ended_s]
     window_s = max(ends) - run.outcome.released_s if ends and run.outcome.released_s else math.inf
     points = []
     for second, rows in sorted(totals.items()):
-        length_s = min(1.0, window_s - second)
+        length_s = min(each_s, window_s - second)
         if length_s >= _SHORTEST_S:
             points.append(Point(second + length_s / 2, rows / length_s))
     return points

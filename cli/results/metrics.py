@@ -216,14 +216,18 @@ def measured_s(outcome: Outcome) -> float:
 
 
 def rates_by_second(outcome: Outcome) -> list[float]:
-    """Return the rows of each whole second of the measured part in which all workers sent."""
+    """Return the rows of each whole second of the measured part in which all workers sent.
+
+    Of a long run, each second has the mean of several.
+    """
     ends = [report.ended_s for report in inserting(outcome) if report.ended_s]
     if not ends or not outcome.released_s:
         return []
     first, stop = math.ceil(outcome.phases_s.get(WARMUP, 0.0)), int(min(ends) - outcome.released_s)
     totals = np.zeros(max(stop, 0))
     for report in outcome.workers:
-        rows = np.asarray(report.rows_by_second[:stop])
+        each_s = report.rows_each_s
+        rows = np.repeat(np.asarray(report.rows_by_second) / each_s, each_s)[:stop]
         totals[: len(rows)] += rows
     return [float(rate) for rate in totals[first:]]
 

@@ -361,6 +361,8 @@ class Acknowledged(Message):
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
     ] = ()
     """Acknowledged rows of each second, for the first week."""
+    rows_each_s: Annotated[int, Field(ge=1, le=REPORTED_SECONDS)] = 1
+    """How many seconds each of these numbers is of, in a result."""
     stages: ByStage = ()
     """The batches after the warm-up by the stage in which they began (--stages)."""
     silences: Annotated[tuple[Silence, ...], Field(max_length=MOST_SILENCES)] = ()
