@@ -86,7 +86,7 @@ chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refu
 e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; every capability once
 	$(BIN)/pytest tests/e2e -m 'not rare'
 
-e2e-all: .venv/ready-dev ## the same, with lost nodes, 200 workers, vendors' schemas, long endings and every database
+e2e-all: .venv/ready-dev ## the same, with lost nodes, 1,000 workers, vendors' schemas, long endings and every database
 	$(BIN)/pytest tests/e2e
 
 e2e-db: .venv/ready-dev ## install databases on the cluster as dbinstall says, measure, remove; NAME=questdb picks one; ADDRESS=TARGET=URL measures a server that runs elsewhere
