@@ -1,7 +1,6 @@
 """The entry of collector and workers: arguments, and errors as text with an exit code."""
 
 import argparse
-import asyncio
 import os
 import queue
 import signal
@@ -61,6 +60,8 @@ class _Process:
 
 
 def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
+    import asyncio
+
     from simulator.control.collector import Collector
 
     allow_many_files()
