@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from cli.cluster.connection import kubectl_flags
 from cli.cluster.options import ClusterOptions
 from cli.cluster.permissions import PERMISSIONS, Permission
-from cli.cluster.wire import READ_S, STREAM_READ_S, ApiServer, Expired, NotFound, NotYet
+from cli.cluster.wire import METADATA, READ_S, STREAM_READ_S, ApiServer, Expired, NotFound, NotYet
 from simulator.errors import BenchError, SetupError
 
 Object: TypeAlias = dict[str, Any]
@@ -51,6 +51,12 @@ class Cluster:
         """Return the objects with these labels, and the version from which to watch them."""
         found = self._api.json("GET", self._path(resource), query={"labelSelector": selector})
         return found["items"], found["metadata"]["resourceVersion"]
+
+    def metadata(self, resource: str, selector: str) -> list[Object]:
+        """Return the metadata of the objects with these labels, each as an object without more."""
+        path, query = self._path(resource), {"labelSelector": selector}
+        found: list[Object] = self._api.json("GET", path, query=query, accept=METADATA)["items"]
+        return found
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
         """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then call it again."""

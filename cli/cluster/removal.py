@@ -12,7 +12,11 @@ from simulator.errors import SetupError
 _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
 _GRACE_S = 12.0
 """The grace period of a pod, and a margin."""
+_EACH_S = 0.05
+"""Added for each object: a cluster ends so many pods a second at least."""
 _FORCED_S = 10.0
+_AT_ONCE = 50
+"""Objects that are deleted between two looks; of a deleted Job, Kubernetes deletes pods itself."""
 _POLL_S = 0.2
 
 
@@ -30,7 +34,7 @@ def found_sweeps(cluster: Cluster) -> list[Found]:
     """Return the sweeps with objects in the namespace, oldest first."""
     by_sweep: dict[str, list[tuple[str, Object]]] = {}
     for kind in _KINDS:
-        for item in cluster.objects(kind, EVERYTHING)[0]:
+        for item in cluster.metadata(kind, EVERYTHING):
             sweep = item["metadata"]["labels"].get(SWEEP)
             if sweep:
                 by_sweep.setdefault(sweep, []).append((kind, item))
@@ -51,18 +55,15 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
     """
     selector = f"{SWEEP}={sweep}"
     helm.uninstall(f"bench-{sweep}")
-    deadline = time.monotonic() + _GRACE_S
+    left = _left(cluster, selector)
+    deadline = time.monotonic() + _GRACE_S + _EACH_S * len(left)
     asked: set[str] = set()
     forced = False
-    while True:
-        left = _left(cluster, selector)
-        if not left:
-            return
-        for kind, item in left:
-            name = item["metadata"]["name"]
-            if f"{kind}/{name}" not in asked and "deletionTimestamp" not in item["metadata"]:
-                asked.add(f"{kind}/{name}")
-                cluster.delete(kind, name)
+    while left:
+        new = [(kind, item["metadata"]["name"]) for kind, item in left if _stays(item)]
+        for kind, name in [each for each in new if "/".join(each) not in asked][:_AT_ONCE]:
+            asked.add(f"{kind}/{name}")
+            cluster.delete(kind, name)
         if time.monotonic() > deadline:
             if forced:
                 names = ", ".join(f"{kind}/{item['metadata']['name']}" for kind, item in left)
@@ -74,9 +75,15 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
             for kind, item in left:
                 if kind == "pods":
                     cluster.delete(kind, item["metadata"]["name"], grace_s=0)
-            forced, deadline = True, time.monotonic() + _FORCED_S
+            forced, deadline = True, time.monotonic() + _FORCED_S + _EACH_S * len(left)
         time.sleep(_POLL_S)  # several kinds of objects: one look is simpler than a watch each
+        left = _left(cluster, selector)
+
+
+def _stays(item: Object) -> bool:
+    """Whether nobody has deleted an object that exists."""
+    return "deletionTimestamp" not in item["metadata"]
 
 
 def _left(cluster: Cluster, selector: str) -> list[tuple[str, Object]]:
-    return [(kind, item) for kind in _KINDS for item in cluster.objects(kind, selector)[0]]
+    return [(kind, item) for kind in _KINDS for item in cluster.metadata(kind, selector)]

@@ -5,6 +5,7 @@ import threading
 from dataclasses import dataclass
 
 from cli.cluster.api import Cluster, Object
+from cli.cluster.seen import seen_event, seen_pod
 from cli.cluster.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import BenchError
 
@@ -116,6 +117,7 @@ class Watcher:
             try:
                 pods, version = self._cluster.objects("pods", self._selector)
                 self._heard.put(Reached("pods"))
+                pods = [*map(seen_pod, pods)]
                 present = {pod["metadata"]["name"]: pod for pod in pods}
                 for name in known.keys() - present.keys():
                     self._heard.put(PodGone(known.pop(name)))
@@ -125,12 +127,15 @@ class Watcher:
                 while not self._closed.is_set():
                     for kind, pod in self._cluster.watch("pods", self._selector, version):
                         version = pod["metadata"]["resourceVersion"]
+                        if kind == "BOOKMARK":
+                            continue
+                        seen = seen_pod(pod)
                         if kind == "DELETED":
-                            known.pop(pod["metadata"]["name"], None)
-                            self._heard.put(PodGone(pod))
-                        elif kind != "BOOKMARK":
-                            known[pod["metadata"]["name"]] = pod
-                            self._heard.put(PodChanged(pod))
+                            known.pop(seen["metadata"]["name"], None)
+                            self._heard.put(PodGone(seen))
+                        else:
+                            known[seen["metadata"]["name"]] = seen
+                            self._heard.put(PodChanged(seen))
             except Expired:
                 pass
             except BenchError as error:
@@ -146,8 +151,9 @@ class Watcher:
                 while not self._closed.is_set():
                     for _, event in self._cluster.watch("events", "", version):
                         version = event["metadata"]["resourceVersion"]
-                        if event.get("involvedObject", {}).get("name", "").startswith(self._prefix):
-                            self._heard.put(Happened(event))
+                        about = event.get("involvedObject", {}).get("name", "")
+                        if about.startswith(self._prefix):
+                            self._heard.put(Happened(seen_event(event)))
             except Expired:
                 version = ""
             except BenchError as error:

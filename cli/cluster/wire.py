@@ -15,6 +15,9 @@ from cli.cluster.options import ClusterOptions
 from cli.host.program import program
 from simulator.errors import BenchError, SetupError
 
+JSON = "application/json"
+METADATA = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+"""https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches"""
 _CONNECT_S = 5.0
 READ_S = 10.0
 STREAM_READ_S = 30.0
@@ -55,7 +58,7 @@ class ApiServer:
         """The server's URL."""
         return str(self._client.configuration.host)
 
-    def json(
+    def json(  # noqa: PLR0913
         self,
         method: str,
         path: str,
@@ -63,9 +66,10 @@ class ApiServer:
         query: Mapping[str, str] | None = None,
         body: Any = None,
         having: str = "",
+        accept: str = JSON,
     ) -> Any:
         """Return the object of an answer; `having` is a field that it must have."""
-        content = self.content(method, path, query=query, body=body)
+        content = self.content(method, path, query=query, body=body, accept=accept)
         try:
             found = json.loads(content)
         except ValueError:
@@ -79,11 +83,17 @@ class ApiServer:
         return found
 
     def content(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        accept: str = JSON,
     ) -> bytes:
         """Return the whole answer to a request."""
         with _named_errors(self.address):
-            found: bytes = self._call(method, path, query=query, body=body).read()
+            found: bytes = self._call(method, path, query=query, body=body, accept=accept).read()
         return found
 
     def lines(
@@ -100,7 +110,7 @@ class ApiServer:
         finally:
             response.response.close()
 
-    def _call(
+    def _call(  # noqa: PLR0913
         self,
         method: str,
         path: str,
@@ -108,13 +118,14 @@ class ApiServer:
         query: Mapping[str, str] | None = None,
         body: Any = None,
         read_s: float = READ_S,
+        accept: str = JSON,
     ) -> Any:
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        kind = "application/merge-patch+json" if method == "PATCH" else JSON
         request = self._client.param_serialize(
             method,
             path,
             query_params=list((query or {}).items()),
-            header_params={"Accept": "application/json", "Content-Type": kind},
+            header_params={"Accept": accept, "Content-Type": kind},
             body=body,
             auth_settings=["BearerToken"],
         )

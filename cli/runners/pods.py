@@ -10,6 +10,7 @@ from cli.cluster.diagnosis import (
     has_run,
     index_of,
     is_collector,
+    is_telling,
     name_of,
     phase_of,
     symptoms,
@@ -20,6 +21,7 @@ from cli.cluster.nodes import Nodes
 from cli.cluster.release import is_run_of
 from cli.cluster.watcher import (
     Happened,
+    Heard,
     Line,
     LogEnded,
     PodChanged,
@@ -48,6 +50,8 @@ _STARTING_S = 5.0
 """How often the nodes of pods that have not started are looked at."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
+_AT_ONCE = 1_000
+"""Changes that are taken together, before all pods are looked at."""
 _LOGS = 4
 """Number of failed pods whose last log lines are kept."""
 
@@ -72,7 +76,8 @@ class PodRun:
         self._nodes = Nodes(cluster, clock)
         self._stream = EventStream()
         self._pods: dict[str, Object] = {}
-        self._happened: list[Object] = []
+        self._happened: dict[tuple[str, str], Object] = {}
+        """By object and reason, the latest last."""
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
         self._reported = ""
@@ -150,7 +155,17 @@ class PodRun:
             self._deadline = self._clock() + (0 if self.cut_off else _ITS_OWN_WORDS_S)
 
     def _next(self) -> Event | None:
-        match self._watcher.next(_POLL_S):
+        """Take what has happened: all of it, or up to the next event of the collector."""
+        heard = self._watcher.next(_POLL_S)
+        for _ in range(_AT_ONCE):
+            event = self._taken(heard)
+            if event or heard is None:
+                return event
+            heard = self._watcher.next(0)
+        return self._taken(heard)
+
+    def _taken(self, heard: Heard | None) -> Event | None:
+        match heard:
             case PodChanged(pod=pod) if self._is_ours(pod):
                 self._pods[pod["metadata"]["name"]] = pod
                 if is_collector(pod) and has_run(pod):
@@ -158,8 +173,10 @@ class PodRun:
             case PodGone(pod=pod) if self._is_ours(pod):
                 pod["metadata"].setdefault("deletionTimestamp", "gone")
                 self._pods[pod["metadata"]["name"]] = pod
-            case Happened(event=event):
-                self._happened.append(event)
+            case Happened(event=event) if is_telling(event):
+                key = event["involvedObject"]["name"], event["reason"]
+                self._happened.pop(key, None)
+                self._happened[key] = event
             case Line(pod=name, text=text, stamp=stamp) if name in self._pods:
                 self._heard_at = self._clock()
                 self._collector_began = self._collector_began or self._heard_at
@@ -185,7 +202,7 @@ class PodRun:
         now = self._clock()
         due = self._phase in ("start", "init", "barrier")
         pods = [pod for pod in self._pods.values() if not self._has_reported(pod)]
-        found = list(symptoms(pods, self._happened, workers_are_due=due))
+        found = list(symptoms(pods, self._happened.values(), workers_are_due=due))
         present = {symptom.key for symptom in found}
         self._first_seen = {k: t for k, t in self._first_seen.items() if k in present}
         for symptom in found:

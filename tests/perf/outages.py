@@ -21,6 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from simulator.modules import database_class
 from tests.perf.on_servers import Line, print_table
 from tests.servers import power
 from tests.servers.base import Server
@@ -70,9 +71,10 @@ def start(disk: Disk | None, server: Server) -> None:
 
 def measured(line: Line, given: argparse.Namespace, fault: str, *words: str) -> str:
     """Return the row of a fault."""
+    workers = database_class(line.module).capabilities.max_workers or 2
     printed = line.run(
-        "insert", "--workers=2", "--runs=1", "--batch=100", f"--rate={given.rate}", "--at=30%",
-        f"--duration={given.duration}", "--quiet", *words,
+        "insert", f"--workers={workers}", "--runs=1", "--batch=100", f"--rate={given.rate}",
+        "--at=30%", f"--duration={given.duration}", "--quiet", *words,
         *[f"--extra-option={given.option}"] * bool(given.option),
     )  # fmt: skip
     target = f"{line.target} ({given.option})" if given.option else line.target

@@ -41,6 +41,9 @@ class Namespace:
         assert selector == f"{NAME}={PROGRAM}"
         return (list(self.kept.values()) if resource == "configmaps" else []), "1"
 
+    def metadata(self, resource, selector):
+        return self.objects(resource, selector)[0]
+
     def delete(self, resource, name):
         assert resource == "configmaps"
         self.kept.pop(name, None)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from cli.cluster import watcher
+from cli.cluster.seen import seen_pod
 from cli.cluster.watcher import (
     Happened,
     Line,
@@ -94,12 +95,29 @@ PODS, EVENTS = Reached("pods"), Reached("events")
 
 
 def pod(name, version="1"):
-    return {"metadata": {"name": name, "resourceVersion": version}}
+    """As the API returns it, with much that nobody reads."""
+    return {
+        "metadata": {"name": name, "resourceVersion": version, "managedFields": [{"manager": "x"}]},
+        "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i", "env": []}]},
+        "status": {"phase": "Running", "message": version, "qosClass": "Burstable"},
+    }
+
+
+def changed(name, version="1"):
+    return PodChanged(seen_pod(pod(name, version)))
+
+
+def gone(name, version="1"):
+    return PodGone(seen_pod(pod(name, version)))
 
 
 def event(name, version):
-    about = {"involvedObject": {"name": name}}
-    return "ADDED", {"metadata": {"resourceVersion": version}, **about}
+    about = {"involvedObject": {"name": name, "uid": "1"}, "reason": "Killing"}
+    return "ADDED", {"metadata": {"resourceVersion": version}, "count": 1, **about}
+
+
+def happened(name):
+    return Happened({"involvedObject": {"name": name}, "reason": "Killing"})
 
 
 # --- pods ---------------------------------------------------------------------------------------
@@ -117,10 +135,10 @@ def test_pods_are_heard_that_are_there_and_that_come_change_and_go():
 
     assert listening_to_pods(cluster, 5) == [
         PODS,
-        PodChanged(pod("a")),
-        PodChanged(pod("b")),
-        PodChanged(pod("a", "2")),
-        PodGone(pod("a", "3")),
+        changed("a"),
+        changed("b"),
+        changed("a", "2"),
+        gone("a", "3"),
     ]
 
 
@@ -130,7 +148,7 @@ def test_a_bookmark_is_no_pod_and_the_watch_goes_on_from_it():
         list=[([], "1")], pods=[[("BOOKMARK", bookmark)], [("ADDED", pod("a", "10"))]]
     )
 
-    assert listening_to_pods(cluster, 2) == [PODS, PodChanged(pod("a", "10"))]
+    assert listening_to_pods(cluster, 2) == [PODS, changed("a", "10")]
     assert cluster.asked[1:4] == [("pods", "a=b", "1"), ("pods", "a=b", "9"), ("pods", "a=b", "10")]
 
 
@@ -141,11 +159,11 @@ def test_a_pod_that_went_while_nobody_listened_is_gone():
 
     assert listening_to_pods(cluster, 6) == [
         PODS,
-        PodChanged(pod("a")),
-        PodChanged(pod("b")),
+        changed("a"),
+        changed("b"),
         PODS,
-        PodGone(pod("a")),
-        PodChanged(pod("b")),
+        gone("a"),
+        changed("b"),
     ]
 
 
@@ -163,14 +181,14 @@ def test_only_the_events_of_the_release_are_heard():
 
     cluster = Cluster(events=[[ours, theirs]], present=["1"])
 
-    assert listening_to_events(cluster, 2) == [EVENTS, Happened(ours[1])]
+    assert listening_to_events(cluster, 2) == [EVENTS, happened("bench-s-worker-0")]
 
 
 def test_events_are_heard_again_after_they_expired():
     last = event("bench-s", "9")
     cluster = Cluster(events=[[Expired("too old")], [last]], present=["7", "8"])
 
-    assert listening_to_events(cluster, 3) == [EVENTS, EVENTS, Happened(last[1])]
+    assert listening_to_events(cluster, 3) == [EVENTS, EVENTS, happened("bench-s")]
     assert ("events", "", "8") in cluster.asked
 
 
@@ -180,10 +198,10 @@ def test_a_connection_that_breaks_is_reported_and_the_events_go_on_where_they_we
 
     assert listening_to_events(cluster, 5) == [
         EVENTS,
-        Happened(first[1]),
+        happened("bench-s"),
         Trouble("events", "gone"),
         EVENTS,
-        Happened(second[1]),
+        happened("bench-s"),
     ]
     assert cluster.asked[3] == ("events", "", "2")
 
@@ -194,7 +212,7 @@ def test_events_that_expire_while_the_cluster_cannot_be_reached_are_heard_later(
         events=[[Expired("too old")], [last]], present=["7", Unreachable("gone"), "8"]
     )
 
-    assert listening_to_events(cluster, 4)[-1] == Happened(last[1])
+    assert listening_to_events(cluster, 4)[-1] == happened("bench-s")
     assert ("events", "", "8") in cluster.asked
 
 

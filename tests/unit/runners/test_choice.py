@@ -27,6 +27,9 @@ class Cluster:
     def objects(self, *_):
         return [], "1"
 
+    def metadata(self, *_):
+        return []
+
 
 @pytest.fixture
 def cluster(monkeypatch):
