@@ -8,7 +8,7 @@ from cli.cluster import removal
 from cli.cluster.removal import remove
 from simulator.errors import SetupError
 
-HELM = SimpleNamespace(uninstall=lambda name: None)
+HELM = SimpleNamespace(uninstall=lambda _: None)
 
 
 class Cluster:
