@@ -35,7 +35,7 @@ from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
-from simulator.modules.base import PREFILL_ROWS, Capabilities
+from simulator.modules.base import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Database
 from simulator.modules.changes import Changes
 from simulator.modules.evidence import evidence
 
@@ -199,6 +199,33 @@ def _contents() -> str:
             )
         )
     headings = ("Module", "Insert modes", "Primary keys", "Tables", "Verified on", "After kill -9")
+    return _table(headings, rows)
+
+
+def _abilities() -> str:
+    rows = []
+    for module in MODULES:
+        database = database_class(module)
+        can = database.capabilities
+        has = (
+            can.changes.corrects,
+            can.changes.retags,
+            can.changes.deletes,
+            can.changes.drops,
+            database.from_aggregates is not Database.from_aggregates,
+            not can.late,
+            database.texts is not Database.texts,
+            can.plans,
+            DRIVER in can.modes,
+            IMPORT in can.modes,
+            not database.no_statements,
+        )
+        if can.stores:
+            rows.append((_link(module), *("yes" if each else "-" for each in has)))
+    headings = (
+        "Module", "Corrects", "Updates tags", "Deletes", "Drops", "Aggregates", "Fresh at once",
+        "Own queries", "Query plans", "Driver", "Import", "Setup",
+    )  # fmt: skip
     return _table(headings, rows)
 
 
@@ -382,6 +409,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "changes of rows": _changes,
     "figures": _figures,
     "settings": _settings,
+    "abilities": _abilities,
     "permissions": _permissions,
     "permissions for resources": partial(_permissions, FOR_RESOURCES),
 }
