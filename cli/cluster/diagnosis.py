@@ -60,7 +60,7 @@ _SCHEDULING_REMEDIES = {
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
 """Earlier problems of a pod, or of the pods of a Job, are over after these events."""
-_TELLING = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
+_NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
 _HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
 """Messages of a busy kubelet, and of an API server that does not know yet that a node has the pod.
 
@@ -79,9 +79,9 @@ _EVENT_REMEDIES = {
 }
 
 
-def is_telling(event: Object) -> bool:
+def is_noted(event: Object) -> bool:
     """Whether an event shows a condition, or that one is over."""
-    return event.get("reason", "") in _TELLING
+    return event.get("reason", "") in _NOTED
 
 
 def name_of(pod: Object) -> str:

@@ -216,10 +216,7 @@ def measured_s(outcome: Outcome) -> float:
 
 
 def rates_by_second(outcome: Outcome) -> list[float]:
-    """Return the rows of each whole second of the measured part in which all workers sent.
-
-    Of a long run, each second has the mean of several.
-    """
+    """Return the rows (or a long run's mean) of each measured second in which all workers sent."""
     ends = [report.ended_s for report in inserting(outcome) if report.ended_s]
     if not ends or not outcome.released_s:
         return []

@@ -10,7 +10,7 @@ from cli.cluster.diagnosis import (
     has_run,
     index_of,
     is_collector,
-    is_telling,
+    is_noted,
     name_of,
     phase_of,
     symptoms,
@@ -173,7 +173,7 @@ class PodRun:
             case PodGone(pod=pod) if self._is_ours(pod):
                 pod["metadata"].setdefault("deletionTimestamp", "gone")
                 self._pods[pod["metadata"]["name"]] = pod
-            case Happened(event=event) if is_telling(event):
+            case Happened(event=event) if is_noted(event):
                 key = event["involvedObject"]["name"], event["reason"]
                 self._happened.pop(key, None)
                 self._happened[key] = event

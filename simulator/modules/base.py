@@ -93,12 +93,10 @@ class Capabilities:
     replaces_rows: bool = False
     """Whether a row replaces another one that has the same tags and time."""
     separates_fields: bool = False
-    """Whether each field is stored apart, so that rows with the same tags and time mix their
-    values."""
+    """Whether each field is stored apart: rows with the same tags and time mix their values."""
     embedded: bool = False
     """Whether the data is a local file that all workers open."""
     prefill_rows: int = PREFILL_ROWS
-    """Rows per batch of a prefill, at least."""
     max_workers: int | None = None
     """How many processes can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
@@ -136,8 +134,7 @@ class Server:
     buffer_bytes: int | None = None
     """Memory for pages of tables that the server keeps for itself; None if it does not say."""
     survives_failover: bool | None = None
-    """Whether an acknowledged row is also on the replica that takes the place of a lost node; None
-    if there is no replica, or it is unknown."""
+    """Whether the replica that replaces a lost node has each acknowledged row; None: unknown."""
 
 
 class Payload(NamedTuple):
