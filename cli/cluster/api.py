@@ -55,8 +55,8 @@ class Cluster:
     def metadata(self, resource: str, selector: str) -> list[Object]:
         """Return the metadata of the objects with these labels, each as an object without more."""
         path, query = self._path(resource), {"labelSelector": selector}
-        found: list[Object] = self._api.json("GET", path, query=query, accept=METADATA)["items"]
-        return found
+        answer = self._api.json("GET", path, query=query, accept=METADATA)
+        return answer["items"] or []  # of no object, the API server returns null here
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
         """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then call it again."""

@@ -62,6 +62,7 @@ class Handler(BaseHTTPRequestHandler):
             "query": dict(parse_qsl(where.query)),
             "token": self.headers.get("Authorization"),
             "kind": self.headers.get("Content-Type"),
+            "accept": self.headers.get("Accept"),
             "body": body,
         }
         self.server.asked.append(asked)
@@ -172,6 +173,15 @@ def test_objects_come_with_the_version_to_watch_them_from(cluster, server):
 
     assert cluster.objects("pods", "a=b,c!=d") == ([{"a": 1}], "7")
     assert server.asked[0]["query"] == {"labelSelector": "a=b,c!=d"}
+
+
+@pytest.mark.parametrize("items", [[{"metadata": {"name": "p"}}], [], None])
+def test_only_the_metadata_of_objects_is_asked_for(cluster, server, items):
+    """Of no object, a real server returns null: Go's empty list."""
+    server.answers[PODS] = 200, {"items": items, "metadata": {}}
+
+    assert cluster.metadata("pods", "a=b") == (items or [])
+    assert server.asked[0]["accept"].startswith("application/json;as=PartialObjectMetadataList")
 
 
 def test_jobs_are_asked_for_in_their_own_group(cluster, server):
