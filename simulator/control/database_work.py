@@ -24,7 +24,7 @@ from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
-from simulator.verify.needed import SharedFolding, fold_alone, names_of_statistics
+from simulator.verify.needed import SharedFolding, fold_alone, names_of_tables
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that say of each uncertain row whether it is stored."""
@@ -182,7 +182,7 @@ class DatabaseWork:
             self.verdict = _not_verified(row_count(uncertain))
         else:
             self._enter("verify")
-            fold = partial(self._fold, names_of_statistics(self._reader.tables))
+            fold = partial(self._fold, names_of_tables(self._reader.tables))
             promised = bool(self.server and self.server.keeps_rows) if spec.fault else None
             self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS

@@ -1,4 +1,4 @@
-"""Workers that have reported help the collector: they fold rows of the dataset.
+"""Workers that have reported help the collector: they fold rows, drawn or stored.
 
 On the event loop; what takes long runs in threads. A helper that is lost or slow ends nothing: the
 collector folds what is not brought back.
@@ -56,6 +56,8 @@ class SharedFoldTasks:
         if task is None:
             return FoldReply(over=True)
         self._given[task.number], self._last[index] = index, task.number
+        if task.window:
+            return FoldReply(number=task.number, window=task.window)
         return FoldReply(number=task.number, queries=self._queries, ranges=task.ranges)
 
     async def take(self, index: int, folded: Folded) -> None:

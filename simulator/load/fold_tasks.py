@@ -1,20 +1,27 @@
-"""What a worker does after its report: it folds rows of the dataset for the collector."""
+"""What a worker does after its report: it folds rows for the collector, drawn or stored ones."""
 
 import threading
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from simulator.data.dataset import DatasetReader
+from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.load.client import CollectorClient
-from simulator.protocol.messages import FOLD_BYTES, Folded, QueryName
+from simulator.modules.base import Database
+from simulator.protocol.messages import FOLD_BYTES, Folded, QueryName, Window
 from simulator.protocol.spec import RunSpec
+from simulator.verify.fingerprint import EveryRow
 from simulator.verify.fold_tasks import fold_rows
 from simulator.verify.needed import queries_named
 from simulator.verify.oracle import Oracle
+from simulator.verify.record import to_bytes
+from simulator.verify.stored import StoredRows
 
 
-def help_to_fold(spec: RunSpec, client: CollectorClient, stop: threading.Event) -> None:
+def help_to_fold(
+    spec: RunSpec, client: CollectorClient, stop: threading.Event, database: Database
+) -> None:
     """Fold what the collector gives, until nothing is left or the run is over."""
     folder, folded = None, None
     while not stop.is_set():
@@ -22,9 +29,24 @@ def help_to_fold(spec: RunSpec, client: CollectorClient, stop: threading.Event) 
         if given.over:
             return
         folded = None
-        if given.number is not None:
+        if given.number is not None and given.window:
+            rows = StoredRows(database, spec.after)
+            folded = read_window(given.number, given.window, rows, lambda: not stop.is_set())
+        elif given.number is not None:
             folder = folder or Folder(spec, given.queries, stop)
             folded = folder.folded(given.number, given.ranges)
+
+
+def read_window(
+    number: int, window: Window, rows: StoredRows, wanted: Callable[[], bool]
+) -> Folded | None:
+    """Return the fingerprint of the rows of a window; None if it is not wanted any more."""
+    found = rows.fingerprint(window, wanted)
+    if found is None:
+        return None
+    every = EveryRow(RowsQuery(rows.tables[window.table]))
+    every.append(found.parts())
+    return Folded(number=number, content=b64encode(to_bytes([every])).decode())
 
 
 class Folder:

@@ -165,7 +165,7 @@ class Worker:
         self._reported = True
         self._client.repeat_nothing()
         try:
-            help_to_fold(self._spec, self._client, self._stop)
+            help_to_fold(self._spec, self._client, self._stop, self._database)
         except Exception as failed:  # noqa: BLE001 - its own part is done
             if not self._stop.is_set():
                 print(f"cannot help the collector: {failed}", file=sys.stderr)  # noqa: T201

@@ -361,7 +361,7 @@ class Acknowledged(Message):
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
     ] = ()
     """Acknowledged rows of each second, for the first week."""
-    rows_each_s: Annotated[int, Field(ge=1, le=REPORTED_SECONDS)] = 1
+    rows_each_s: Annotated[int, Field(ge=1, lt=1 << 20)] = 1
     """How many seconds each of these numbers is of, in a result."""
     stages: ByStage = ()
     """The batches after the warm-up by the stage in which they began (--stages)."""
@@ -411,7 +411,7 @@ class Folded(Message):
     number: Count
     """Of the fold task."""
     content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=_BASE64)] | None
-    """`Oracle.to_bytes`; None if that is larger than FOLD_BYTES."""
+    """`Oracle.to_bytes`, of a window that of its only table; None if larger than FOLD_BYTES."""
 
 
 class FoldRequest(Message):
@@ -425,12 +425,22 @@ QueryName: TypeAlias = tuple[str, int]
 """See simulator.verify.needed."""
 
 
+class Window(Message):
+    """Stored rows of a table (its place), in a half-open range of time in its unit."""
+
+    table: int
+    since: int | None = None
+    until: int | None = None
+
+
 class FoldReply(Message):
-    """Rows of the dataset to fold; without one, the worker asks again."""
+    """Rows to fold: drawn from the dataset, or stored; without a number, the worker asks again."""
 
     number: int | None = None
     queries: tuple[QueryName, ...] = ()
     ranges: tuple[RowRange, ...] = ()
+    window: Window | None = None
+    """Rows to read, in place of ranges."""
     over: bool = False
     """The worker may end."""
 

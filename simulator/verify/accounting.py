@@ -20,8 +20,8 @@ from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.base import Database, Session
 from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
+from simulator.verify.stored import STREAM_ROWS
 
-STREAM_ROWS = 20_000
 PASS_ROWS = 1 << 24
 _MOST_SHOWN = 3
 _Numbers = NDArray[np.int64]

@@ -32,12 +32,13 @@ from simulator.data.schema import INTEGERS, Role, Table
 from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
-from simulator.verify.accounting import STREAM_ROWS, Account, Accountant
+from simulator.verify.accounting import Account, Accountant
 from simulator.verify.fingerprint import Fingerprint, buckets_of
-from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
+from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
+from simulator.verify.stored import STREAM_ROWS, StoredRows, windows_of
 
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
@@ -121,6 +122,8 @@ class _Comparison:
             return self._accounted(promised=promised)
         if mode is VerifyMode.ROWS:
             return [self._number(table) for table in tables]
+        if mode is VerifyMode.FULL and not self.uncertain:
+            return self._every_row(tables, fold)
         found = truths([statistics_of(table) for table in tables], self.dataset, fold)
         checks: list[Check] = []
         for table in tables:
@@ -132,6 +135,60 @@ class _Comparison:
             if mode is VerifyMode.FULL:
                 checks.append(self.rows(table))
         return checks
+
+    def _every_row(self, tables: Sequence[Table], fold: Folding) -> list[Check]:
+        """Compare statistics and rows of every table, whose outcomes are all known.
+
+        A server is read by several connections at once, also those of workers.
+        """
+        apart = not self.database.capabilities.embedded
+        tasks = FoldTasks(
+            [*map(statistics_of, tables), *map(RowsQuery, tables)],
+            self.dataset,
+            windows_of(self.database, self.dataset) if apart else (),
+            StoredRows(self.database, self.dataset).fingerprint,
+        )
+        fold(tasks)
+        checks: list[Check] = []
+        for table in tables:
+            checks += self._counts(table, tasks.truth(statistics_of(table)))
+            stored = tasks.stored(table) if apart else self._stored(table)
+            checks.append(self._fingerprints(table, tasks.expected(table), stored))
+        return checks
+
+    def _stored(self, table: Table) -> Fingerprint:
+        """Return the fingerprint of the stored rows of a table."""
+        statement = self.database.render(RowsQuery(table))
+        stored = Fingerprint()
+        for raw in self.session.stream(statement, STREAM_ROWS):
+            stored.add(stored_hashes(statement.outputs, raw))
+        return stored
+
+    def _fingerprints(
+        self,
+        table: Table,
+        expected: Fingerprint,
+        stored: Fingerprint,
+        maybe: frozenset[int] = frozenset(),
+        absent: int = 0,
+    ) -> Check:
+        """Compare fingerprints; `absent` of the rows that may be are not stored."""
+        name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
+        buckets = expected.differing(stored)
+        if not len(buckets):
+            self._resolve(len(maybe), absent)
+            return Check(name=name, expected=rows, found=rows, ok=True)
+        statement = self.database.render(RowsQuery(table))
+        missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS], maybe)
+        lost = [row for row in missing if row not in maybe]
+        differences = (
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(lost)};"
+            f" not expected {_shown(extra)}"
+        )
+        explained = len(buckets) <= _MAX_BUCKETS and not lost and not extra
+        # A stored row may equal both an uncertain row and an acknowledged one that is missing.
+        self._resolve(len(maybe), absent + len(missing) - len(lost))
+        return Check(name=name, expected=rows, found=differences, ok=explained)
 
     def _accounted(self, *, promised: bool) -> list[Check]:
         """Account for the rows of every table."""
@@ -213,7 +270,7 @@ class _Comparison:
         return True
 
     def rows(self, table: Table) -> Check:
-        """Read every row of a table and compare it."""
+        """Read every row of a table, some of which may be absent, and compare it."""
         statement = self.database.render(RowsQuery(table))
         expected, stored = Fingerprint(), Fingerprint()
         maybe, absent = self.maybe_of(table), Counter[int]()
@@ -229,22 +286,9 @@ class _Comparison:
             found = absent & Counter(hashes[np.isin(hashes, sought)].tolist())
             expected.add(np.array([*found.elements()], np.uint64))
             absent -= found
-        name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
-        buckets = expected.differing(stored)
-        if not len(buckets):
-            self._resolve(len(maybe), absent.total())
-            return Check(name=name, expected=rows, found=rows, ok=True)
-        known = frozenset(maybe.tolist())
-        missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS], known)
-        lost = [row for row in missing if row not in known]
-        differences = (
-            f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(lost)};"
-            f" not expected {_shown(extra)}"
+        return self._fingerprints(
+            table, expected, stored, frozenset(maybe.tolist()), absent.total()
         )
-        explained = len(buckets) <= _MAX_BUCKETS and not lost and not extra
-        # A stored row may equal both an uncertain row and an acknowledged one that is missing.
-        self._resolve(len(maybe), absent.total() + len(missing) - len(lost))
-        return Check(name=name, expected=rows, found=differences, ok=explained)
 
     def _resolve(self, uncertain: int, absent: int) -> None:
         self.absent += absent

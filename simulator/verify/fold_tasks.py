@@ -1,4 +1,4 @@
-"""Rows of a dataset to fold, as tasks for several threads and processes; each counts once.
+"""Rows to fold, drawn or stored, as tasks for several threads and processes; each counts once.
 
 What another process has taken and not brought back is folded here in the end: a process that is
 lost or slow costs time, never the truth. What comes back later is not merged again.
@@ -6,18 +6,25 @@ lost or slow costs time, never the truth. What comes back later is not merged ag
 
 import itertools
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.derived import innermost
-from simulator.data.query import Query
+from simulator.data.query import Query, RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.schema import Table
+from simulator.protocol.messages import Window
+from simulator.verify.fingerprint import EveryRow, Fingerprint
 from simulator.verify.measures import Arrays
 from simulator.verify.oracle import Oracle, Truth
+from simulator.verify.record import from_bytes
 
+Read: TypeAlias = Callable[[Window, Callable[[], bool]], Fingerprint | None]
+"""Reads the rows of a window, as long as they are wanted."""
 VERIFY_BLOCK_ROWS = 1 << 16
 FOLD_TASK_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 14
@@ -27,10 +34,11 @@ _MOST_RANGES = 1000
 
 @dataclass(frozen=True, slots=True)
 class FoldTask:
-    """Rows that one thread or process folds."""
+    """Rows that one thread or process folds: those of ranges, or stored ones."""
 
     number: int
-    ranges: tuple[RowRange, ...]
+    ranges: tuple[RowRange, ...] = ()
+    window: Window | None = None
 
 
 def fold_rows(
@@ -47,15 +55,24 @@ def fold_rows(
 
 
 class FoldTasks:
-    """The rows of a dataset that are left to fold, and the fold of all others. Thread-safe."""
+    """The rows that are left to fold, and the fold of all others. Thread-safe."""
 
-    def __init__(self, queries: Sequence[Query], dataset: Dataset) -> None:
+    def __init__(
+        self,
+        queries: Sequence[Query],
+        dataset: Dataset,
+        windows: Iterable[Window] = (),
+        read: Read | None = None,
+    ) -> None:
+        """Take the windows of stored rows, and what reads them here."""
         self.queries = tuple(queries)
+        self._windows, self._read_window = deque(windows), read
+        self._stored: dict[int, Fingerprint] = defaultdict(Fingerprint)
         reader = DatasetReader(dataset)
-        read = {reader.place(innermost(query).table) for query in queries}
+        needed = {reader.place(innermost(query).table) for query in queries}
         self._reader = reader.reading(queries)
         self._total = Oracle(queries)
-        self._left = deque(rows for rows in dataset.ranges if rows and rows.table in read)
+        self._left = deque(rows for rows in dataset.ranges if rows and rows.table in needed)
         self._rows = FOLD_TASK_ROWS
         self._numbers = itertools.count()
         self._taken: dict[int, FoldTask] = {}
@@ -67,13 +84,24 @@ class FoldTasks:
     def take(self) -> FoldTask | None:
         """Return a task for another process; None if all are taken, or would be too small."""
         with self._lock:
-            return self._next() if self._rows >= _LEAST_ROWS else None
+            return self._next() if self._windows or self._rows >= _LEAST_ROWS else None
 
     def taken(self, number: int) -> FoldTask | None:
         """Return a task that was taken; None once it is merged."""
         return self._taken.get(number)
 
     def _next(self) -> FoldTask | None:
+        task = self._next_window() or self._next_ranges()
+        if task:
+            self._taken[task.number] = task
+        return task
+
+    def _next_window(self) -> FoldTask | None:
+        if not self._windows:
+            return None
+        return FoldTask(next(self._numbers), window=self._windows.popleft())
+
+    def _next_ranges(self) -> FoldTask | None:
         ranges: list[RowRange] = []
         rows = 0
         while self._left and rows < self._rows and len(ranges) < _MOST_RANGES:
@@ -83,11 +111,7 @@ class FoldTasks:
                 self._left.appendleft(whole.model_copy(update={"start": piece.stop}))
             ranges.append(piece)
             rows += len(piece)
-        if not ranges:
-            return None
-        task = FoldTask(next(self._numbers), tuple(ranges))
-        self._taken[task.number] = task
-        return task
+        return FoldTask(next(self._numbers), tuple(ranges)) if ranges else None
 
     def merge(self, number: int, parts: Sequence[Arrays]) -> None:
         """Merge the fold of a task, unless that was done already."""
@@ -95,9 +119,20 @@ class FoldTasks:
             if self._taken.pop(number, None):
                 self._total.merge(parts)
 
+    def merge_stored(self, number: int, window: Window, parts: Arrays) -> None:
+        """Merge the fingerprint of stored rows, unless that was done already."""
+        with self._lock:
+            if self._taken.pop(number, None):
+                self._stored[window.table].append(parts)
+
     def merge_bytes(self, number: int, content: bytes) -> None:
         """Merge the fold of a task by another process; ValueError if it is none."""
-        if self.taken(number):
+        task = self.taken(number)
+        if task and task.window:
+            every = EveryRow(RowsQuery(self._reader.tables[task.window.table]))
+            (parts,) = from_bytes([every], content)
+            self.merge_stored(number, task.window, parts)
+        elif task:
             self.merge(number, self._total.from_bytes(content))
 
     def shrink(self, number: int) -> None:
@@ -118,7 +153,11 @@ class FoldTasks:
         try:
             while (task := self._next_here()) is not None:
                 oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
-                if fold_rows(task.ranges, self._reader, oracle, is_open):
+                if task.window:
+                    assert self._read_window
+                    if found := self._read_window(task.window, is_open):
+                        self.merge_stored(task.number, task.window, found.parts())
+                elif fold_rows(task.ranges, self._reader, oracle, is_open):
                     self.merge(task.number, oracle.parts())
         except BaseException:  # whatever it is, the other threads must end
             self._abandon()
@@ -139,8 +178,17 @@ class FoldTasks:
         """End the other threads: one has failed."""
         with self._lock:
             self._left.clear()
+            self._windows.clear()
             self._taken.clear()
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer, once all tasks are folded."""
         return self._total.truth(query)
+
+    def expected(self, table: Table) -> Fingerprint:
+        """Return that of the dataset's rows, once all tasks are folded."""
+        return self._total.fingerprint(table)
+
+    def stored(self, table: Table) -> Fingerprint:
+        """Return that of the stored rows, once all tasks are folded."""
+        return self._stored[self._reader.place(table)]

@@ -1,20 +1,21 @@
 """The queries whose truth a run needs, and the names by which processes of the run know them.
 
-A name is a query type and the number of an instance, or no type and the place of a table, for the
-statistics of that table.
+A name is a query type and the number of an instance. The statistics of a table have no type and the
+place of the table, and its rows the type "*".
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import Aggregate, AggregateQuery, Function, Query
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery
 from simulator.data.schema import Table, Type
 from simulator.protocol.messages import QueryName
 from simulator.protocol.spec import RunSpec
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here
 
+_ROWS = "*"
 Names: TypeAlias = Mapping[Query, QueryName]
 SharedFolding: TypeAlias = Callable[[Names, FoldTasks], None]
 """Folds all tasks, with other processes that know the queries by name."""
@@ -25,9 +26,12 @@ def fold_alone(_: Names, tasks: FoldTasks) -> None:
     fold_here(tasks)
 
 
-def names_of_statistics(tables: Sequence[Table]) -> Names:
-    """Return the name of the statistics of each table of a dataset."""
-    return {statistics_of(table): ("", place) for place, table in enumerate(tables)}
+def names_of_tables(tables: Sequence[Table]) -> Names:
+    """Return the names of the statistics of each table of a dataset, and of its rows."""
+    found: dict[Query, QueryName] = {}
+    for place, table in enumerate(tables):
+        found |= {statistics_of(table): ("", place), RowsQuery(table): (_ROWS, place)}
+    return found
 
 
 def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
@@ -39,8 +43,14 @@ def queries_named(names: Iterable[QueryName], spec: RunSpec) -> list[Query]:
     """Return the queries of these names."""
     reader = DatasetReader(spec.dataset)
     types = reader.query_types(aligned=spec.load.aligned, until_ms=spec.load.until_ms)
+
+    def of_table(name: str, table: Table) -> Query:
+        return RowsQuery(table) if name == _ROWS else statistics_of(table)
+
     return [
-        types[name].instance(number) if name else statistics_of(reader.tables[number])
+        of_table(name, reader.tables[number])
+        if name in ("", _ROWS)
+        else types[name].instance(number)
         for name, number in names
     ]
 

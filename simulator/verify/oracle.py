@@ -26,8 +26,10 @@ from simulator.data.query import (
     canonical,
     outputs,
 )
+from simulator.data.schema import Table
 from simulator.verify.cube import Cube, Shape, View
 from simulator.verify.derived import block_of, undecided
+from simulator.verify.fingerprint import EveryRow, Fingerprint
 from simulator.verify.measures import NEWEST, Arrays, Newest, Statistics
 from simulator.verify.plan import CubeQuery, keeps, shape_of, shapes
 from simulator.verify.record import Fold, from_bytes, to_bytes
@@ -72,8 +74,12 @@ class Oracle:
     def __init__(self, queries: Iterable[Query]) -> None:
         self._shapes: dict[CubeQuery, Shape] = {}
         self.rows: dict[RowsQuery, RowsFold] = {}
+        self.every: dict[RowsQuery, EveryRow] = {}
+        """All rows of a table, of which only the fingerprint is kept."""
         for query in map(innermost, queries):
-            if isinstance(query, RowsQuery):
+            if isinstance(query, RowsQuery) and query == RowsQuery(query.table):
+                self.every[query] = EveryRow(query)
+            elif isinstance(query, RowsQuery):
                 self.rows[query] = RowsFold(query)
             else:
                 self._shapes[query] = shape_of(query)
@@ -82,7 +88,7 @@ class Oracle:
     @property
     def folds(self) -> list[Fold]:
         """Everything that rows are folded into, in an order that the queries determine."""
-        return [*self.cubes, *self.rows.values()]
+        return [*self.cubes, *self.rows.values(), *self.every.values()]
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
@@ -95,6 +101,7 @@ class Oracle:
         other = Oracle(())
         other._shapes = self._shapes
         other.rows = {query: RowsFold(query) for query in self.rows}
+        other.every = {query: EveryRow(query) for query in self.every}
         other.cubes = [Cube(cube.shape) for cube in self.cubes]
         return other
 
@@ -114,6 +121,10 @@ class Oracle:
     def from_bytes(self, content: bytes) -> list[Arrays]:
         """Return the parts of an oracle of the same queries; ValueError if these are none."""
         return from_bytes(self.folds, content)
+
+    def fingerprint(self, table: Table) -> Fingerprint:
+        """Return that of all rows of a table."""
+        return self.every[RowsQuery(table)].found
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""

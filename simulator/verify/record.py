@@ -13,10 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from simulator.data.block import Array
 from simulator.verify.cube import Cube
+from simulator.verify.fingerprint import EveryRow
 from simulator.verify.measures import Arrays
 from simulator.verify.rows import RowsFold
 
-Fold: TypeAlias = Cube | RowsFold
+Fold: TypeAlias = Cube | RowsFold | EveryRow
 
 _TYPE = "^[<|](i1|i2|i4|i8|f4|f8|b1|S[1-9][0-9]{0,8})$"
 _MOST_ITEMS = 1 << 32

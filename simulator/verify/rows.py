@@ -20,7 +20,7 @@ class RowsFold:
 
     def __init__(self, query: RowsQuery) -> None:
         if query.selection == EVERYTHING and query.newest is None:
-            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
+            raise ValueError("all rows of a table are folded by simulator.verify.fingerprint")
         self.query = query
         self._parts: list[Arrays] = []
 

@@ -7,19 +7,18 @@ from contextlib import closing
 import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.ranges import RowRange
 from simulator.load.network import Network
 from simulator.load.pace import paces_of
 from simulator.load.sender import Sender
 from simulator.load.sending_process import SendingProcess
 from simulator.load.spells import Spells
 from simulator.modules.addresses import unrelayed
-from simulator.modules.base import BATCH, Database
+from simulator.modules.base import BATCH
 from simulator.protocol.messages import Acknowledged
 from simulator.protocol.spec import Clocking, PlannedFault, Several, Weather
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import drop
+from tests.contract.harness import created
 from tests.contract.targets import STORING
 
 ROWS, BATCH_ROWS, ROWS_PER_S = 600, 10, 400.0
@@ -28,19 +27,6 @@ KILL = PlannedFault(name="kill-worker", instants_s=(0.3,), lasts_s=0.6, kills_wo
 on_every_database = pytest.mark.parametrize(
     "target", [pytest.param(t, id=name) for name, t in STORING.items()]
 )
-
-
-def created(target, database: Database) -> Dataset:
-    """Create the tables; return the rows, of which the oldest are four hours old."""
-    if target.stand_in and target.module.startswith("cratedb"):
-        pytest.skip("the stand-in's times are those of another workload")
-    changes = {"start_ms": (int(time.time()) - 4 * 3600) * 1000, "params": {"tick_ms": 1000}}
-    dataset = target.iot().model_copy(update=changes)
-    dataset = dataset.with_ranges([RowRange(start=0, stop=ROWS)])
-    tables = DatasetReader(dataset).tables
-    drop(database, tables)
-    database.create(tables, BATCH_ROWS)
-    return dataset
 
 
 def inserted(sender: Sender, spells: Spells, dataset: Dataset) -> Acknowledged:
@@ -60,7 +46,7 @@ def test_rows_pass_a_network_that_is_cut_for_a_moment(target, database):
     if reason := unrelayed(database.options):
         assert ("no address" in reason) == database.capabilities.embedded
         return
-    dataset = created(target, database)
+    dataset = created(target, database, ROWS, BATCH_ROWS)
     reader = DatasetReader(dataset)
     with closing(Network(database, CUT)) as network:
         sender = Sender(network.database, reader, threading.Event(), retry_s=30.0)
@@ -80,7 +66,7 @@ def test_a_killed_worker_leaves_what_was_acknowledged(target, database, connecti
     most = database.capabilities.max_workers
     if connections > 1 and (database.capabilities.embedded or most):
         return
-    dataset = created(target, database)
+    dataset = created(target, database, ROWS, BATCH_ROWS)
     reader, stop = DatasetReader(dataset), threading.Event()
     several = Several(connections=connections)
     with closing(SendingProcess(database, several, KILL, stop)) as process:

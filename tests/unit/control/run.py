@@ -27,7 +27,7 @@ from simulator.protocol.messages import (
     digest_of,
 )
 from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, RunSpec, Work
-from simulator.verify.needed import Names, names_of_instances, names_of_statistics
+from simulator.verify.needed import Names, names_of_instances, names_of_tables
 from tests.unit.specs import dataset, run_spec
 
 TOKEN = "the-token"
@@ -93,10 +93,11 @@ def gate_of(spec: RunSpec, *, ready: bool = True) -> Gate:
 
 
 def needed(spec: RunSpec) -> Names:
-    """Return the queries whose truth a run needs, and their names."""
+    """Return the queries whose truth a run needs, and their names; not all rows of tables."""
     reader = DatasetReader(spec.dataset)
     if not spec.asks:
-        return names_of_statistics(reader.tables)
+        names = names_of_tables(reader.tables)
+        return {query: name for query, name in names.items() if not name[0]}
     types = reader.query_types()
     return names_of_instances({name: {0: types[name].instance(0)} for name in spec.load.queries})
 

@@ -367,11 +367,6 @@ def test_distinct_needs_the_natural_key_or_tags(columns):
         Oracle([DistinctQuery(TABLE, columns)])
 
 
-def test_every_row_is_not_the_oracles_business():
-    with pytest.raises(ValueError, match="fingerprint"):
-        Oracle([RowsQuery(TABLE)])
-
-
 def test_a_batch_of_another_table_is_passed_over():
     query = AggregateQuery(Table("other", TABLE.columns, ()), (Aggregate(Function.COUNT),))
 

@@ -1,0 +1,112 @@
+"""Windows of stored rows: together they are all rows, wherever each is read."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.query import RowsQuery
+from simulator.data.ranges import RowRange
+from simulator.data.schema import PrimaryKey
+from simulator.modules import open_database
+from simulator.modules.base import Unsupported
+from simulator.protocol.messages import Window
+from simulator.verify.fingerprint import EveryRow, Fingerprint
+from simulator.verify.fold_tasks import FoldTasks
+from simulator.verify.folding import fold_here
+from simulator.verify.record import to_bytes
+from simulator.verify.stored import MOST_WINDOWS, WINDOW_ROWS, windows_of
+
+
+def dataset(rows):
+    return Dataset(
+        workload="iot", workload_version=1, params={}, seed=1, start_ms=1_700_000_000_000,
+        primary_key=PrimaryKey.DB, parts=1, ranges=[RowRange(start=0, stop=rows)],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def database(tmp_path):
+    return open_database("sqlite", {"path": str(tmp_path / "x.db")}, {})
+
+
+@pytest.mark.parametrize(
+    ("rows", "number"),
+    [(10, 1), (2 * WINDOW_ROWS - 1, 1), (3 * WINDOW_ROWS, 3), (100 * WINDOW_ROWS, MOST_WINDOWS)],
+)
+def test_windows_follow_one_another_and_have_all_times(database, rows, number):
+    found = [*windows_of(database, dataset(rows))]
+
+    assert len(found) == number
+    assert (found[0].since, found[-1].until) == (None, None)
+    assert all(a.until == b.since for a, b in pairwise(found))
+    inner = [window.since for window in found[1:]]
+    assert inner == sorted({*inner})
+
+
+def test_a_database_that_cannot_choose_by_time_reads_all_rows_at_once(database, monkeypatch):
+    def unsupported(_):
+        raise Unsupported("no ranges of time")
+
+    monkeypatch.setattr(database, "render", unsupported)
+    assert [*windows_of(database, dataset(100 * WINDOW_ROWS))] == [Window(table=0)]
+
+
+class Stored:
+    """Stored rows, of which each window has one."""
+
+    def __init__(self):
+        self.read = []
+
+    def fingerprint(self, window, wanted):
+        assert wanted()
+        self.read.append(window.since)
+        return print_of(window.since or 0)
+
+
+def print_of(*numbers):
+    found = Fingerprint()
+    found.add(np.array(numbers, np.uint64) << np.uint64(50))
+    return found
+
+
+def tasks(stored, windows):
+    table = DatasetReader(dataset(1000)).tables[0]
+    found = FoldTasks([RowsQuery(table)], dataset(1000), windows, stored.fingerprint)
+    return found, table
+
+
+def bytes_of(table, fingerprint):
+    every = EveryRow(RowsQuery(table))
+    every.append(fingerprint.parts())
+    return to_bytes([every])
+
+
+def test_each_window_counts_once_wherever_it_is_read():
+    stored, windows = Stored(), [Window(table=0, since=number) for number in range(1, 5)]
+    shared, table = tasks(stored, windows)
+    brought, lost = shared.take(), shared.take()
+    shared.merge_bytes(brought.number, bytes_of(table, print_of(1)))
+    fold_here(shared, 2)
+    shared.merge_bytes(lost.number, bytes_of(table, print_of(2)))  # comes too late
+
+    assert (brought.window, lost.window) == (windows[0], windows[1])
+    assert sorted(stored.read) == [2, 3, 4]
+    assert not len(shared.stored(table).differing(print_of(1, 2, 3, 4)))
+    assert shared.expected(table).counts.sum() == 1000
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"nothing"])
+def test_what_is_no_fingerprint_is_refused(content):
+    stored = Stored()
+    shared, table = tasks(stored, [Window(table=0, since=1)])
+    task = shared.take()
+    with pytest.raises(ValueError, match="_Head"):
+        shared.merge_bytes(task.number, content)
+    short = bytes_of(table, print_of(1))[:-8]
+    with pytest.raises(ValueError, match="is not there"):
+        shared.merge_bytes(task.number, short)
+
+    fold_here(shared, 1)
+    assert stored.read == [1]
