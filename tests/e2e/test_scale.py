@@ -172,7 +172,7 @@ def test_a_tenth_of_the_workers_fails(crowd: ClusterLine, kube: Kubernetes) -> N
     assert created_s < 180
     assert ended_s < 120
     assert watched.peak_bytes < MOST_MEMORY_BYTES
-    assert used["LIST pods"] + used["GET pods"] < WORKERS
+    assert used["LIST pods"] < WORKERS / 5  # each is one of a thousand pods
 
 
 @pytest.mark.usefixtures("fake_nodes")
