@@ -58,7 +58,7 @@ def session_of(open_one: Open, several: Several, meanings: dict[int, Meaning]) -
     return Connections(open_one, kept, several.connections, meanings)
 
 
-def here(
+def opens_here(
     database: Database, stop: threading.Event, clock: Callable[[], float], several: Several
 ) -> OpenSession:
     """Return what opens sessions in this process."""

@@ -10,7 +10,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError
 from simulator.load.batch import Batch
-from simulator.load.connection import Connection, OpenSession, Stopped, here
+from simulator.load.connection import Connection, OpenSession, Stopped, opens_here
 from simulator.load.delivery import Delivery
 from simulator.load.failures import Failures
 from simulator.load.meter import Meter, encoded_histogram
@@ -42,7 +42,7 @@ class Sender:
         `elsewhere` opens sessions in another process; else they have `several` connections.
         """
         self._reader, self._stop = reader, stop
-        open_session = elsewhere or here(database, stop, clock, several or Several())
+        open_session = elsewhere or opens_here(database, stop, clock, several or Several())
         self._connection = Connection(database, open_session, retry_s)
         self.spent = Stopwatch()
         self.preparer = Preparer(reader, self._connection, self.spent)

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any, TypeAlias
 
 from simulator.data.block import Block, Rows
+from simulator.errors import BenchError
 from simulator.load.connection import connected, session_of
 from simulator.load.mixing import Mixer
 from simulator.modules.base import Database, Failure, Payload, Session
@@ -144,7 +145,7 @@ class _Sending:
         try:
             payloads = self._encoded(asked.arguments)
         except Exception as error:  # noqa: BLE001 - the worker raises it
-            self._answer(Encoded(asked.number, (), Problem(self._database.explain(error))))
+            self._answer(Encoded(asked.number, (), Problem(_words(self._database, error))))
             return
         self._payloads[asked.number] = dict(enumerate(payloads))
         self._answer(Encoded(asked.number, [each.size_bytes for each in payloads]))
@@ -161,17 +162,18 @@ class _Sending:
         if error is not None:
             self._answer(Ended(asked.number, self._problem(error), time.process_time()))
             return
-        own = self._payloads[asked.encoded]
-        del own[asked.place]
-        if not own:
-            del self._payloads[asked.encoded]
+        with self._lock:  # several connections may end at once
+            own = self._payloads[asked.encoded]
+            del own[asked.place]
+            if not own:
+                del self._payloads[asked.encoded]
         self._answer(Ended(asked.number, None, time.process_time()))
 
     def _problem(self, error: Exception) -> Problem:
         session, database = self._session, self._database
         failure = session.classify(error)
         return Problem(
-            database.options.redact(database.explain(error)),
+            _words(database, error),
             failure,
             database.is_out_of_space(error),
             session.alive,
@@ -193,7 +195,7 @@ def serve(pipe: Pipe) -> None:
     try:
         session = session_of(open_one, begin.several, {})
     except Exception as error:  # noqa: BLE001 - the worker raises it
-        pipe.send(Problem(database.options.redact(database.explain(error))))
+        pipe.send(Problem(_words(database, error)))
         return
     opened_ns = getattr(session, "opened_ns", [])
     pipe.send(Ready(session.in_flight, session.makes_objects, opened_ns))
@@ -201,6 +203,12 @@ def serve(pipe: Pipe) -> None:
         sending = _Sending(pipe, database, session)
         while (message := asked.get()) is not None:
             sending.do(message)
+
+
+def _words(database: Database, error: Exception) -> str:
+    """Return the text of an error of this program, or of the driver, without credentials."""
+    text = str(error) if isinstance(error, BenchError) else database.explain(error)
+    return database.options.redact(text)
 
 
 def _receive(pipe: Pipe, put: Callable[[Any], object]) -> None:

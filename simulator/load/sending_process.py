@@ -19,6 +19,7 @@ from simulator.data.block import Block, Rows
 from simulator.data.schema import Table
 from simulator.errors import RunError, SetupError
 from simulator.load.connection import FailedElsewhere, Stopped
+from simulator.load.connections import Done
 from simulator.load.sending import (
     Arguments,
     Begin,
@@ -48,7 +49,6 @@ _END_S = 5.0
 _KILLED = "the process that had the connection was killed"
 
 _Process: TypeAlias = "subprocess.Popen[bytes]"
-Done: TypeAlias = Callable[[Exception | None], None]
 
 
 class SendingProcess:
@@ -92,7 +92,9 @@ class SendingProcess:
             except (EOFError, OSError):
                 pipe.close()
                 if (code := _exit_code(process)) >= 0:
-                    raise SetupError(f"its process ended with exit code {code}") from None
+                    raise SetupError(
+                        f"the process that was to connect ended with exit code {code}"
+                    ) from None
                 continue  # it was killed meanwhile
             except Stopped:
                 pipe.close()

@@ -400,7 +400,7 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     """Attempts to ask a query that failed, and were made again (--fault)."""
     changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
     faults: Annotated[tuple[Span, ...], Field(max_length=MOST_OWN_FAULTS)] = ()
-    """When its network was cut or slow."""
+    """When it made its network, or its sending process, fail."""
     node: Text = ""
     """The cluster node of the worker."""
 

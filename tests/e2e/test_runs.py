@@ -12,6 +12,7 @@ import yaml
 
 from tests.e2e.harness import NULL, ClusterLine, Kubernetes, Namespace
 from tests.integration.conftest import ROOT
+from tests.integration.test_capacity import OWN
 from tests.integration.test_postgres import ONE_AT_A_TIME
 
 POSTGRES = "--target=postgresql"
@@ -403,15 +404,6 @@ tables:
     fields:
       watts: {type: float64, normal: [230, 15]}
       note: {type: text, length: [0, 9], nulls: 20%}
-"""
-
-
-OWN = """
-queries:
-  of-a-device:
-    parameters: {device: {column: device_id}}
-    columns: {readings: int64}
-    text: {sql: "SELECT count(*) FROM {table} WHERE device_id = {device}"}
 """
 
 

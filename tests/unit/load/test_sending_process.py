@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from contextlib import closing
+from queue import SimpleQueue
 
 import psutil
 import pytest
@@ -111,6 +112,21 @@ def test_what_a_killed_process_had_encoded_is_encoded_again(database):
     assert stored(database) == ROWS
 
 
+def test_batches_of_many_connections_end_at_once(database):
+    reader, stop = DatasetReader(IOT), threading.Event()
+    (block,) = next(iter(reader.blocks([RowRange(start=0, stop=ROWS)])))
+    ended = SimpleQueue()
+    with closing(SendingProcess(database, Several(connections=8), NEVER, stop)) as process:
+        session = process.session(1.0)
+        for payload in session.encode(block, BATCH, 1):
+            session.begin(payload, ended.put)
+        errors = [ended.get(timeout=20) for _ in range(ROWS)]
+        session.close()
+
+    assert errors == [None] * ROWS
+    assert stored(database) == ROWS
+
+
 def payloads_here(database, block):
     with database.connect() as session:
         return session.encode(block, BATCH, BATCH_ROWS)
@@ -121,7 +137,7 @@ def test_a_database_that_cannot_be_reached_is_named(tmp_path):
     (tmp_path / "none").write_text("")
 
     never = SendingProcess(database, Several(), NEVER, threading.Event())
-    with closing(never) as process, pytest.raises(SetupError, match="none"):
+    with closing(never) as process, pytest.raises(SetupError, match=r"^sqlite: .*none"):
         process.session(0.0)
 
     assert children() == []
