@@ -20,12 +20,20 @@ _TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
 _VARIABLE: Schema = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 _QUANTITY: Schema = {"type": "string", "pattern": r"^[\d_.]+|\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 """A number as people write it, such as 10k or 30s, or a variable of the environment."""
+
+
+def _texts_of(*names: str) -> Schema:
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+
 _SECRET: Schema = {
-    "type": "object",
-    "description": "a key of a Secret of the namespace, which only the pods read",
-    "properties": {"secret": {"type": "string"}, "key": {"type": "string"}},
-    "required": ["secret", "key"],
-    "additionalProperties": False,
+    "description": "a key of a Secret of the namespace, which only the pods read, or a file",
+    "anyOf": [_texts_of("secret", "key"), _texts_of("file")],
 }
 
 

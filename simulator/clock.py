@@ -1,17 +1,34 @@
-"""A clock that runs only while this process does.
+"""Clocks that can be trusted: one that never steps, and one that runs only while this process does.
 
 A process that was stopped, or whose machine was suspended, has heard nobody meanwhile. Timeouts
-on this clock do not blame others for that.
+on its own clock do not blame others for that.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Self
 
 PAUSE_S = 1.0
 """A longer gap between two readings is a pause of this process."""
 _TICK_S = 0.25
+
+
+@cache
+def ahead_s() -> float:
+    """Return how far the time of day was ahead of `time.perf_counter` at the first call."""
+    return time.time() - time.perf_counter()
+
+
+def instant_s(instant_ns: int) -> float:
+    """Return when an instant of `time.perf_counter_ns` was, in seconds since 1970."""
+    return ahead_s() + instant_ns / 1e9
+
+
+def now_s() -> float:
+    """Return the time in seconds since 1970; a step of the machine's clock does not change it."""
+    return ahead_s() + time.perf_counter()
 
 
 def elapsed_s() -> float:

@@ -23,6 +23,7 @@ from simulator.modules.base import Database
 from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
+from simulator.rotation import Rotation
 
 
 def _arguments() -> argparse.Namespace:
@@ -65,6 +66,7 @@ def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
     from simulator.control.collector import Collector
 
     allow_many_files()
+    Rotation([process.database], process.given.credential_files).follow()
     if arguments.fd is not None:
         listener = socket.socket(fileno=arguments.fd)
     else:
@@ -96,6 +98,7 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         clock=clock,
     )
     with closing(Network(process.database, given.spec.fault)) as network:
+        Rotation({process.database, network.database}, given.credential_files).follow()
         worker = Worker(given.spec, client, arguments.index, clock, network)
         network.watch(worker.stop)
         if process.parent:
@@ -104,6 +107,11 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         cause = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
         on_sigterm(partial(worker.stop, cause))
         return 0 if worker.run() else 1
+
+
+def _redacted(database: Database, text: str) -> str:
+    """Return a text without the credentials that the database has, or had before."""
+    return database.options.redact(text)
 
 
 def on_sigterm(act: Callable[[], None]) -> None:
@@ -135,7 +143,7 @@ def play() -> int:
             given = input_from_files(arguments.spec, arguments.secrets)
         database = open_database(given.spec.module, given.spec.options, given.credentials)
         # Drivers warn, and threads end with tracebacks, without asking us.
-        sys.stderr = RedactedStream(sys.stderr, database.options.redact)
+        sys.stderr = RedactedStream(sys.stderr, partial(_redacted, database))
         with OwnClock() as clock:
             process = _Process(given, database, parent, clock)
             if arguments.role == "collector":

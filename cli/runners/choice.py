@@ -38,7 +38,7 @@ def runner_for(
     if target.runner == "local":
         _expect_packages(target)
         file_lock = locked(key, command) if key else nullcontext()
-        return LocalRunner(target.secrets(), interrupts, file_lock)
+        return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
     from cli.cluster.api import Cluster  # noqa: PLC0415
     from cli.cluster.helm import Helm  # noqa: PLC0415
     from cli.cluster.lock import ClusterLock  # noqa: PLC0415

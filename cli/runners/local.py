@@ -4,6 +4,7 @@ import re
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 from secrets import token_urlsafe
 from types import TracebackType
 from typing import Literal, Self
@@ -29,11 +30,12 @@ class LocalRunner:
     def __init__(
         self,
         secrets: Mapping[str, str],
+        credential_files: Mapping[str, Path],
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
     ) -> None:
-        """Take the target's credentials and what excludes other runs on its database."""
-        self._secrets = secrets
+        """Take the target's credentials, the files of some, and what excludes other runs."""
+        self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
@@ -65,7 +67,12 @@ class LocalRunner:
             if spec.imports:  # workers that are killed leave their files there
                 scratch = stack.enter_context(scratch_folder("import"))
                 spec = spec.model_copy(update={"scratch": str(scratch)})
-            given = RunInput(spec=spec, token=token_urlsafe(32), credentials=self._secrets)
+            given = RunInput(
+                spec=spec,
+                token=token_urlsafe(32),
+                credentials=self._secrets,
+                credential_files=self._credential_files,
+            )
             clock = stack.enter_context(OwnClock())
             processes = stack.enter_context(Processes(given, clock))
             with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:

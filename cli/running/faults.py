@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,7 @@ from cli.results.faults import Injected
 from cli.running.shell import Later, Shell
 from cli.running.victims import Victims, victims_of
 from cli.targets.config import Target
+from simulator.clock import now_s
 from simulator.errors import BenchError, SetupError
 from simulator.protocol.events import Event, Outcome, PhaseEvent, SampleEvent
 from simulator.protocol.spec import RunSpec
@@ -47,10 +49,9 @@ class Failing:
         if fault and fault.is_of_workers:
             return OfWorkers(fault)
         shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
-        is_remote = target.runner == "kubernetes"
         is_attacked = fault in (Fault.PAUSE, Fault.KILL)
         victims = victims_of(target, cluster) if is_attacked else None
-        injector = Injector(self.faults, shell, victims, is_remote=is_remote)
+        injector = Injector(self.faults, shell, victims)
         stack.callback(injector.end)
         return injector
 
@@ -80,21 +81,14 @@ class OfWorkers:
 class Injector:
     """Makes a database fail, in a thread beside the run."""
 
-    def __init__(
-        self,
-        faults: Faults,
-        shell: Shell,
-        victims: Victims | None,
-        *,
-        is_remote: bool = False,
-    ) -> None:
-        """`victims`: who is paused or killed; `is_remote`: the collector has another clock."""
+    def __init__(self, faults: Faults, shell: Shell, victims: Victims | None) -> None:
+        """`victims`: who is paused or killed."""
         self._faults, self._shell, self._victims = faults, shell, victims
-        self._is_remote = is_remote
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._found: list[Injected] = []
-        self._ahead_s = 0.0
+        self._ahead_s = -inf
+        """What is added to this process's time for that of the collector of the run."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Begin with the measured part of a run."""
@@ -107,13 +101,14 @@ class Injector:
                     target=self._run, args=([began_s + each for each in instants_s],), daemon=True
                 )
                 self._thread.start()
-            case SampleEvent(at_s=at_s) if self._is_remote:
-                self._ahead_s = at_s - time.time()
+            case SampleEvent(at_s=at_s):
+                # The sample that took least to come here is the best one.
+                self._ahead_s = max(self._ahead_s, at_s - now_s())
 
     def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
         """End with the run; return what was done."""
         self.end()
-        found, self._found = tuple(self._found), []
+        found, self._found, self._ahead_s = tuple(self._found), [], -inf
         return found
 
     def end(self) -> None:
@@ -178,4 +173,4 @@ class Injector:
 
     def _now_s(self) -> float:
         """Return the time of the collector's clock."""
-        return time.time() + self._ahead_s
+        return now_s() + (self._ahead_s if isfinite(self._ahead_s) else 0.0)

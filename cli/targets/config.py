@@ -17,6 +17,7 @@ from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Database
 from simulator.modules.options import Options
+from simulator.protocol.spec import read_credential
 from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
@@ -53,6 +54,8 @@ class Target:
     """Of the benchmark's pods."""
     secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
     """Option -> the Secret from which the pods read it; the command line never sees the value."""
+    credential_files: Mapping[str, Path] = field(default_factory=dict)
+    """Option -> the file that it was read from, which local processes read again."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
     """Labels of the database's pods: the benchmark's never run beside them."""
     variables: Collection[str] = ()
@@ -100,15 +103,23 @@ class Config:
         references = {f"{name}{_FROM}" for name in credentials}
         refs = {key: value for key, value in own.items() if key in references}
         given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
-        found = _secret_refs(where, refs, problems)
-        # Only pods read Secrets. An option that is given directly takes precedence.
-        from_secrets = {} if chosen == "local" else {k: v for k, v in found.items()
-                                                     if k not in given}  # fmt: skip
+        # An option that is given directly takes precedence.
+        found = {
+            key.removesuffix(_FROM): _source(f"{where}.{key}", value, self.path.parent, problems)
+            for key, value in refs.items()
+            if key.removesuffix(_FROM) not in given
+        }
+        files = {name: each for name, each in found.items() if isinstance(each, Path)}
+        from_secrets = {name: each for name, each in found.items() if isinstance(each, SecretRef)}
+        if chosen == "local":  # only pods read Secrets
+            from_secrets = {}
         fields = cls.options_model.model_fields
         expanded = {
             k: _expanded(f"{where}.{k if k in fields else shown_key(k)}", v, problems)
             for k, v in given.items()
         }
+        for option, path in files.items():
+            expanded[option] = _content(f"{where}.{option}{_FROM}", path, problems)
         options = _validated(cls, where, expanded, set(extra_options), from_secrets, problems)
         if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
@@ -127,6 +138,7 @@ class Config:
             options=options,
             tuned=tuned,
             secret_refs=from_secrets,
+            credential_files=files,
             database_pods=pods,
             variables={name for key in credentials for name in _variables(given.get(key))},
         )
@@ -215,18 +227,30 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     return problems
 
 
-def _secret_refs(where: str, given: Mapping[str, Any], problems: list[str]) -> dict[str, SecretRef]:
-    found = {}
-    for key, value in given.items():
-        words = value if isinstance(value, dict) else {}
-        if set(words) != {"secret", "key"} or not all(isinstance(v, str) for v in words.values()):
-            problems.append(
-                f"{where}.{key}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret,"
-                f" got {shown(value)}"
-            )
-            continue
-        found[key.removesuffix(_FROM)] = SecretRef(words["secret"], words["key"])
-    return found
+def _source(where: str, given: Any, folder: Path, problems: list[str]) -> SecretRef | Path | None:
+    """Return where a credential comes from; a path is relative to the folder of config.yaml."""
+    words = given if isinstance(given, dict) else {}
+    if all(isinstance(value, str) and value for value in words.values()):
+        if set(words) == {"secret", "key"}:
+            return SecretRef(words["secret"], words["key"])
+        if set(words) == {"file"}:
+            return (folder / Path(words["file"]).expanduser()).absolute()
+    problems.append(
+        f"{where}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret, or {{file: PATH}},"
+        f" got {shown(given)}"
+    )
+    return None
+
+
+def _content(where: str, path: Path, problems: list[str]) -> str:
+    """Return the credential in a file."""
+    try:
+        return read_credential(path)
+    except OSError as error:
+        problems.append(f"{where}: cannot read {path}: {error.strerror}")
+    except UnicodeDecodeError:
+        problems.append(f"{where}: {path} is not valid UTF-8")
+    return ""
 
 
 def _expanded(where: str, value: Any, problems: list[str]) -> Any:

@@ -1,12 +1,12 @@
 """When the server did work of its own: its counters, read once a second beside the run."""
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 from typing import NamedTuple
 
+from simulator.clock import now_s
 from simulator.modules.base import Database, ReadCounters
 from simulator.protocol.events import Occurrence
 
@@ -32,7 +32,7 @@ class BackgroundWatch:
     def __init__(
         self,
         database: Database,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = now_s,
         sample_s: float = SAMPLE_S,
     ) -> None:
         self._database = database

@@ -7,13 +7,12 @@ import asyncio
 import math
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from signal import SIGTERM
 from typing import Literal
 
-from simulator.clock import OwnClock
+from simulator.clock import OwnClock, now_s
 from simulator.control.coordinator import Coordinator
 from simulator.control.database_work import DatabaseWork
 from simulator.control.endpoints import application
@@ -223,7 +222,7 @@ class Collector:
 
     def _enter_from_thread(self, phase: str) -> None:
         """Enter a phase, which begins now, in the loop's thread: two would mix their lines."""
-        self._loop.call_soon_threadsafe(self._phases.enter, phase, "", time.time())
+        self._loop.call_soon_threadsafe(self._phases.enter, phase, "", now_s())
 
     def _fold_from_thread(self, names: Names, tasks: FoldTasks) -> None:
         """Fold in threads of this process, and in the workers that have reported."""
@@ -231,7 +230,7 @@ class Collector:
         fold_here(tasks)
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
-        self._phases.leave(time.time())
+        self._phases.leave(now_s())
         inserts = bool(self._spec.inserts)
         if self._spec.work.writes:
             self._phases.make_exact(self._spec)

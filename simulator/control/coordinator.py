@@ -4,11 +4,11 @@ Pure state and waiting on one event loop; no HTTP, no database. The gate admits 
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 
+from simulator.clock import now_s
 from simulator.protocol.events import Occurrence
 from simulator.protocol.messages import (
     Arrival,
@@ -41,7 +41,7 @@ class Coordinator:
     def __init__(
         self,
         workers: int,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = now_s,
         own_clock: Callable[[], float] | None = None,
         *,
         arrivals: Mapping[str, int] | None = None,

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from simulator.clock import instant_s
 from simulator.control.gate import Gate
 from simulator.control.rejected import Rejected
 from simulator.control.script import MOST_ANSWER_BYTES
@@ -89,6 +90,7 @@ def application(gate: Gate, token: str) -> Starlette:
 
     def reply(*, go: bool = True, begin_s: float | None = None) -> Reply:
         stop = run.cause if run.stopped.is_set() else None
+        now_ns = time.perf_counter_ns()
         return Reply(
             go=go,
             begin_s=begin_s,
@@ -96,8 +98,8 @@ def application(gate: Gate, token: str) -> Starlette:
             over=run.over,
             measured_s=run.measured_s,
             newest_ms=run.newest_ms,
-            now_ns=time.perf_counter_ns(),
-            now_s=time.time(),
+            now_ns=now_ns,
+            now_s=instant_s(now_ns),
             boot_id=boot_id(),
         )
 

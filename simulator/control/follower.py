@@ -1,10 +1,9 @@
 """Follows the workers of a run: enters the phases that they enter, and writes what they do."""
 
 import asyncio
-import time
 from collections.abc import Iterable, Sequence
 
-from simulator.clock import OwnClock
+from simulator.clock import OwnClock, now_s
 from simulator.control.coordinator import Coordinator
 from simulator.control.event_writer import EventWriter
 from simulator.control.phases import Phases
@@ -76,7 +75,7 @@ class Follower:
                 self._sample()
             if self.ramping:
                 self.ramping.tick()
-            silent_s, phase_s = self._writer.silent_s, time.time() - phases.began_at_s
+            silent_s, phase_s = self._writer.silent_s, now_s() - phases.began_at_s
             pause_s = min(phase_s / _PROGRESS_PARTS, self._pulse_s)
             if phases.now in planned and silent_s >= pause_s:
                 self._writer.write(self._progress(planned[phases.now]))
@@ -106,7 +105,7 @@ class Follower:
             self._paused_began_s = self._clock.paused_s()
             began_s = min(released.values())
             phases.enter(WARMUP if self._spec.warmup_s else self._spec.work.value, at_s=began_s)
-        if phases.now == WARMUP and time.time() >= (ends_s := self._warm_s(phases.began_at_s)):
+        if phases.now == WARMUP and now_s() >= (ends_s := self._warm_s(phases.began_at_s)):
             self._warmup_rows = sum(beat.rows for beat in self._run.beats.values())
             phases.enter(self._spec.work.value, at_s=ends_s)
         asking = list(released)[-1]
@@ -138,7 +137,7 @@ class Follower:
             return
         query = self._asking if phase == Work.QUERY else ""
         began_s = self._run.released_s.get(query or self._recent.worker_phase(phase))
-        sample = self._recent.sample(time.time(), phase, query, began_s)
+        sample = self._recent.sample(now_s(), phase, query, began_s)
         if self._spec.clocking.stages and began_s:
             elapsed_s = sample.at_s - self._warm_s(began_s)
             sample = sample.model_copy(update={"active": self._spec.active_at(elapsed_s)})
@@ -147,7 +146,7 @@ class Follower:
             if self._steady.is_reached:
                 most_s = self.phases.began_at_s + self._spec.warmup_s
                 self._run.measured_s = min(
-                    time.time() + max(AHEAD_S, 2 * self._run.heartbeat_s), most_s
+                    now_s() + max(AHEAD_S, 2 * self._run.heartbeat_s), most_s
                 )
         self._writer.write(sample)
 
@@ -155,7 +154,7 @@ class Follower:
         phase, beats = self.phases.now, self._run.beats.values()
         prefills, warms = phase == "prefill", phase == WARMUP
         rows = sum(beat.prefill_rows if prefills else beat.rows for beat in beats)
-        spent_s = max(time.time() - self.phases.began_at_s, 1e-9)
+        spent_s = max(now_s() - self.phases.began_at_s, 1e-9)
         rows_per_s = (rows - (0 if prefills or warms else self._warmup_rows)) / spent_s
         left_s = (planned - rows) / rows_per_s if rows_per_s else None
         if self._spec.clocking.duration_s and left_s is not None and not prefills:
@@ -177,7 +176,7 @@ class Follower:
         if not every or runs // every <= self._asked_runs // every:
             return
         self._asked_runs = runs
-        spent_s = max(time.time() - self._run.released_s[self._asking], 1e-9)
+        spent_s = max(now_s() - self._run.released_s[self._asking], 1e-9)
         self._writer.write(
             AskedEvent(
                 query=self._asking,

@@ -43,12 +43,17 @@ class MarkTable:
     """The table of marks in one database."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database.for_own_tables()
+        self._workload = database
         self._seconds: list[int] = []
         """The times of the rows, as far as they are known."""
         self._last_ms = 0
         self.missing = ""
         """Why the database has no place for marks; empty if it has one."""
+
+    @property
+    def _database(self) -> Database:
+        """The database as it is for tables of our own, with the credentials of now."""
+        return self._workload.for_own_tables()
 
     def read(self, *, visible: bool = False) -> Marks:
         """Return the marks; none where they cannot be read, for example in a new database.

@@ -1,8 +1,8 @@
 """The phases of a run: the one it is in, and how long each has taken."""
 
-import time
 from collections.abc import Callable
 
+from simulator.clock import now_s
 from simulator.control.coordinator import Coordinator
 from simulator.protocol.events import Event, PhaseEvent
 from simulator.protocol.messages import WARMUP
@@ -35,7 +35,7 @@ class Phases:
         """Enter a phase, now or at the earlier time when it began; not once the run is over."""
         if self._run.stopped.is_set():
             return  # called by a thread that is still running; the outcome is the last event
-        began_at_s = at_s or time.time()
+        began_at_s = at_s or now_s()
         self.leave(began_at_s)
         self.now, self.began_at_s, self.entered_s = phase, began_at_s, self._clock()
         self.describe(detail)

@@ -59,7 +59,16 @@ class Asking:
         """Of the queries that are asked now."""
         self.times: list[QueryTimes] = []
         self._persistence = (
-            Persistence(self._opened_to_ask, stop, clock, spec.retry_s) if spec.fault else None
+            Persistence(
+                self._opened_to_ask,
+                stop,
+                clock,
+                spec.retry_s,
+                # Without a fault only what has nothing to do with the query passes.
+                passes=None if spec.fault else database.is_refused_login,
+            )
+            if spec.fault or spec.retry_s
+            else None
         )
 
     @property

@@ -53,7 +53,7 @@ class OneCaller:
             try:
                 call(self._session)
             except Exception as error:
-                if not self._persistence or not self._persistence.again():
+                if not self._persistence or not self._persistence.again(error):
                     raise
                 self._session = self._persistence.usable(self._session, error)
             else:
@@ -113,7 +113,7 @@ class SeveralCallers:
         persistence = self._persistence
         if error is not None:
             self._connections.classify(error)  # nobody else asks what it means
-            if persistence and self._connections.alive and persistence.again():
+            if persistence and self._connections.alive and persistence.again(error):
                 self._attempt(call)
                 return
             self._failure = self._failure or (failures or [error])[0]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import requests
 
+from simulator.clock import ahead_s, now_s
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.protocol.arrivals import ArrivalPart, Ticks
@@ -80,7 +81,7 @@ class CollectorClient:
 
     def post(self, path: str, message: Message) -> Reply:
         """Send a message and return the reply; RunError if the collector cannot be reached."""
-        sent = time.time()
+        sent = now_s()
         body = self._post(path, dump(message))
         try:
             reply = Reply.model_validate(body)
@@ -88,7 +89,7 @@ class CollectorClient:
             raise RunError(
                 f"the server at {self._url} is not a collector: {body!r:.200}"
             ) from error
-        self._correct_clock(reply, sent, time.time())
+        self._correct_clock(reply, sent, now_s())
         # It exists: wait less long from now on.
         self._patience_s = min(self._patience_s, self._silence_s)
         return reply
@@ -187,9 +188,15 @@ class CollectorClient:
             )
 
     def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
-        """Keep the clock offset of the fastest round trip; on one machine it is 0."""
+        """Keep the clock offset of the fastest round trip; on one machine it is known exactly.
+
+        There both processes read one monotonic clock, and took the time of day when they began.
+        """
+        if reply.boot_id == boot_id():
+            self.clock_offset_s = reply.now_s - reply.now_ns / 1e9 - ahead_s()
+            return
         round_trip = received_s - sent_s
-        if reply.boot_id != boot_id() and round_trip < self._best_round_trip_s:
+        if round_trip < self._best_round_trip_s:
             self._best_round_trip_s = round_trip
             self.clock_offset_s = reply.now_s - (sent_s + received_s) / 2
             self._corrected_ns = time.perf_counter_ns()

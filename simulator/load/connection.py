@@ -8,6 +8,7 @@ from typing import TypeAlias
 from simulator.errors import BenchError, RunError
 from simulator.load.connections import Connections, Meaning, Open
 from simulator.modules.base import Database, Failure, Session
+from simulator.modules.options import Options
 from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05
@@ -26,9 +27,9 @@ class Stopped(Exception):
 class FailedElsewhere(Exception):
     """An error of a session in another process, which has said what it means."""
 
-    def __init__(self, cause: str, failure: Failure, *, out_of_space: bool = False) -> None:
+    def __init__(self, cause: str, failure: Failure, *, passes: bool = False) -> None:
         super().__init__(cause)
-        self.failure, self.out_of_space = failure, out_of_space
+        self.failure, self.passes = failure, passes
 
 
 def connected(
@@ -40,14 +41,28 @@ def connected(
     """
     deadline, pause_s = clock() + max(database.reconnect_s, within_s), _FIRST_PAUSE_S
     while True:
+        options = database.options
         try:
-            return database.connect()
+            session = database.connect()
         except BenchError:
             if clock() > deadline:
                 raise
+        else:
+            session.is_outdated = partial(are_other, database, options)
+            return session
         if stop.wait(pause_s):
             raise Stopped
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
+def are_other(database: Database, options: Options) -> bool:
+    """Whether a database has other options than these: its credentials were rotated."""
+    return database.options is not options
+
+
+def passes(database: Database, error: Exception) -> bool:
+    """Whether what causes a driver's error may pass without a change of what is sent."""
+    return database.is_out_of_space(error) or database.is_refused_login(error)
 
 
 def session_of(open_one: Open, several: Several, meanings: dict[int, Meaning]) -> Session:
@@ -90,11 +105,11 @@ class Connection:
         """Return the text of an error of the session, with a remedy if one is known."""
         return str(error) if isinstance(error, FailedElsewhere) else self.database.explain(error)
 
-    def is_out_of_space(self, error: Exception) -> bool:
-        """Whether the server's disk is full."""
+    def passes(self, error: Exception) -> bool:
+        """Whether what causes an error may pass: a full disk, or credentials that are rotated."""
         if isinstance(error, FailedElsewhere):
-            return error.out_of_space
-        return self.database.is_out_of_space(error)
+            return error.passes
+        return passes(self.database, error)
 
     def newly_replaced(self) -> int:
         """Return how many of several connections were lost and replaced since the last call."""

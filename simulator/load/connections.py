@@ -157,7 +157,7 @@ class Connections(Session):
                 self._free.append(inbox)
 
     def _usable(self, session: Session) -> Session:
-        if session.alive or self._lost:
+        if session.is_usable or self._lost:
             return session
         session.close()
         try:

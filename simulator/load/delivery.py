@@ -145,9 +145,8 @@ class Delivery:
         send.attempts += 1
         send.retry_until_s = send.retry_until_s or self._clock() + self._retry_s
         failure, cause = session.classify(error), self._connection.explain(error)
-        is_full = self._retry_s and self._connection.is_out_of_space(error)
-        if failure is Failure.FATAL and is_full:
-            failure = Failure.NOT_APPLIED  # it may have space again
+        if failure is Failure.FATAL and (self._retry_s or session.is_outdated()):
+            failure = Failure.NOT_APPLIED if self._connection.passes(error) else failure
         if failure is Failure.FATAL:
             failures.note(Failed.FATAL)
             raise RunError(f"insert failed: {cause}")
@@ -156,7 +155,7 @@ class Delivery:
         for _ in range(self._connection.newly_replaced()):
             failures.note(Failed.LOST)
             failures.note(Failed.RESTORED)
-        if not session.alive:
+        if not session.is_usable:
             self._reconnect(cause, send.retry_until_s - self._clock())
         if failure is Failure.UNKNOWN:
             return False

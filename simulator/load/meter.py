@@ -1,11 +1,12 @@
 """Measures batches: a latency histogram and rows per second, folded in bulk.
 
-Recording a batch costs three array stores. Every 16,384 batches the raw durations are folded into
-an HDR histogram by distinct value. Merging histograms is exact.
+Recording a batch costs three array stores. The raw durations of up to 16,384 batches are folded
+into an HDR histogram by distinct value. Merging histograms is exact.
 """
 
 import base64
 import struct
+import time
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +22,9 @@ from simulator.protocol.sketch import Counts, counts_of
 from simulator.protocol.spec import LoadStage
 
 _BUFFER = 1 << 14
+_LEAST_FOLDED = 1 << 10
+_FOLDED_NS = 30 * 10**9
+"""Fewer are folded at once if they take longer to come: a slow load needs no more memory later."""
 _HIGHEST_US = 3_600_000_000
 _DIGITS = 3
 _FRAME_BYTES = 8
@@ -57,11 +61,29 @@ def _decoded(encoded: str) -> HdrHistogram:
     raise ValueError("a latency histogram has other bounds")
 
 
+class _Portion:
+    """How many are folded at once: twice as many as before while they come quickly."""
+
+    def __init__(self) -> None:
+        self.size = min(_LEAST_FOLDED, _BUFFER)
+        self._began_ns = time.perf_counter_ns()
+
+    def next(self) -> int:
+        """Return how many the next ones are, now that the last ones are here."""
+        now_ns = time.perf_counter_ns()
+        if now_ns - self._began_ns < _FOLDED_NS:
+            self.size = min(2 * self.size, _BUFFER)
+        self._began_ns = now_ns
+        return self.size
+
+
 class Durations:
     """Durations of queries: their number, sum and histogram, in bounded memory."""
 
     def __init__(self) -> None:
         self.count = self.sum_ns = 0
+        self._portion = _Portion()
+        self._limit = self._portion.size
         self._waiting: list[int] = []
         self._histogram = new_histogram()
         self._folded = _NOTHING
@@ -71,8 +93,9 @@ class Durations:
         self.count += 1
         self.sum_ns += duration_ns
         self._waiting.append(duration_ns)
-        if len(self._waiting) == _BUFFER:
+        if len(self._waiting) == self._limit:
             self._fold()
+            self._limit = self._portion.next()
 
     def _fold(self) -> None:
         waiting = np.asarray(self._waiting, np.int64)
@@ -227,6 +250,8 @@ class Meter:
         self._latencies = _buffer()
         self._counts = _buffer()
         self._filled = 0
+        self._portion = _Portion()
+        self._limit = self._portion.size
         self._histogram = new_histogram()
         self._folded = _NOTHING
         self._by_second = np.zeros(0, np.int64)
@@ -248,8 +273,9 @@ class Meter:
                 self.payload_bytes = None
             else:
                 self.payload_bytes += size_bytes
-        if self._filled == _BUFFER:
+        if self._filled == self._limit:
             self._fold()
+            self._limit = self._portion.next()
 
     def _fold(self) -> None:
         filled, self._filled = self._filled, 0

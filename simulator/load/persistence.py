@@ -22,8 +22,13 @@ class Persistence:
         stop: threading.Event,
         clock: Callable[[], float],
         retry_s: float,
+        passes: Callable[[Exception], bool] | None = None,
     ) -> None:
-        """`reopen` returns a new connection in place of one that is lost."""
+        """`reopen` returns a new connection in place of one that is lost.
+
+        `passes`: whether a driver's error is one after which a query is asked again; default: all.
+        """
+        self._passes = passes
         self._reopen = reopen
         self._stop, self._clock, self._retry_s = stop, clock, retry_s
         self._until_s: float | None = None
@@ -31,8 +36,10 @@ class Persistence:
         self.failed = 0
         """Attempts that failed, and were made again."""
 
-    def again(self) -> bool:
+    def again(self, error: Exception) -> bool:
         """Wait a moment after a failure; return whether to try again."""
+        if self._passes and not self._passes(driver_error(error)):
+            return False
         with self._lock:
             now_s = self._clock()
             self._until_s = self._until_s or now_s + self._retry_s
@@ -48,7 +55,7 @@ class Persistence:
     def usable(self, session: Session, error: Exception) -> Session:
         """Return the session after an error, or a new one in place of one that is lost."""
         session.classify(driver_error(error))
-        if session.alive:
+        if session.is_usable:
             return session
         session.close()
         return self._reopen()

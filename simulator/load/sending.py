@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from simulator.data.block import Block, Rows
 from simulator.errors import BenchError
-from simulator.load.connection import connected, session_of
+from simulator.load.connection import connected, passes, session_of
 from simulator.load.mixing import Mixer
 from simulator.modules.base import Database, Failure, Payload, Session
 from simulator.modules.options import Options
@@ -78,7 +78,8 @@ class Problem:
 
     cause: str
     failure: Failure = Failure.FATAL
-    out_of_space: bool = False
+    passes: bool = False
+    """See `Connection.passes`."""
     alive: bool = True
     """Whether the session is usable afterwards."""
 
@@ -175,7 +176,7 @@ class _Sending:
         return Problem(
             _words(database, error),
             failure,
-            database.is_out_of_space(error),
+            passes(database, error),
             session.alive,
         )
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from simulator.data.block import Block, Rows
 from simulator.data.schema import Table
 from simulator.errors import RunError, SetupError
-from simulator.load.connection import FailedElsewhere, Stopped
+from simulator.load.connection import FailedElsewhere, Stopped, are_other
 from simulator.load.connections import Done
 from simulator.load.sending import (
     Arguments,
@@ -83,9 +83,9 @@ class SendingProcess:
             if not (started := self._started()):
                 continue
             process, pipe = started
-            database = self._database
+            database, options = self._database, self._database.options
             try:
-                pipe.send(Begin(type(database), database.options, self._several, within_s))
+                pipe.send(Begin(type(database), options, self._several, within_s))
                 while not pipe.poll(_LOOK_S):
                     self._expect_go()
                 ready: Ready | Problem = pipe.recv()
@@ -102,7 +102,9 @@ class SendingProcess:
             if isinstance(ready, Problem):
                 pipe.close()
                 raise SetupError(ready.cause)
-            return SessionElsewhere(pipe, ready, partial(_exit_code, process), self._note_cpu)
+            session = SessionElsewhere(pipe, ready, partial(_exit_code, process), self._note_cpu)
+            session.is_outdated = partial(are_other, database, options)
+            return session
 
     def _expect_go(self) -> None:
         if self._stop.is_set():
@@ -223,7 +225,7 @@ class SessionElsewhere(Session):
             done(None)
             return
         self._alive = self._alive and problem.alive
-        done(FailedElsewhere(problem.cause, problem.failure, out_of_space=problem.out_of_space))
+        done(FailedElsewhere(problem.cause, problem.failure, passes=problem.passes))
 
     @property
     def alive(self) -> bool:

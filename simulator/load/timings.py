@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from simulator.clock import OwnClock
+from simulator.clock import OwnClock, ahead_s, instant_s, now_s
 from simulator.host import throttled_s
 from simulator.protocol.messages import Clocked, Timings
 
@@ -64,7 +64,7 @@ class RunClock:
         """Note that the measured part begins now."""
         self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
         self._began_s, self._cpu_began_s = time.perf_counter(), self._read_cpu_s()
-        self._started = time.time()
+        self._started = now_s()
 
     @property
     def is_started(self) -> bool:
@@ -86,12 +86,11 @@ class RunClock:
 
     def instant_s(self, instant_ns: int) -> float:
         """Return the collector's time of an instant of time.perf_counter_ns()."""
-        ago_s = (time.perf_counter_ns() - instant_ns) / 1e9
-        return time.time() - ago_s + self._offset_s()
+        return instant_s(instant_ns) + self._offset_s()
 
     def instant_ns(self, instant_s: float) -> int:
         """Return the instant of time.perf_counter_ns() of a time on the collector's clock."""
-        return time.perf_counter_ns() + int((instant_s - self._offset_s() - time.time()) * 1e9)
+        return int((instant_s - self._offset_s() - ahead_s()) * 1e9)
 
     def clocked(self) -> Clocked:
         """Return the record of the report."""

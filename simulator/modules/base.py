@@ -28,6 +28,7 @@ from simulator.errors import BenchError, SetupError
 from simulator.modules.aggregates import Aggregating
 from simulator.modules.changes import Changes, Changing
 from simulator.modules.existing import Contents, Existing
+from simulator.modules.login import Login
 from simulator.modules.options import Options
 from simulator.modules.own_statements import OwnStatements
 from simulator.modules.query_plans import Explaining
@@ -156,7 +157,7 @@ Envelope: TypeAlias = Callable[[bytes, int], Any]
 MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
 
 
-class Session(Waits, Explaining, Changing, ABC):
+class Session(Login, Waits, Explaining, Changing):
     """One connection; a context manager that closes it."""
 
     def __enter__(self) -> Self:
@@ -173,11 +174,6 @@ class Session(Waits, Explaining, Changing, ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the connection; never raises, even if it is already broken."""
-
-    @property
-    @abstractmethod
-    def alive(self) -> bool:
-        """Whether the connection is usable; if not, the worker opens a new one."""
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
         """Return the block cut into payloads of `batch_rows` rows (the last may be smaller).

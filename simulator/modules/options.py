@@ -1,12 +1,13 @@
 """The options of a target: checked, described, and with their credentials hidden."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self, get_args
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    PrivateAttr,
     SecretStr,
     ValidationInfo,
     create_model,
@@ -58,6 +59,9 @@ class Options(BaseModel):
             )
         return value
 
+    _rotated: frozenset[str] = PrivateAttr(frozenset())
+    """Texts of credentials that were replaced; they are redacted as before."""
+
     columns: ClassVar[tuple[str, ...]] = ()
     """Options that name columns of the workload, which other tables do not have."""
 
@@ -96,10 +100,17 @@ class Options(BaseModel):
         """Return the texts to redact: the credentials, and passwords within them."""
         return set(self.secrets().values())
 
+    def renewed(self, credentials: Mapping[str, str]) -> Self:
+        """Return the options with other credentials; ValidationError if they cannot be such."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        found = type(self).model_validate({**fields, **credentials})
+        found._rotated = self._rotated | self.hidden()  # noqa: SLF001 - of its own class
+        return found
+
     def redact(self, text: str) -> str:
         """Return a text with every form of each credential in it redacted."""
         return self._redactor(text)
 
     @cached_property
     def _redactor(self) -> Redactor:
-        return Redactor(self.hidden())
+        return Redactor(self.hidden() | self._rotated)

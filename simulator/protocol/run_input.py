@@ -12,7 +12,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from simulator.errors import ConfigError, Interrupted
-from simulator.protocol.spec import RunSpec, read_secrets, read_spec
+from simulator.protocol.spec import RunSpec, credential_files, read_secrets, read_spec
 
 
 class RunInput(BaseModel):
@@ -24,6 +24,8 @@ class RunInput(BaseModel):
     token: str
     credentials: Mapping[str, str]
     """Those of the target, by option name."""
+    credential_files: Mapping[str, Path] = {}
+    """Option name -> the file that its credential was read from, and which may be rotated."""
 
     def line(self) -> bytes:
         """Return the input as the first line of a parent's pipe."""
@@ -33,7 +35,12 @@ class RunInput(BaseModel):
 def input_from_files(spec: Path, secrets: Path) -> RunInput:
     """Read the input from a specification and a folder of secrets; ConfigError if that fails."""
     token, credentials = read_secrets(secrets)
-    return RunInput(spec=read_spec(spec), token=token, credentials=credentials)
+    return RunInput(
+        spec=read_spec(spec),
+        token=token,
+        credentials=credentials,
+        credential_files=credential_files(secrets),
+    )
 
 
 class ParentPipe:

@@ -393,13 +393,22 @@ class RunSpec(BaseModel):
         return self.changed.with_ranges([*self.changed.ranges, *ranges])
 
 
+def read_credential(path: Path) -> str:
+    """Return a credential without the line end after it; OSError, UnicodeDecodeError."""
+    return path.read_text(encoding="utf-8").removesuffix("\n")
+
+
+def credential_files(folder: Path) -> dict[str, Path]:
+    """Return the files of the target's credentials in a folder of secrets, by option name."""
+    return {path.name: path for path in (folder / "options").glob("*") if path.is_file()}
+
+
 def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:
     """Return the run's token and the target's credentials, by option name."""
     try:
         token = (folder / "token").read_text().strip()
-        options = folder / "options"
-        files = [path for path in options.glob("*") if path.is_file()]
-        return token, {path.name: path.read_text() for path in files}
+        files = credential_files(folder)
+        return token, {name: read_credential(path) for name, path in files.items()}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read the run's secrets: {error}") from error
 

@@ -100,7 +100,7 @@ class Run:
 
     def outcome(self) -> Outcome:
         """Run it; return its outcome."""
-        with LocalRunner({}, self.interrupts, nullcontext()) as runner:
+        with LocalRunner({}, {}, self.interrupts, nullcontext()) as runner:
             last = None
             for event in runner.run(self.given):
                 last = event

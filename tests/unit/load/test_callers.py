@@ -210,12 +210,12 @@ def test_patience_begins_again_after_a_success():
     clock = iter([0.0, 4.0, 5.0, 100.0, 104.0])
     persistence = Persistence(Failing, threading.Event(), lambda: next(clock), 5.0)
 
-    assert persistence.again()
-    assert persistence.again()
-    assert not persistence.again()
+    assert persistence.again(OSError())
+    assert persistence.again(OSError())
+    assert not persistence.again(OSError())
     persistence.succeeded()
-    assert persistence.again()
-    assert persistence.again()
+    assert persistence.again(OSError())
+    assert persistence.again(OSError())
     assert persistence.failed == 4
 
 

@@ -76,7 +76,11 @@ class Database(Null):
 
 
 class _Session:
-    in_flight, makes_objects, alive = 1, False, True
+    in_flight, makes_objects, is_usable = 1, False, True
+
+    @staticmethod
+    def is_outdated():
+        return False
 
     def __init__(self, database):
         self.database = database

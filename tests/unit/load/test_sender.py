@@ -67,6 +67,14 @@ class _Session:
     in_flight = 1
     makes_objects = False
 
+    @property
+    def is_usable(self):
+        return self.alive and not self.is_outdated()
+
+    @staticmethod
+    def is_outdated():
+        return False
+
     def __init__(self, database):
         self.database = database
         self.alive = True
@@ -265,6 +273,45 @@ def test_a_lost_connection_is_tried_for_the_time_to_retry():
     assert insert(database, retry_s=60.0).meter.rows == 30
     with pytest.raises(RunError, match="not restored within 0 s: connection refused"):
         insert(Database([lost], connects=[refused] * 100), retry_s=0.2)
+
+
+class Rotated(Database):
+    """Refuses the login of the first connection after a batch; rotated after so many attempts."""
+
+    def __init__(self, after):
+        super().__init__()
+        self.refusals, self.after = 0, after
+
+    def explain(self, error):
+        return "401; check the credentials among the target's options"
+
+    def connect(self):
+        session = super().connect()
+        if len(self.sessions) == 1:
+            accepted = session.send
+            session.send = lambda payload: self.refuse() if self.stored else accepted(payload)
+        return session
+
+    def refuse(self):
+        self.refusals += 1
+        if self.refusals == self.after:
+            self.options = self.options.renewed({})
+        raise Failed(Failure.FATAL)
+
+
+@pytest.mark.parametrize(("after", "retry_s"), [(1, 0.0), (1, 60.0), (20, 60.0)])
+def test_a_login_that_was_rotated_is_replaced_and_the_batch_sent_again(after, retry_s):
+    database = Rotated(after)
+    sender = insert(database, retry_s=retry_s)
+
+    assert [row for _, data in database.stored for row in data] == numbers(*range(30))
+    assert (database.refusals, len(database.sessions)) == (after, 2)
+    assert (sender.failures.retried, sender.failures.uncertain) == (after, [])
+
+
+def test_a_login_that_is_refused_ends_the_run_at_once():
+    with pytest.raises(RunError, match="insert failed: 401; check the credentials"):
+        insert(Rotated(after=2))
 
 
 def test_the_first_connection_is_tried_for_the_time_to_retry():

@@ -43,7 +43,9 @@ def test_a_pod_and_a_pipe_give_the_same(given, pipe, tmp_path):
     parent.write(given.line())
     mount(tmp_path, given.spec.model_dump_json(), SECRETS)
 
-    assert input_from_files(tmp_path / "spec.json", tmp_path / "secrets") == process.read_input()
+    found = input_from_files(tmp_path / "spec.json", tmp_path / "secrets")
+    assert {name: path.read_text() for name, path in found.credential_files.items()} == SECRETS
+    assert found.model_copy(update={"credential_files": {}}) == process.read_input()
 
 
 @pytest.mark.parametrize("part", [0, 1, 100])

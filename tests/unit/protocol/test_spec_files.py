@@ -55,7 +55,7 @@ def projected(tmp_path):
 
 
 def test_secrets_are_read_from_a_pods_volume(projected):
-    assert read_secrets(projected) == ("token", {"password": "p", "key": "k\n"})
+    assert read_secrets(projected) == ("token", {"password": "p", "key": "k"})
 
 
 def test_a_volume_without_credentials_has_no_folder_of_them(projected):

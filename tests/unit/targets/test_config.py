@@ -1,5 +1,6 @@
 """config.yaml: everything that is wrong is reported at once, with what was probably meant."""
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -288,7 +289,34 @@ def test_a_secret_is_left_out_where_there_are_no_pods_or_the_option_is_given(wri
     assert config.resolve("pg", {"password": "x"}).secrets()["password"] == "x"
 
 
-@pytest.mark.parametrize("given", ["x", "{secret: app}", "{secret: app, key: 3}"])
+FROM_FILE = "targets: {pg: {module: postgres, connection_string: h, password_from: {file: word}}}"
+
+
+@pytest.mark.parametrize("runner", ["local", "kubernetes"])
+def test_a_credential_from_a_file_is_read_beside_the_configuration(write, runner):
+    config = write(FROM_FILE)
+    path = (config.path.parent / "word").absolute()
+    path.write_text("${x}\n")
+    target = config.resolve("pg", {}, runner)
+
+    assert target.secrets()["password"] == "${x}"
+    assert target.credential_files == {"password": path}
+    assert config.resolve("pg", {"password": "x"}, runner).credential_files == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [(None, "cannot read .*: No such file"), (b"\xff", "not valid UTF-8")]
+)
+def test_a_credentials_file_that_cannot_be_read_is_reported(write, content, problem):
+    config = write(FROM_FILE)
+    if content:
+        (config.path.parent / "word").write_bytes(content)
+    (reported,) = problems_of(config.resolve, "pg", {}, "local")
+
+    assert re.search(rf"targets\.pg\.password_from: {problem}|word is {problem}", reported)
+
+
+@pytest.mark.parametrize("given", ["x", "{secret: app}", "{secret: app, key: 3}", "{file: 3}"])
 def test_a_wrong_reference_to_a_secret_is_reported(write, given):
     config = write(f"targets: {{pg: {{module: postgres, password_from: {given}}}}}")
     reported = problems_of(config.resolve, "pg", {})

@@ -1,0 +1,68 @@
+"""Credentials that are rotated while a run goes on: their files are read again.
+
+In a pod they are those of mounted Secrets, which the kubelet writes again; on this machine those
+that the target names. Connections that are opened afterwards use the new credentials.
+"""
+
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from simulator.modules.base import Database
+from simulator.protocol.spec import read_credential
+
+LOOK_S = 2.0
+"""Between two looks at the files."""
+
+
+class Rotation:
+    """Gives databases the credentials that their files have now."""
+
+    def __init__(
+        self, databases: Iterable[Database], files: Mapping[str, Path], look_s: float = LOOK_S
+    ) -> None:
+        """Take the files by the names of the options; nothing is read before `follow`."""
+        self._databases, self._files, self._look_s = tuple(databases), files, look_s
+        self._refused: dict[str, str] = {}
+        """What was read last, and is not a value that the options can have."""
+
+    def follow(self) -> None:
+        """Look at the files from now on, in a thread that ends with the process."""
+        if self._files:
+            threading.Thread(target=self._look, name="rotation", daemon=True).start()
+
+    def _look(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(self._look_s):
+            self.renew()
+
+    def renew(self) -> None:
+        """Give the databases what has changed; a file that is missing has not changed."""
+        found = {}
+        for name, path in self._files.items():
+            try:
+                found[name] = read_credential(path)
+            except (OSError, ValueError):
+                continue  # it is being replaced
+        for database in self._databases:
+            known = database.options.secrets()
+            changed = {name: value for name, value in found.items() if known.get(name) != value}
+            if changed and changed != self._refused:
+                self._give(database, changed)
+
+    def _give(self, database: Database, changed: Mapping[str, str]) -> None:
+        names = ", ".join(sorted(changed))
+        try:
+            database.options = database.options.renewed(changed)
+        except ValidationError:  # its text may repeat the value
+            self._refused = dict(changed)
+            _log(f"credentials were rotated to values that are not valid, and stay: {names}")
+        else:
+            _log(f"credentials were rotated: {names}")
+
+
+def _log(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201

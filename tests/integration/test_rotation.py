@@ -1,0 +1,115 @@
+"""A credential is rotated while a run goes on: its file is read again, and no row is lost."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_postgres import rows
+from tests.servers import Postgres
+
+pytestmark = pytest.mark.server("postgres")
+
+ROLE, OLD, NEW = "rotated", "old-Zx9Qw7Kp", "new-Vb3Lm5Tr"
+LOAD = ("--target=t", "--runs=1", "--batch=20", "--duration=8s", "--quiet", "--verify=full")
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of the database, whose password the target reads from a file."""
+
+    server: Postgres
+    database: str
+    file: Path
+
+    def inserts(self) -> bool:
+        """Whether a worker sends batches."""
+        own = f"usename = '{ROLE}' AND query LIKE 'COPY%events%'"
+        return bool(rows(self.server, self.database, f"SELECT 1 FROM pg_stat_activity WHERE {own}"))
+
+    def rotate(self) -> None:
+        """Change the password, and write it to the file, as a controller of secrets does."""
+        self.server.execute(f"ALTER ROLE {ROLE} PASSWORD '{NEW}'")
+        new = self.file.with_suffix(".new")
+        new.write_text(f"{NEW}\n")
+        new.replace(self.file)
+
+    def hang_up(self) -> None:
+        """Close the user's connections."""
+        own = f"usename = '{ROLE}'"
+        self.server.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {own}")
+
+
+@pytest.fixture
+def user(cli: CommandLine, server: Postgres, server_database: str) -> Iterator[User]:
+    server.execute(
+        f"CREATE ROLE {ROLE} LOGIN PASSWORD '{OLD}'",
+        f"ALTER DATABASE {server_database} OWNER TO {ROLE}",
+    )
+    path = cli.folder / "password"
+    path.write_text(f"{OLD}\n")
+    cli.config = cli.folder / "config.yaml"
+    entry = {
+        "module": "postgres",
+        "runner": "local",
+        "connection_string": server.connection_string(server_database, ROLE),
+        "password_from": {"file": "password"},
+    }
+    cli.config.write_text(yaml.safe_dump({"targets": {"t": entry}}))
+    yield User(server, server_database, path)
+    server.execute(f"ALTER DATABASE {server_database} OWNER TO bench")
+    server.execute(f"REASSIGN OWNED BY {ROLE} TO bench", database=server_database)
+    server.execute(f"DROP ROLE {ROLE}")
+
+
+def test_connections_stay_and_the_rows_are_verified_with_the_new_password(
+    cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    running = cli.start("insert", *LOAD, "--workers=2", "--rate=500", "--format=json")
+    eventually(user.inserts)
+    user.rotate()
+    done = cli.finish(running)
+
+    assert done.code == 0, done.err
+    (run,) = cli.results()[-1]["runs"]
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    everything = done.out + done.err + "".join(p.read_text() for p in cli.output.glob("*.json"))
+    assert OLD not in everything
+    assert NEW not in everything
+
+
+def test_connections_that_are_lost_are_opened_with_the_new_password(
+    cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    """A batch in flight is of unknown outcome, and stored or not: the other rows are all there."""
+    running = cli.start("insert", *LOAD, "--workers=2", "--rate=500")
+    eventually(user.inserts)
+    user.rotate()
+    user.hang_up()
+    done = cli.finish(running)
+
+    (run,) = cli.results()[-1]["runs"]
+    assert not run["outcome"]["cause"], done.err
+    assert run["metrics"]["rows"] + run["metrics"]["uncertain_rows"] == 4000
+    assert run["metrics"]["uncertain_rows"] <= 2 * 20
+    assert run["metrics"]["disconnected_s"] > 0
+    assert "no known outcome" in done.out or done.code == 0
+
+
+def test_without_its_file_a_rotated_password_ends_the_run_and_the_cause_is_named(
+    cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    running = cli.start("insert", *LOAD, "--workers=1", "--rate=500")
+    eventually(user.inserts)
+    user.server.execute(f"ALTER ROLE {ROLE} PASSWORD '{NEW}'")
+    user.hang_up()
+    done = cli.finish(running)
+
+    assert done.code == 1
+    assert "password authentication failed" in done.err
+    assert "check user and password" in done.err
+    assert OLD not in done.out + done.err
