@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.harness import NULL, ClusterLine, Kubernetes, Namespace
+from tests.e2e.harness import NULL, ClusterLine, Kubernetes, Namespace, waited
 from tests.integration.conftest import ROOT
 from tests.integration.test_capacity import OWN
 from tests.integration.test_postgres import ONE_AT_A_TIME
@@ -217,6 +217,36 @@ def test_another_namespace_with_a_secret_of_another_name(
         }
     )
     done = empty.insert("--target=elsewhere", *QUICK)
+    assert done.code == 0, done.err
+    assert verdicts(empty.result()) == ["verified"]
+
+
+@pytest.mark.rare
+def test_a_secret_is_rotated_while_pods_insert(empty: ClusterLine, bench: Namespace) -> None:
+    """The kubelet writes it into the pods within two minutes; verification logs in with it."""
+    bench.sql("CREATE ROLE rotated LOGIN PASSWORD 'first'")
+    bench.sql("CREATE DATABASE rotated OWNER rotated")
+    empty.namespace.secret("rotating", password="first")
+    target = {
+        "module": "postgres",
+        "connection_string": f"host=postgres-rw.{bench.name} dbname=rotated user=rotated",
+        "password_from": {"secret": "rotating", "key": "password"},
+    }
+    empty.write_config({"t": target})
+    load = ("--workers=1", "--runs=1", "--batch=20", "--rate=100", "--duration=150s")
+    process = empty.start("insert", "--target=t", *load)
+    own = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'rotated' AND query ~ 'events'"
+    waited("a worker inserts", lambda: bench.sql(own) != "0", 60)
+    bench.sql("ALTER ROLE rotated PASSWORD 'second'")
+    empty.namespace.secret("rotating", password="second")
+
+    def noticed() -> bool:
+        assert process.poll() is None, process.communicate()
+        logs = [empty.namespace.log(p["metadata"]["name"]) for p in empty.namespace.pods()]
+        return len(logs) == sum("credentials were rotated: password" in log for log in logs) == 2
+
+    waited("both pods have it", noticed, 140)
+    done = empty.finish(process, 180)
     assert done.code == 0, done.err
     assert verdicts(empty.result()) == ["verified"]
 

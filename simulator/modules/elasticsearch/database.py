@@ -116,7 +116,11 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             Feature.SUBQUERIES: "an aggregation reads documents, not the buckets of another one",
         },
         late="a search sees rows after the next refresh (refresh_interval)",
-        changes=Changes(corrects="the bulk action index, by _id", deletes="_delete_by_query"),
+        changes=Changes(
+            corrects="the bulk action index, by _id",
+            no_retags="_update_by_query would need a script that runs for each document",
+            deletes="_delete_by_query",
+        ),
         plans="a search with profile: true, without its breakdown",
         in_client="turns hits and buckets into rows; counts distinct values; adds up sums of "
         "integers beyond 2**53 from parts",

@@ -109,6 +109,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         changes=Changes(
             corrects="lines, of tables with DEDUP UPSERT KEYS (dedup=true)",
             keys=frozenset({PrimaryKey.DB, PrimaryKey.NONE}),
+            retags="UPDATE, applied with the log",
             no_deletion="QuestDB has no DELETE",
             drops="ALTER TABLE ... DROP PARTITION",
         ),

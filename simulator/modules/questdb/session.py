@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from simulator.data.block import Array, Block
+from simulator.data.dataset import Retag
 from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
@@ -173,6 +174,21 @@ class QuestSession(HttpSession):
     def size_of(self, data: Any) -> int | None:
         """Return the size of a request's body; None if the driver makes it."""
         return None if isinstance(data, DriverBatch) else super().size_of(data)
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Write the updates of a tag to the log, which they follow; return how many rows it is of.
+
+        The answer to an UPDATE does not say it: it is applied later.
+        """
+        kept, rows = stored(table), 0
+        dialect = QuestSql(kept)
+        where = sql_changes.of_series(dialect, retag, name)
+        updates = sql_changes.updates(dialect, kept, retag, name)
+        for part, statement in zip(kept.names, updates, strict=True):
+            ((found,),) = self.ask(f"SELECT count() FROM {dialect.name(part)} WHERE {where}")
+            self.ask(statement)
+            rows += found
+        return rows
 
     def drop_before(self, table: Table, until: int) -> None:
         """Drop the partitions that begin before a time."""

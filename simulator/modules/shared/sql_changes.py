@@ -31,8 +31,13 @@ def on_conflict(dialect: sql.Dialect, table: Table) -> str:
 def updates(dialect: sql.Dialect, table: Table, retag: Retag, name: str) -> Sequence[str]:
     """Return the statements that update a tag of one series, one for each part."""
     new = f"{dialect.name(retag.tag)} = {dialect.text(retag.values[name])}"
-    where = f"{dialect.name(retag.by)} = {dialect.text(name)}"
+    where = of_series(dialect, retag, name)
     return [f"UPDATE {dialect.name(part)} SET {new} WHERE {where}" for part in table.names]
+
+
+def of_series(dialect: sql.Dialect, retag: Retag, name: str) -> str:
+    """Return the condition that a row is of the series whose tag is updated."""
+    return f"{dialect.name(retag.by)} = {dialect.text(name)}"
 
 
 def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:
