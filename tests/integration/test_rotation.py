@@ -1,18 +1,18 @@
 """A credential is rotated while a run goes on: its file is read again, and no row is lost."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 import yaml
 
 from tests.integration.conftest import CommandLine
 from tests.integration.test_postgres import rows
-from tests.servers import Postgres
-
-pytestmark = pytest.mark.server("postgres")
+from tests.servers import InfluxDb1, Postgres
 
 ROLE, OLD, NEW = "rotated", "old-Zx9Qw7Kp", "new-Vb3Lm5Tr"
 LOAD = ("--target=t", "--runs=1", "--batch=20", "--duration=8s", "--quiet", "--verify=full")
@@ -66,6 +66,7 @@ def user(cli: CommandLine, server: Postgres, server_database: str) -> Iterator[U
     server.execute(f"DROP ROLE {ROLE}")
 
 
+@pytest.mark.server("postgres")
 def test_connections_stay_and_the_rows_are_verified_with_the_new_password(
     cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
 ) -> None:
@@ -82,6 +83,7 @@ def test_connections_stay_and_the_rows_are_verified_with_the_new_password(
     assert NEW not in everything
 
 
+@pytest.mark.server("postgres")
 def test_connections_that_are_lost_are_opened_with_the_new_password(
     cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
 ) -> None:
@@ -100,6 +102,7 @@ def test_connections_that_are_lost_are_opened_with_the_new_password(
     assert "no known outcome" in done.out or done.code == 0
 
 
+@pytest.mark.server("postgres")
 def test_without_its_file_a_rotated_password_ends_the_run_and_the_cause_is_named(
     cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]
 ) -> None:
@@ -113,3 +116,56 @@ def test_without_its_file_a_rotated_password_ends_the_run_and_the_cause_is_named
     assert "password authentication failed" in done.err
     assert "check user and password" in done.err
     assert OLD not in done.out + done.err
+
+
+@pytest.mark.server("influxdb1")
+@pytest.mark.parametrize("kind", ["insert", "mixed"])
+def test_a_server_that_checks_each_request_is_asked_until_the_file_is_new(
+    cli: CommandLine,
+    server: InfluxDb1,
+    server_database: str,
+    eventually: Callable[[Callable[[], Any]], Any],
+    kind: str,
+) -> None:
+    """It refuses the old password some seconds before the new one is in the file."""
+
+    def asked(statement: str) -> Any:
+        reply = requests.post(
+            f"{server.url}/query", data={"q": statement}, auth=("bench", server.password), timeout=9
+        )
+        reply.raise_for_status()
+        return reply.json()["results"][0]
+
+    asked(f"CREATE USER {ROLE} WITH PASSWORD '{OLD}' WITH ALL PRIVILEGES")
+    path = cli.folder / "password"
+    path.write_text(OLD)
+    cli.config = cli.folder / "config.yaml"
+    entry = {
+        "module": "influxdb1", "runner": "local", "url": server.url, "user": ROLE,
+        "password_from": {"file": "password"}, "prefix": f"{server_database}_",
+    }  # fmt: skip
+    cli.config.write_text(yaml.safe_dump({"targets": {"t": entry}}))
+    load = ["--workers=2", "--rate=500", "--runs=1"]
+    if kind == "mixed":
+        load = ["--insert-workers=1", "--insert-rate=500", "--query-workers=1", "--query-rate=20"]
+        done = cli.run("insert", "--target=t", "--runs=1", "--workers=1", "--num-inserts=100")
+        assert done.code == 0, done.err
+    running = cli.start(kind, *LOAD, *load, "--retry-for=30s")
+    count = f'SELECT count(*) FROM "{server_database}_events"..events'
+    before = 100 if kind == "mixed" else 0
+    eventually(lambda: counted(asked(count)) > before + 100)
+    asked(f"SET PASSWORD FOR {ROLE} = '{NEW}'")
+    time.sleep(1.0)
+    path.write_text(NEW)
+    done = cli.finish(running)
+
+    asked(f"DROP USER {ROLE}")
+    assert done.code == 0, done.err + done.out
+    (run,) = cli.results()[-1]["runs"]
+    assert run["metrics"]["retried"] > 0
+    assert run["metrics"]["uncertain_rows"] == 0
+
+
+def counted(result: Any) -> int:
+    """Return the largest count of a field."""
+    return max(result["series"][0]["values"][0][1:]) if "series" in result else 0
