@@ -5,8 +5,8 @@
 Three databases in turn: some rows are inserted, then `mixed` adds others and asks about them for
 so many minutes. Memory, threads and open files of the command line, the collector and the workers
 are read each second, from outside. What they gain in an hour is the slope of a straight line, with
-its 95 % interval, after the first two fifths; a process is said to grow if all of the interval is above
-1 MiB an hour. The result is also given with its size, beside that of everything that was written.
+its 95 % interval, after the first two fifths; a process is said to grow if all of the interval is
+above 1 MiB an hour. The result is also given with its size, beside that of everything that was written.
 Ends with 1 if a process grows, or a run does not end verified.
 """
 
@@ -38,7 +38,7 @@ HEAD = (
 )
 _GROWS_MIB = 1.0
 _SETTLED = 0.4
-"""Part of the time that is not looked at: buffers and caches fill, the slower the rarer requests."""
+"""Part of the time that is not looked at: buffers and caches fill."""
 _INTERVALS = 60
 """Means of so many equal times are fitted: samples that follow each other are alike."""
 _T = 2.0
