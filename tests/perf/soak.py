@@ -6,8 +6,8 @@ Three databases in turn: some rows are inserted, then `mixed` adds others and as
 so many minutes. Memory, threads and open files of the command line, the collector and the workers
 are read each second, from outside. What they gain in an hour is the slope of a straight line, with
 its 95 % interval, after the first two fifths; a process is said to grow if all of the interval is
-above 1 MiB an hour. The result is also given with its size, beside that of everything that was written.
-Ends with 1 if a process grows, or a run does not end verified.
+above 1 MiB an hour. The result is also given with its size, beside that of everything that was
+written. Ends with 1 if a process grows, or a run does not end verified.
 """
 
 import argparse
