@@ -40,6 +40,7 @@ from tests.e2e.harness import (
     new_namespace,
     waited,
 )
+from tests.faults import judge
 from tests.faults.cluster_cells import (
     FAULTS,
     HARMLESS,
@@ -222,7 +223,7 @@ class _Trial:
             yield f"there is no result file: {done.err.strip()[-300:]}"
             return
         result = found[-1]
-        self.judged.cause = result.cause
+        self.judged.cause = result.cause or _reasons(result)
         if cell.fault != "cut" and self.namespace.leftovers():
             yield f"left: {', '.join(self.namespace.leftovers())}"
         if left := self.line.leftovers():
@@ -236,7 +237,7 @@ class _Trial:
             yield f"exit code {done.code} after a pause that does no harm: {result.cause}"
         elif done.code != 1:
             yield f"exit code {done.code}; a failed run has 1: {result.cause}"
-        else:
+        elif not judge.lacks_rows(result):
             yield from self._named(result.cause, done.err)
 
     def _rows(self, result: Result) -> Iterator[str]:
@@ -295,7 +296,7 @@ class _Trial:
     def _then(self) -> Iterator[str]:
         """The next `query` or `verify` accuses nobody, and calls only whole rows whole."""
         before, stored = self._results(), self._stored()
-        whole = bool(before) and before[-1].status == "done"
+        whole = bool(before) and before[-1].status == "done" and not judge.lacks_rows(before[-1])
         command = self.cell.then
         asked = self.line.run(command, "--target=postgresql")
         shown = f"exit code {asked.code}: {asked.err.strip()[-300:]}"
@@ -314,6 +315,12 @@ class _Trial:
         self.line.end()
         self.line.run("cleanup")
         self.namespace.remove_leftovers()
+
+
+def _reasons(result: Result) -> str:
+    """Return the reasons of the verdicts on a result."""
+    verdicts = [run.outcome.verdict for run in result.runs]
+    return "; ".join(verdict.reason for verdict in verdicts if verdict)
 
 
 @contextlib.contextmanager

@@ -107,7 +107,7 @@ def _ended(cell: Cell, seen: Seen) -> Iterator[str]:
 
 def _survived(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
     if not _whole(cell, result):
-        yield f"exit code 0, and its result is not whole: {result.status}, {_verdicts(result)}"
+        yield f"exit code 0, and its result is not whole: {result.status}, {verdicts(result)}"
     if not may_survive(cell):
         yield "exit code 0 after a fault that nothing can survive"
     try:
@@ -126,22 +126,28 @@ def _failed(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
         yield f"its manifest is complete with {manifest.rows} rows, and the insert failed"
     if must_survive(cell):
         yield f"exit code {code} after a pause that does no harm: {result.cause}"
-    elif result.status == "done" and Status.INCOMPLETE in _verdicts(result):
-        return  # rows of unknown outcome are missing, which the verdict says
+    elif lacks_rows(result):
+        return  # its verdict says so
     elif problem := causes(cell, seen.victim).problem(result.cause):
         yield problem
     elif " ".join(result.cause.split()) not in " ".join(seen.done.err.split()):
         yield "the cause is not on standard error"
 
 
-def _verdicts(result: Result) -> list[str]:
+def lacks_rows(result: Result) -> bool:
+    """Whether a result was measured to the end, and rows of unknown outcome are not stored."""
+    return result.status == "done" and Status.INCOMPLETE in verdicts(result)
+
+
+def verdicts(result: Result) -> list[str]:
+    """Return the verdict on each run."""
     verdicts = [run.outcome.verdict for run in result.runs]
     return [verdict.status if verdict else "none" for verdict in verdicts]
 
 
 def _whole(cell: Cell, result: Result) -> bool:
     """Whether a result says that all was done and verified."""
-    verified = _verdicts(result) == [Status.VERIFIED] * cell.runs
+    verified = verdicts(result) == [Status.VERIFIED] * cell.runs
     complete = result.manifest is not None and result.manifest.complete
     return result.status == "done" and verified and (complete or cell.place.command == "query")
 
