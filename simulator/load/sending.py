@@ -9,107 +9,27 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection as Pipe
-from typing import Any, TypeAlias
+from typing import Any
 
-from simulator.data.block import Block, Rows
 from simulator.errors import BenchError
 from simulator.load.connection import connected, passes, session_of
 from simulator.load.mixing import Mixer
-from simulator.modules.base import Database, Failure, Payload, Session
-from simulator.modules.options import Options
-from simulator.protocol.spec import Several
+from simulator.load.sending_messages import (
+    Arguments,
+    Begin,
+    Encode,
+    Encoded,
+    Ended,
+    OfBlock,
+    OfBlocks,
+    Problem,
+    Ready,
+    Send,
+)
+from simulator.modules.base import Database, Payload, Session
 from simulator.redaction import RedactedStream
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """The worker's first message: connect."""
-
-    database: type[Database]
-    options: Options
-    several: Several
-    within_s: float
-    """For how long to try."""
-
-
-@dataclass(frozen=True, slots=True)
-class Encode:
-    """The worker asks for payloads, which stay here."""
-
-    number: int
-    arguments: "Arguments"
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """The worker asks to send a payload of an `Encode`."""
-
-    number: int
-    encoded: int
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class OfBlock:
-    """A block, cut into payloads of so many rows."""
-
-    block: Block
-    mode: str
-    batch_rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class OfBlocks:
-    """Blocks of several tables; payloads have the rows between places."""
-
-    blocks: Sequence[Block]
-    places: Sequence[Rows]
-
-
-Arguments: TypeAlias = OfBlock | OfBlocks
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What went wrong, in the words of the module."""
-
-    cause: str
-    failure: Failure = Failure.FATAL
-    passes: bool = False
-    """See `Connection.passes`."""
-    alive: bool = True
-    """Whether the session is usable afterwards."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """The answer to `Begin`."""
-
-    in_flight: int
-    makes_objects: bool
-    opened_ns: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """The answer to `Encode`: the bytes of each payload, None if the driver makes them."""
-
-    number: int
-    sizes_bytes: Sequence[int | None]
-    problem: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The answer to `Send`; without a problem it is acknowledged."""
-
-    number: int
-    problem: Problem | None
-    cpu_s: float
-    """Of this process so far."""
 
 
 class _Sending:
@@ -223,6 +143,4 @@ def _receive(pipe: Pipe, put: Callable[[Any], object]) -> None:
 
 
 if __name__ == "__main__":
-    from simulator.load import sending  # noqa: PLW0406 - messages have the names of this module
-
-    sending.serve(Pipe(int(sys.argv[1])))
+    serve(Pipe(int(sys.argv[1])))

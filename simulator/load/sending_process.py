@@ -20,7 +20,7 @@ from simulator.data.schema import Table
 from simulator.errors import RunError, SetupError
 from simulator.load.connection import FailedElsewhere, Stopped, are_other
 from simulator.load.connections import Done
-from simulator.load.sending import (
+from simulator.load.sending_messages import (
     Arguments,
     Begin,
     Encode,

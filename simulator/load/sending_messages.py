@@ -1,0 +1,98 @@
+"""What a worker and the process that sends its batches say to each other, over a pipe."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from simulator.data.block import Block, Rows
+from simulator.modules.base import Database, Failure
+from simulator.modules.options import Options
+from simulator.protocol.spec import Several
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The worker's first message: connect."""
+
+    database: type[Database]
+    options: Options
+    several: Several
+    within_s: float
+    """For how long to try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """The worker asks for payloads, which stay here."""
+
+    number: int
+    arguments: "Arguments"
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The worker asks to send a payload of an `Encode`."""
+
+    number: int
+    encoded: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBlock:
+    """A block, cut into payloads of so many rows."""
+
+    block: Block
+    mode: str
+    batch_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBlocks:
+    """Blocks of several tables; payloads have the rows between places."""
+
+    blocks: Sequence[Block]
+    places: Sequence[Rows]
+
+
+Arguments: TypeAlias = OfBlock | OfBlocks
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, in the words of the module."""
+
+    cause: str
+    failure: Failure = Failure.FATAL
+    passes: bool = False
+    """See `Connection.passes`."""
+    alive: bool = True
+    """Whether the session is usable afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The answer to `Begin`."""
+
+    in_flight: int
+    makes_objects: bool
+    opened_ns: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The answer to `Encode`: the bytes of each payload, None if the driver makes them."""
+
+    number: int
+    sizes_bytes: Sequence[int | None]
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The answer to `Send`; without a problem it is acknowledged."""
+
+    number: int
+    problem: Problem | None
+    cpu_s: float
+    """Of this process so far."""
