@@ -41,6 +41,7 @@ def test_the_configuration_of_the_program_names_its_schema():
         "{module: sqlite, runner: local, busy_timeout_s: 30s, synchronous: full}",
         "{module: sqlite, runner: local, busy_timeout_s: '${WAIT}', synchronous: '${SYNC}'}",
         "{module: postgres, password_from: {secret: a, key: b}, connection_string: host=x}",
+        "{module: postgres, password_from: {file: word}, connection_string: host=x}",
         "{module: 'my.own:Module', anything: 1}",
     ],
 )
@@ -66,6 +67,10 @@ def test_a_right_target_passes(tmp_path, target):
         ("targets: {a: {module: sqlite, busy_timeout_s: soon}}", "$.targets.a.busy_timeout_s"),
         (
             "targets: {a: {module: postgres, password_from: {secret: a}}}",
+            "$.targets.a.password_from",
+        ),
+        (
+            "targets: {a: {module: postgres, password_from: {file: a, key: b}}}",
             "$.targets.a.password_from",
         ),
     ],
