@@ -30,7 +30,11 @@ class Rotation:
         """What was read last, and is not a value that the options can have."""
 
     def follow(self) -> None:
-        """Look at the files from now on, in a thread that ends with the process."""
+        """Look at the files now, and from now on, in a thread that ends with the process.
+
+        A sweep may have read them hours before this run.
+        """
+        self.renew()
         if self._files:
             threading.Thread(target=self._look, name="rotation", daemon=True).start()
 

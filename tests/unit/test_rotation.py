@@ -87,3 +87,10 @@ def test_the_thread_looks_again_and_again(tmp_path, database):
             break
         time.sleep(0.01)
     assert database.options.secrets() == changed.options.secrets() == {"password": "second"}
+
+
+def test_a_file_that_was_rotated_before_the_run_is_read_at_once(database, tmp_path):
+    (tmp_path / "password").write_text("second")
+    Rotation([database], {"password": tmp_path / "password"}, look_s=1000.0).follow()
+
+    assert database.options.secrets() == {"password": "second"}
