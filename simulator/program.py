@@ -66,7 +66,7 @@ def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
     from simulator.control.collector import Collector
 
     allow_many_files()
-    Rotation([process.database], process.given.credential_files).follow()
+    Rotation(process.database, process.given.credential_files).follow()
     if arguments.fd is not None:
         listener = socket.socket(fileno=arguments.fd)
     else:
@@ -98,7 +98,7 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         clock=clock,
     )
     with closing(Network(process.database, given.spec.fault)) as network:
-        Rotation({process.database, network.database}, given.credential_files).follow()
+        Rotation(process.database, given.credential_files, network.renew).follow()
         worker = Worker(given.spec, client, arguments.index, clock, network)
         network.watch(worker.stop)
         if process.parent:

@@ -6,7 +6,7 @@ that the target names. Connections that are opened afterwards use the new creden
 
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -19,13 +19,20 @@ LOOK_S = 2.0
 
 
 class Rotation:
-    """Gives databases the credentials that their files have now."""
+    """Gives a database the credentials that their files have now."""
 
     def __init__(
-        self, databases: Iterable[Database], files: Mapping[str, Path], look_s: float = LOOK_S
+        self,
+        database: Database,
+        files: Mapping[str, Path],
+        then: Callable[[], object] = int,
+        look_s: float = LOOK_S,
     ) -> None:
-        """Take the files by the names of the options; nothing is read before `follow`."""
-        self._databases, self._files, self._look_s = tuple(databases), files, look_s
+        """Take the files by the names of the options; nothing is read before `follow`.
+
+        `then` is called after the database has new credentials.
+        """
+        self._database, self._files, self._then, self._look_s = database, files, then, look_s
         self._refused: dict[str, str] = {}
         """What was read last, and is not a value that the options can have."""
 
@@ -44,27 +51,27 @@ class Rotation:
             self.renew()
 
     def renew(self) -> None:
-        """Give the databases what has changed; a file that is missing has not changed."""
+        """Give the database what has changed; a file that is missing has not changed."""
         found = {}
         for name, path in self._files.items():
             try:
                 found[name] = read_credential(path)
             except (OSError, ValueError):
                 continue  # it is being replaced
-        for database in self._databases:
-            known = database.options.secrets()
-            changed = {name: value for name, value in found.items() if known.get(name) != value}
-            if changed and changed != self._refused:
-                self._give(database, changed)
+        known = self._database.options.secrets()
+        changed = {name: value for name, value in found.items() if known.get(name) != value}
+        if changed and changed != self._refused:
+            self._give(changed)
 
-    def _give(self, database: Database, changed: Mapping[str, str]) -> None:
+    def _give(self, changed: Mapping[str, str]) -> None:
         names = ", ".join(sorted(changed))
         try:
-            database.options = database.options.renewed(changed)
+            self._database.options = self._database.options.renewed(changed)
         except ValidationError:  # its text may repeat the value
             self._refused = dict(changed)
-            _log(f"credentials were rotated to values that are not valid, and stay: {names}")
+            _log(f"rotated credentials are not valid, and the earlier ones stay: {names}")
         else:
+            self._then()
             _log(f"credentials were rotated: {names}")
 
 

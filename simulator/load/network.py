@@ -9,7 +9,7 @@ from typing import IO
 
 from simulator.errors import SetupError
 from simulator.load.spells import Spells
-from simulator.modules.addresses import all_addresses, redirected, unrelayed
+from simulator.modules.addresses import Address, all_addresses, redirected, unrelayed
 from simulator.modules.base import Database
 from simulator.protocol.spec import PlannedFault, Weather
 
@@ -22,7 +22,9 @@ class Network:
 
     def __init__(self, database: Database, fault: PlannedFault | None) -> None:
         """Start the relay; SetupError if the database cannot be reached through one."""
-        self.database = database
+        self.database = self._direct = database
+        self._places: dict[Address, Address] = {}
+        """The place of the relay for each server."""
         self.spells: Spells | None = None
         """When it is cut or slow."""
         if fault and (weather := fault.network):
@@ -52,8 +54,14 @@ class Network:
                 "--fault: the relay before the database did not start:"
                 f" exit code {self._relay.wait()}"
             )
-        places = dict(zip(servers, map(tuple, json.loads(answer)), strict=True))
-        return type(database)(redirected(database.options, places))
+        self._places = dict(zip(servers, map(tuple, json.loads(answer)), strict=True))
+        return type(database)(redirected(database.options, self._places))
+
+    def renew(self) -> None:
+        """Take credentials that were rotated; an address among them leads to the relay again."""
+        options = self._direct.options
+        if self.spells and {*all_addresses(options)} <= {*self._places}:
+            self.database.options = redirected(options, self._places)
 
     def watch(self, stop: Callable[[str], object]) -> None:
         """Call `stop` with the cause if the relay ends before its time."""

@@ -1,13 +1,16 @@
 """Credentials that are rotated: their files are read again, and what is wrong changes nothing."""
 
-import time
+import threading
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 from pydantic import SecretStr, field_validator
 
+from simulator.load.network import Network
 from simulator.modules import open_database
 from simulator.modules.options import Options
+from simulator.protocol.spec import PlannedFault, Weather
 from simulator.rotation import Rotation
 
 
@@ -19,7 +22,7 @@ def database():
 @pytest.fixture
 def rotation(database, tmp_path):
     (tmp_path / "password").write_text("first\n")
-    return Rotation([database], {"password": tmp_path / "password"})
+    return Rotation(database, {"password": tmp_path / "password"})
 
 
 def test_what_has_not_changed_is_kept(database, rotation):
@@ -65,32 +68,52 @@ class Long(Options):
 def test_a_value_that_cannot_be_used_is_named_once_and_not_shown(tmp_path, capsys):
     database = SimpleNamespace(options=Long(password="first"))
     (tmp_path / "password").write_text("abc")
-    rotation = Rotation([database], {"password": tmp_path / "password"})
+    rotation = Rotation(database, {"password": tmp_path / "password"})
     rotation.renew()
     rotation.renew()
 
     assert database.options.secrets() == {"password": "first"}
     assert capsys.readouterr().err == (
-        "credentials were rotated to values that are not valid, and stay: password\n"
+        "rotated credentials are not valid, and the earlier ones stay: password\n"
     )
 
 
 def test_the_thread_looks_again_and_again(tmp_path, database):
-    path = tmp_path / "password"
+    path, taken = tmp_path / "password", threading.Event()
     path.write_text("first")
-    changed = open_database("influxdb1", {"url": "http://h:8086"}, {"password": "first"})
-    rotation = Rotation([database, changed], {"password": path}, look_s=0.01)
-    rotation.follow()
+    Rotation(database, {"password": path}, taken.set, look_s=0.01).follow()
     path.write_text("second")
-    for _ in range(1000):
-        if changed.options.secrets() == {"password": "second"}:
-            break
-        time.sleep(0.01)
-    assert database.options.secrets() == changed.options.secrets() == {"password": "second"}
+
+    assert taken.wait(10)
+    assert database.options.secrets() == {"password": "second"}
+
+
+CUT = PlannedFault(
+    name="cut-network", instants_s=(1000.0,), lasts_s=1.0, network=Weather(is_cut=True)
+)
+
+
+def test_behind_a_relay_an_address_among_the_credentials_still_leads_to_it(tmp_path):
+    """What the file has is compared with what was given, not with the address of the relay."""
+    path = tmp_path / "connection_string"
+    path.write_text("host=127.0.0.1 port=5 password=first")
+    database = open_database("postgres", {}, {"connection_string": path.read_text()})
+    with closing(Network(database, CUT)) as network:
+        relayed = network.database.options
+        rotation = Rotation(database, {"connection_string": path}, network.renew)
+        rotation.renew()
+        assert network.database.options is relayed
+
+        path.write_text("host=127.0.0.1 port=5 password=second")
+        rotation.renew()
+        found = network.database.options.secrets()["connection_string"]
+        assert found == relayed.secrets()["connection_string"].replace("first", "second")
+        assert "second" in found
+        assert network.database.options.redact("first second") == "*** ***"
 
 
 def test_a_file_that_was_rotated_before_the_run_is_read_at_once(database, tmp_path):
     (tmp_path / "password").write_text("second")
-    Rotation([database], {"password": tmp_path / "password"}, look_s=1000.0).follow()
+    Rotation(database, {"password": tmp_path / "password"}, look_s=1000.0).follow()
 
     assert database.options.secrets() == {"password": "second"}
