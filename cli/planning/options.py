@@ -154,8 +154,8 @@ class Sending(Options):
     batch: Annotated[Count, Opt(least=0, most=LARGEST_BATCH_ROWS)] = 0
     """Rows per batch; 0: one row at a time, each acknowledged separately."""
     retry_for_s: Duration = 0.0
-    """For how long a worker tries a refused batch again, with pauses of up to 2 s, and a lost
-    connection, such as 30m; rows whose outcome is unknown are never sent twice. 0: five times,
+    """For how long a worker tries a refused batch or login again, with pauses of up to 2 s, and a
+    lost connection, such as 30m; rows whose outcome is unknown are never sent twice. 0: five times,
     and a connection for some seconds.
     """
 

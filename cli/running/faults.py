@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from math import inf, isfinite
 from pathlib import Path
 
 import psutil
@@ -87,7 +86,7 @@ class Injector:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._found: list[Injected] = []
-        self._ahead_s = -inf
+        self._ahead_s: float | None = None
         """What is added to this process's time for that of the collector of the run."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
@@ -103,12 +102,13 @@ class Injector:
                 self._thread.start()
             case SampleEvent(at_s=at_s):
                 # The sample that took least to come here is the best one.
-                self._ahead_s = max(self._ahead_s, at_s - now_s())
+                ahead_s = at_s - now_s()
+                self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
 
     def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
         """End with the run; return what was done."""
         self.end()
-        found, self._found, self._ahead_s = tuple(self._found), [], -inf
+        found, self._found, self._ahead_s = tuple(self._found), [], None
         return found
 
     def end(self) -> None:
@@ -173,4 +173,4 @@ class Injector:
 
     def _now_s(self) -> float:
         """Return the time of the collector's clock."""
-        return now_s() + (self._ahead_s if isfinite(self._ahead_s) else 0.0)
+        return now_s() + (self._ahead_s or 0.0)

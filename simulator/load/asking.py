@@ -65,7 +65,7 @@ class Asking:
                 clock,
                 spec.retry_s,
                 # Without a fault only what has nothing to do with the query passes.
-                passes=None if spec.fault else database.is_refused_login,
+                may_pass=None if spec.fault else database.is_refused_login,
             )
             if spec.fault or spec.retry_s
             else None

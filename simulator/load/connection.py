@@ -27,9 +27,9 @@ class Stopped(Exception):
 class FailedElsewhere(Exception):
     """An error of a session in another process, which has said what it means."""
 
-    def __init__(self, cause: str, failure: Failure, *, passes: bool = False) -> None:
+    def __init__(self, cause: str, failure: Failure, *, may_pass: bool = False) -> None:
         super().__init__(cause)
-        self.failure, self.passes = failure, passes
+        self.failure, self.may_pass = failure, may_pass
 
 
 def connected(
@@ -48,19 +48,19 @@ def connected(
             if clock() > deadline:
                 raise
         else:
-            session.is_outdated = partial(are_other, database, options)
+            session.is_outdated = partial(was_rotated, database, options)
             return session
         if stop.wait(pause_s):
             raise Stopped
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
 
-def are_other(database: Database, options: Options) -> bool:
-    """Whether a database has other options than these: its credentials were rotated."""
+def was_rotated(database: Database, options: Options) -> bool:
+    """Whether the credentials of a database were rotated since it had these options."""
     return database.options is not options
 
 
-def passes(database: Database, error: Exception) -> bool:
+def may_pass(database: Database, error: Exception) -> bool:
     """Whether what causes a driver's error may pass without a change of what is sent."""
     return database.is_out_of_space(error) or database.is_refused_login(error)
 
@@ -105,11 +105,11 @@ class Connection:
         """Return the text of an error of the session, with a remedy if one is known."""
         return str(error) if isinstance(error, FailedElsewhere) else self.database.explain(error)
 
-    def passes(self, error: Exception) -> bool:
+    def may_pass(self, error: Exception) -> bool:
         """Whether what causes an error may pass: a full disk, or credentials that are rotated."""
         if isinstance(error, FailedElsewhere):
-            return error.passes
-        return passes(self.database, error)
+            return error.may_pass
+        return may_pass(self.database, error)
 
     def newly_replaced(self) -> int:
         """Return how many of several connections were lost and replaced since the last call."""

@@ -145,8 +145,9 @@ class Delivery:
         send.attempts += 1
         send.retry_until_s = send.retry_until_s or self._clock() + self._retry_s
         failure, cause = session.classify(error), self._connection.explain(error)
-        if failure is Failure.FATAL and (self._retry_s or session.is_outdated()):
-            failure = Failure.NOT_APPLIED if self._connection.passes(error) else failure
+        goes_on = self._retry_s or session.is_outdated()
+        if failure is Failure.FATAL and goes_on and self._connection.may_pass(error):
+            failure = Failure.NOT_APPLIED
         if failure is Failure.FATAL:
             failures.note(Failed.FATAL)
             raise RunError(f"insert failed: {cause}")

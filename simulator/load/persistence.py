@@ -22,13 +22,13 @@ class Persistence:
         stop: threading.Event,
         clock: Callable[[], float],
         retry_s: float,
-        passes: Callable[[Exception], bool] | None = None,
+        may_pass: Callable[[Exception], bool] | None = None,
     ) -> None:
         """`reopen` returns a new connection in place of one that is lost.
 
-        `passes`: whether a driver's error is one after which a query is asked again; default: all.
+        `may_pass`: whether a query is asked again after a driver's error; default: after each.
         """
-        self._passes = passes
+        self._may_pass = may_pass
         self._reopen = reopen
         self._stop, self._clock, self._retry_s = stop, clock, retry_s
         self._until_s: float | None = None
@@ -38,7 +38,7 @@ class Persistence:
 
     def again(self, error: Exception) -> bool:
         """Wait a moment after a failure; return whether to try again."""
-        if self._passes and not self._passes(driver_error(error)):
+        if self._may_pass and not self._may_pass(driver_error(error)):
             return False
         with self._lock:
             now_s = self._clock()

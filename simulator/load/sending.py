@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
 from simulator.errors import BenchError
-from simulator.load.connection import connected, passes, session_of
+from simulator.load.connection import connected, may_pass, session_of
 from simulator.load.mixing import Mixer
 from simulator.load.sending_messages import (
     Arguments,
@@ -96,7 +96,7 @@ class _Sending:
         return Problem(
             _words(database, error),
             failure,
-            passes(database, error),
+            may_pass(database, error),
             session.alive,
         )
 

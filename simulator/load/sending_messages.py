@@ -64,8 +64,8 @@ class Problem:
 
     cause: str
     failure: Failure = Failure.FATAL
-    passes: bool = False
-    """See `Connection.passes`."""
+    may_pass: bool = False
+    """See `Connection.may_pass`."""
     alive: bool = True
     """Whether the session is usable afterwards."""
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from simulator.data.block import Block, Rows
 from simulator.data.schema import Table
 from simulator.errors import RunError, SetupError
-from simulator.load.connection import FailedElsewhere, Stopped, are_other
+from simulator.load.connection import FailedElsewhere, Stopped, was_rotated
 from simulator.load.connections import Done
 from simulator.load.sending_messages import (
     Arguments,
@@ -103,7 +103,7 @@ class SendingProcess:
                 pipe.close()
                 raise SetupError(ready.cause)
             session = SessionElsewhere(pipe, ready, partial(_exit_code, process), self._note_cpu)
-            session.is_outdated = partial(are_other, database, options)
+            session.is_outdated = partial(was_rotated, database, options)
             return session
 
     def _expect_go(self) -> None:
@@ -225,7 +225,7 @@ class SessionElsewhere(Session):
             done(None)
             return
         self._alive = self._alive and problem.alive
-        done(FailedElsewhere(problem.cause, problem.failure, passes=problem.passes))
+        done(FailedElsewhere(problem.cause, problem.failure, may_pass=problem.may_pass))
 
     @property
     def alive(self) -> bool:

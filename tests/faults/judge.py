@@ -107,7 +107,7 @@ def _ended(cell: Cell, seen: Seen) -> Iterator[str]:
 
 def _survived(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
     if not _whole(cell, result):
-        yield f"exit code 0, and its result is not whole: {result.status}, {verdicts(result)}"
+        yield f"exit code 0, and its result is not whole: {result.status}, {_verdicts(result)}"
     if not may_survive(cell):
         yield "exit code 0 after a fault that nothing can survive"
     try:
@@ -136,18 +136,17 @@ def _failed(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
 
 def lacks_rows(result: Result) -> bool:
     """Whether a result was measured to the end, and rows of unknown outcome are not stored."""
-    return result.status == "done" and Status.INCOMPLETE in verdicts(result)
+    return result.status == "done" and Status.INCOMPLETE in _verdicts(result)
 
 
-def verdicts(result: Result) -> list[str]:
-    """Return the verdict on each run."""
+def _verdicts(result: Result) -> list[str]:
     verdicts = [run.outcome.verdict for run in result.runs]
     return [verdict.status if verdict else "none" for verdict in verdicts]
 
 
 def _whole(cell: Cell, result: Result) -> bool:
     """Whether a result says that all was done and verified."""
-    verified = verdicts(result) == [Status.VERIFIED] * cell.runs
+    verified = _verdicts(result) == [Status.VERIFIED] * cell.runs
     complete = result.manifest is not None and result.manifest.complete
     return result.status == "done" and verified and (complete or cell.place.command == "query")
 

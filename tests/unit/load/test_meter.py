@@ -196,3 +196,17 @@ def test_what_is_due_in_the_warm_up_is_counted_apart():
     measured_ones = merged_histogram([taken.latency()])
     assert measured_ones.get_total_count() == 2
     assert 250 <= measured_ones.get_max_value() / 1000 < 251
+
+
+@pytest.mark.parametrize(("every_s", "most"), [(0.001, meter._BUFFER), (1.0, meter._LEAST_FOLDED)])
+def test_a_slow_load_folds_fewer_durations_at_once(monkeypatch, every_s, most):
+    now_ns = 0
+    monkeypatch.setattr(meter.time, "perf_counter_ns", lambda: now_ns)
+    taken, waiting = Durations(), 0
+    for _ in range(40_000):
+        now_ns += int(every_s * 1e9)
+        taken.record(MS)
+        waiting = max(waiting, len(taken._waiting))
+
+    assert waiting == most - 1
+    assert taken.count == 40_000
