@@ -31,7 +31,7 @@ def _texts_of(*names: str) -> Schema:
     }
 
 
-_SECRET: Schema = {
+_SOURCE: Schema = {
     "description": "a key of a Secret of the namespace, which only the pods read, or a file",
     "anyOf": [_texts_of("secret", "key"), _texts_of("file")],
 }
@@ -105,7 +105,11 @@ def config_schema() -> str:
         },
         "required": ["targets"],
         "additionalProperties": False,
-        "$defs": {"target": target, **{module: _options(module) for module in MODULES}},
+        "$defs": {
+            "target": target,
+            "credential_source": _SOURCE,
+            **{module: _options(module) for module in MODULES},
+        },
     }
     return _written(schema, "Configuration: the targets")
 
@@ -144,7 +148,10 @@ def _options(module: str) -> Schema:
             },
             "database_pods": _TEXTS | {"description": "labels of the database's pods"},
             **own,
-            **{f"{name}_from": _SECRET for name in model.credentials()},
+            **{
+                f"{name}_from": {"$ref": "#/$defs/credential_source"}
+                for name in model.credentials()
+            },
         },
         "additionalProperties": False,
     }
