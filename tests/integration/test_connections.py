@@ -85,7 +85,7 @@ def test_one_lost_connection_of_several_is_replaced_and_counted(
     )  # fmt: skip
     kill_one = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND query LIKE 'COPY%' AND state = 'active' LIMIT 1"
+        " AND query LIKE 'COPY events%' AND state = 'active' LIMIT 1"
     )
     eventually(lambda: rows(server, server_database, kill_one) == [(True,)])
     done = pg.finish(running, 120)

@@ -174,7 +174,7 @@ def test_a_lost_connection_is_survived_and_counted(
     )  # fmt: skip
     kill_one_of_two = (  # other databases may have a backend whose client an earlier test killed
         "SELECT pg_terminate_backend(pid) FROM (SELECT *, count(*) OVER () AS writing"
-        " FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%') AS each"
+        " FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY events%') AS each"
         " WHERE writing = 2 AND state = 'active' LIMIT 1"
     )
     eventually(lambda: rows(server, server_database, kill_one_of_two) == [(True,)])
@@ -214,7 +214,7 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
                 server,
                 database,
                 "SELECT 1 FROM pg_stat_activity"
-                " WHERE datname = current_database() AND query LIKE 'COPY%'",
+                " WHERE datname = current_database() AND query LIKE 'COPY events%'",
             )
         )
         time.sleep(1)
@@ -246,7 +246,7 @@ def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
                 server,
                 database,
                 "SELECT 1 FROM pg_stat_activity"
-                " WHERE datname = current_database() AND query LIKE 'COPY%'",
+                " WHERE datname = current_database() AND query LIKE 'COPY events%'",
             )
         )
         time.sleep(1)
