@@ -7,18 +7,25 @@ on its own clock do not blame others for that.
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
 from typing import Self
 
 PAUSE_S = 1.0
 """A longer gap between two readings is a pause of this process."""
 _TICK_S = 0.25
+_ahead_s: list[float] = []
+"""None before the first call of `ahead_s`."""
 
 
-@cache
 def ahead_s() -> float:
     """Return how far the time of day was ahead of `time.perf_counter` at the first call."""
-    return time.time() - time.perf_counter()
+    if not _ahead_s:
+        _ahead_s.append(time.time() - time.perf_counter())
+    return _ahead_s[0]
+
+
+def adopt(other_ahead_s: float) -> None:
+    """Go on with the `ahead_s` of a process of this machine whose place this one takes."""
+    _ahead_s[:] = [other_ahead_s]
 
 
 def instant_s(instant_ns: int) -> float:

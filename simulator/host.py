@@ -53,6 +53,12 @@ def continue_without_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
+def end_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends. Only on Linux, see above."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def memory_peak_bytes() -> int:
     """Return this process's peak memory; getrusage would include the parent's before exec."""
     peak_kib = _word(Path("/proc/self/status"), "VmHWM:")

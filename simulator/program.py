@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
@@ -24,6 +24,7 @@ from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
 from simulator.rotation import Rotation
+from simulator.supervision import supervised
 
 
 def _arguments() -> argparse.Namespace:
@@ -41,6 +42,7 @@ def _arguments() -> argparse.Namespace:
     listen = collector.add_mutually_exclusive_group(required=True)
     listen.add_argument("--port", type=int, help="listen on this port")
     listen.add_argument("--fd", type=int, help="serve this listening socket")
+    collector.add_argument("--journal", type=int, help="an open file, to go on from if it is lost")
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
     arguments = parser.parse_args()
@@ -60,10 +62,13 @@ class _Process:
     clock: OwnClock
 
 
-def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
+def _collector(
+    process: _Process, arguments: argparse.Namespace, journal: BinaryIO | None
+) -> NoReturn:
     import asyncio
 
     from simulator.control.collector import Collector
+    from simulator.control.journal import Journal
 
     allow_many_files()
     Rotation(process.database, process.given.credential_files).follow()
@@ -72,7 +77,8 @@ def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
     else:
         listener = socket.create_server(("", arguments.port), backlog=1024)
     given = process.given
-    collector = Collector(given.spec, process.database, given.token, process.clock)
+    kept = Journal(journal)
+    collector = Collector(given.spec, process.database, given.token, process.clock, kept)
 
     async def serve() -> NoReturn:
         outcome = await collector.serve(listener, process.parent)
@@ -132,6 +138,15 @@ def on_sigterm(act: Callable[[], None]) -> None:
 def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
+    if arguments.role != "collector":
+        return _play(arguments)
+    if arguments.spec:
+        return supervised(partial(_play, arguments))
+    journal = arguments.journal
+    return _play(arguments, None if journal is None else os.fdopen(journal, "r+b"))
+
+
+def _play(arguments: argparse.Namespace, journal: BinaryIO | None = None) -> int:
     keep_freed_memory()
     database = None
     try:
@@ -147,7 +162,7 @@ def play() -> int:
         with OwnClock() as clock:
             process = _Process(given, database, parent, clock)
             if arguments.role == "collector":
-                _collector(process, arguments)
+                _collector(process, arguments, journal)
             return _worker(process, arguments)
     except BenchError as error:
         message, code = str(error), error.exit_code

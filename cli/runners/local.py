@@ -2,10 +2,11 @@
 
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from secrets import token_urlsafe
+from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Literal, Self
 
@@ -75,18 +76,23 @@ class LocalRunner:
             )
             clock = stack.enter_context(OwnClock())
             processes = stack.enter_context(Processes(given, clock))
-            with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
-                # The socket listens before the collector runs, so that all start in parallel.
-                port = listener.getsockname()[1]
-                fd = listener.fileno()
-                processes.start("collector", ["collector", f"--fd={fd}"], keep_fd=fd)
+            # The socket listens before a collector runs: all start in parallel, and workers find
+            # the next one if it is lost.
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024))
+            journal = stack.enter_context(TemporaryFile())
+            fds = listener.fileno(), journal.fileno()
+            role = ["collector", f"--fd={fds[0]}", f"--journal={fds[1]}"]
+            processes.start("collector", role, keep_fds=fds)
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             for index in range(len(spec.workers)):
-                url = f"http://127.0.0.1:{port}"
                 role = ["worker", f"--collector={url}", f"--index={index}"]
                 processes.start(f"worker-{index}", role)
-            yield from self._events(spec, processes, clock)
+            yield from self._events(spec, processes, clock, listener.close)
 
-    def _events(self, spec: RunSpec, processes: Processes, clock: OwnClock) -> Iterator[Event]:
+    def _events(
+        self, spec: RunSpec, processes: Processes, clock: OwnClock, refuse: Callable[[], None]
+    ) -> Iterator[Event]:
+        """Yield the events; once no collector is left, `refuse` ends the waiting of workers."""
         deadline_s = timeout_s = None
         while True:
             event = processes.next_event()
@@ -103,8 +109,11 @@ class LocalRunner:
                 deadline_s = clock() + _TIDY_S
                 processes.ask_to_stop()
             lost = processes.lost_collector()
+            if lost and not deadline_s and processes.replace_collector():
+                continue
             if deadline_s and (lost or clock() > deadline_s):
                 # It does not handle signals yet, or is stuck.
+                refuse()
                 yield self._lost(processes, "interrupted", "stopped by the user", 130)
                 return
             if not lost and timeout_s and clock() > timeout_s:
@@ -113,6 +122,7 @@ class LocalRunner:
                     f" did not end it{processes.state('collector')}"
                 )
             if lost:
+                refuse()
                 yield self._lost(processes, "failed", lost, 1)
                 return
             processes.report_lost_workers()

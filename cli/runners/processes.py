@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.protocol.events import Event
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.run_input import RunInput
+from simulator.supervision import MOST_COLLECTORS
 
 _POLL_S = 0.05
 _LOOK_S = 1.0
@@ -39,6 +40,8 @@ class _Running:
 
     name: str
     process: subprocess.Popen[bytes]
+    role: Sequence[str]
+    keep_fds: Sequence[int]
     stream: EventStream = field(default_factory=EventStream)
     log: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     open_pipes: int = 2
@@ -71,6 +74,8 @@ class Processes:
         self._reported: set[str] = set()
         self._heard_s: float | None = None
         self._looked_s = clock()
+        self._lost: list[_Running] = []
+        """Collectors in whose place there is another one."""
 
     def __enter__(self) -> Self:
         self._pipes.__enter__()
@@ -80,7 +85,7 @@ class Processes:
         for running in self._all.values():
             running.process.kill()
         self._pipes.__exit__()
-        for running in self._all.values():
+        for running in (*self._all.values(), *self._lost):
             process = running.process
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_KILL_S)
@@ -88,7 +93,7 @@ class Processes:
                 if pipe:
                     pipe.close()
 
-    def start(self, name: str, role: list[str], keep_fd: int | None = None) -> None:
+    def start(self, name: str, role: Sequence[str], keep_fds: Sequence[int] = ()) -> None:
         """Start a process that reads its input from a pipe, and ends when that closes."""
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "simulator", *role],
@@ -97,10 +102,10 @@ class Processes:
             stderr=subprocess.PIPE,
             bufsize=0,
             env={**os.environ, "PYTHONPATH": _python_path()},
-            pass_fds=() if keep_fd is None else (keep_fd,),
+            pass_fds=keep_fds,
             start_new_session=True,  # the command line handles Ctrl-C
         )
-        running = self._all[name] = _Running(name, process)
+        running = self._all[name] = _Running(name, process, role, keep_fds)
 
         def hear(line: str) -> None:
             self._heard_s = self._clock()
@@ -138,7 +143,9 @@ class Processes:
         if code is not None:
             if not self._lines.empty():
                 return ""  # read the events that it wrote before it ended
-            return f"the collector {_ended(code)} before the run was over{_last_line(collector)}"
+            times = f", as {len(self._lost)} before it," if self._lost else ""
+            last = _last_line(collector)
+            return f"the collector {_ended(code)}{times} before the run was over{last}"
         if self._stopped_too_long(collector):
             return f"the collector has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}"
         if self._heard_s is not None and self._clock() - self._heard_s > self._silence_s:
@@ -146,6 +153,20 @@ class Processes:
                 f"the collector has been silent for {self._silence_s:.0f} s{self.state(_COLLECTOR)}"
             )
         return ""
+
+    def replace_collector(self) -> bool:
+        """Have another collector go on if a signal has killed this one; return whether it does."""
+        lost = self._all[_COLLECTOR]
+        code = self._exit_code(lost)
+        if code is None or code >= 0 or len(self._lost) + 1 == MOST_COLLECTORS:
+            return False
+        self._heard_s = None
+        self._reported.clear()  # the next one does not know it
+        self._lost.append(lost)
+        self.start(_COLLECTOR, lost.role, lost.keep_fds)
+        other = self._all[_COLLECTOR]
+        other.stream, other.log = lost.stream, lost.log
+        return True
 
     def report_lost_workers(self) -> None:
         """Report workers that have ended to the collector, which would notice much later."""

@@ -17,13 +17,19 @@ class EventStream:
 
     def __init__(self) -> None:
         self._last = 0
-        self.reports: list[WorkerReport] = []
+        self._reports: dict[int, WorkerReport] = {}
         self.log: deque[str] = deque(maxlen=TAIL_LINES)
         """The last lines that are not events."""
 
+    @property
+    def reports(self) -> tuple[WorkerReport, ...]:
+        """Those of the workers so far, in their order."""
+        return tuple(self._reports[index] for index in sorted(self._reports))
+
     def has_report_of(self, index: int) -> bool:
         """Whether a worker has reported that it did everything."""
-        return any(report.index == index and not report.error for report in self.reports)
+        report = self._reports.get(index)
+        return report is not None and not report.error
 
     def take(self, line: str) -> Event | None:
         """Return the event of a line, if it is new."""
@@ -38,15 +44,15 @@ class EventStream:
         self._last = number
         match event:
             case ReportEvent(report=report):
-                self.reports.append(report)
+                # A collector that takes the place of another one passes all of them on again.
+                self._reports[report.index] = report
                 return None
             case Outcome():
                 return self._whole(event)
         return event
 
     def _whole(self, outcome: Outcome) -> Outcome:
-        reports = sorted(self.reports, key=lambda report: report.index)
-        complete = outcome.model_copy(update={"workers": tuple(reports)})
+        complete = outcome.model_copy(update={"workers": self.reports})
         lost = outcome.reports - len(self.reports)
         if not lost or outcome.status != "done":
             return complete

@@ -133,7 +133,8 @@ spec:
           {{- end }}
     - name: tmp
       emptyDir:
-        sizeLimit: 64Mi
+        # The collector's has the journal of the run.
+        sizeLimit: {{ ternary "1200Mi" "64Mi" (eq $component "collector") }}
     {{- if $claim }}
     - name: records
       # Read-only here as well: else the kubelet would give its files to fsGroup.

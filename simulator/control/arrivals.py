@@ -19,15 +19,15 @@ class Arrivals:
         self._answers: dict[tuple[str, int], list[FreshAnswers]] = defaultdict(list)
         self._bytes = 0
 
-    def take(self, part: SentBatches | FreshAnswers) -> None:
-        """Keep the next part of a worker; Rejected if it is not the next one."""
+    def take(self, part: SentBatches | FreshAnswers) -> bool:
+        """Keep the next part of a worker; False: it is here. Rejected if it is not the next."""
         kept: list[ArrivalPart] = (
             self._sent[part.index]  # type: ignore[assignment]
             if isinstance(part, SentBatches)
             else self._answers[part.query, part.index]
         )
         if part.part < len(kept):
-            return
+            return False
         if part.part > len(kept) or (kept and kept[-1].last):
             raise Rejected(f"worker {part.index}: part {part.part} of {len(kept)} that are here")
         self._bytes += _size_of(part)
@@ -37,6 +37,7 @@ class Arrivals:
                 " --query-rate, use larger batches, or a shorter --duration"
             )
         kept.append(part)
+        return True
 
     def sent(self) -> Iterator[SentBatches]:
         """Yield what the workers have sent to the database."""

@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from signal import SIGTERM
 from typing import Literal
 
@@ -19,7 +20,9 @@ from simulator.control.endpoints import application
 from simulator.control.event_writer import EventWriter
 from simulator.control.follower import Follower
 from simulator.control.gate import Gate
+from simulator.control.journal import Journal
 from simulator.control.probe import probe
+from simulator.control.resuming import Resumed, resume
 from simulator.control.scanning import scanned
 from simulator.control.script import Script
 from simulator.control.server import server_of
@@ -30,6 +33,7 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import RunSpec, Work
+from simulator.supervision import MOST_COLLECTORS
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here
 from simulator.verify.needed import Names
@@ -46,7 +50,15 @@ _TEARDOWN_S = 10.0
 class Collector:
     """One run, from empty tables to the verdict."""
 
-    def __init__(self, spec: RunSpec, database: Database, token: str, clock: OwnClock) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        database: Database,
+        token: str,
+        clock: OwnClock,
+        journal: Journal | None = None,
+    ) -> None:
+        """Take what a run is made of; a journal in which another collector has written goes on."""
         self._spec = spec
         self._database = database
         self._token = token
@@ -56,6 +68,7 @@ class Collector:
         self._run = Coordinator(
             len(spec.workers),
             own_clock=clock,
+            journal=journal,
             arrivals=script.arrivals,
             at_once=ramp.step if ramp else None,
         )
@@ -65,6 +78,7 @@ class Collector:
         self._phases = self._follower.phases
         self._interrupted = False
         self._scanned: Scanned | None = None
+        self._resumed = Resumed()
         self._loop: asyncio.AbstractEventLoop
         self._work = DatabaseWork(spec, database, self._enter_from_thread, self._fold_from_thread)
 
@@ -80,6 +94,7 @@ class Collector:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         failure: BenchError | None = None
         try:
+            self._resume()
             async with self._background():
                 await self._measure()
         except BenchError as error:
@@ -106,6 +121,18 @@ class Collector:
             text = self._database.options.redact(str(error) or "--teardown: took too long")
             print(text, file=sys.stderr, flush=True)  # noqa: T201
 
+    def _resume(self) -> None:
+        """Go on with the run of a collector that was lost, if there was one."""
+        try:
+            self._resumed = resume(self._gate, self._follower)
+        except RunError:
+            self._work.touched = True  # perhaps; and how many came before is not known either
+            self._writer.follow(MOST_COLLECTORS)
+            raise
+        self._writer.follow(len(self._resumed.restarts_s))
+        if self._resumed.restarts_s:
+            self._follower.go_on()
+
     async def _measure(self) -> None:
         spec = self._spec
         if spec.work is Work.CHECK:
@@ -120,12 +147,17 @@ class Collector:
             self._phases.enter("scan")
             await self._in_thread(self._scan)
             return
-        self._phases.enter("init")
-        await self._in_thread(self._work.prepare)
-        if spec.work is Work.VERIFY:
-            await self._in_thread(self._work.verify_stored)
-            return
-        self._phases.enter("prefill" if any(task.prefill for task in spec.inserts) else "barrier")
+        if self._resumed.prepared:
+            await self._in_thread(partial(self._work.go_on, self._resumed.prepared))
+        else:
+            self._phases.enter("init")
+            await self._in_thread(self._work.prepare)
+            if spec.work is Work.VERIFY:
+                await self._in_thread(self._work.verify_stored)
+                return
+            prefills = any(task.prefill for task in spec.inserts)
+            self._phases.enter("prefill" if prefills else "barrier")
+            self._run.journal.note(self._work.prepared)
         self._run.tables_ready.set()
         await self._run.finished()
         self._follower.finish()
@@ -160,7 +192,7 @@ class Collector:
                 task.cancel()
 
     async def _time_out(self) -> None:
-        began_s = self._clock()
+        began_s = self._clock() - self._resumed.spent_s
         while self._clock() - began_s < self._spec.timeout_s:  # noqa: ASYNC110 - pauses do not count
             await asyncio.sleep(_POLL_S)  # one long sleep would count pauses of the machine
         self._run.stop(
@@ -266,7 +298,11 @@ class Collector:
             paused_s=self._follower.paused_s,
             steady=self._follower.steadied,
             background=background.counts(began_s + self._phases.seconds.get(WARMUP, 0.0)),
-            occurrences=(*background.occurrences(began_s), *self._run.ended_early(began_s)),
+            occurrences=(
+                *background.occurrences(began_s),
+                *self._resumed.occurrences(began_s),
+                *self._run.ended_early(began_s),
+            ),
             scanned=self._scanned,
         )
 

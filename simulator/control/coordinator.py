@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
 
-from simulator.clock import now_s
+from simulator.control.journal import Journal
 from simulator.protocol.events import Occurrence
 from simulator.protocol.messages import (
     Arrival,
@@ -38,17 +38,19 @@ class StopReason(StrEnum):
 class Coordinator:
     """A run with a fixed number of workers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         workers: int,
-        clock: Callable[[], float] = now_s,
+        clock: Callable[[], float] | None = None,
         own_clock: Callable[[], float] | None = None,
         *,
         arrivals: Mapping[str, int] | None = None,
         at_once: int | None = None,
+        journal: Journal | None = None,
     ) -> None:
         """Take the clock of instants, which workers share, and the one for silence.
 
+        Without the first, the journal's is used. All that belongs to the run writes to that.
         `arrivals` is barrier -> how many workers come to it; without it, all of them do. A barrier
         opens for `at_once` of them, the others follow by `let_in`; without it, for all.
         """
@@ -59,8 +61,9 @@ class Coordinator:
         self.measured_s: float | None = None
         """When the measured part begins, if the rate became steady in the warm-up."""
         self._arrivals = arrivals
-        self._clock = clock
-        self._own_clock = own_clock or clock
+        self.journal = journal or Journal()
+        self._clock = clock or self.journal.now_s
+        self._own_clock = own_clock or self._clock
         self.workers = workers
         self.tables_ready = asyncio.Event()
         self.stopped = asyncio.Event()
@@ -100,8 +103,9 @@ class Coordinator:
         if index not in self.reports:
             self.stop(f"worker {index} {cause}", StopReason.LOST)
 
-    async def register(self, message: Registration, uid: str, version: str) -> bool:
-        """Register a worker, hold the request for a while; return whether the tables are ready."""
+    def register(self, message: Registration, uid: str, version: str) -> bool:
+        """Register a worker; return whether it is new."""
+        is_new = message.index not in self.uids
         self.uids.setdefault(message.index, uid)
         if message.version != version:
             self.stop(
@@ -109,20 +113,26 @@ class Coordinator:
                 " use one image for both"
             )
         self.heard_s[message.index] = self._own_clock()
-        return await self.held(self.tables_ready)
+        return is_new
 
-    async def arrive(self, message: Arrival) -> bool:
-        """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
+    def arrive(self, message: Arrival) -> bool:
+        """Note a worker at a barrier, which the last one opens; return whether it is new there."""
         name = message.barrier
-        gate = self._gates.setdefault(name, {}).setdefault(message.index, asyncio.Event())
+        self._gates.setdefault(name, {}).setdefault(message.index, asyncio.Event())
         arrived = self._arrived.setdefault(name, set())
+        if message.index in arrived:
+            return False
         self.first_arrival_s.setdefault(name, self._clock())
         arrived.add(message.index)
         expected = self._arrivals[name] if self._arrivals else self.workers
         if len(arrived) == expected and name not in self.released_s:
             self.released_s[name] = self._clock() + self._lead_s
             self.let_in(name, expected if self._at_once is None else self._at_once)
-        return await self.held(gate)
+        return True
+
+    async def passed(self, message: Arrival) -> bool:
+        """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
+        return await self.held(self._gates[message.barrier][message.index])
 
     @property
     def _lead_s(self) -> float:

@@ -8,6 +8,7 @@ from simulator.control.arrivals import Arrivals
 from simulator.control.background import BackgroundWatch
 from simulator.control.explaining import explained
 from simulator.control.fresh import judged
+from simulator.control.journal import Prepared
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
 from simulator.control.refusal import unfinished, wrong_count
@@ -105,6 +106,22 @@ class DatabaseWork:
             database.create_indices(tables)
         if spec.workers:
             self.background.start()
+
+    @property
+    def prepared(self) -> Prepared:
+        """What another collector needs to go on from here."""
+        return Prepared(
+            server=self.server,
+            touched=self.touched,
+            is_set_up=self._is_set_up,
+            size_before_bytes=self.size_before_bytes,
+        )
+
+    def go_on(self, prepared: Prepared) -> None:
+        """Take the place of a collector that has prepared the tables."""
+        self.server, self.touched = prepared.server, prepared.touched
+        self._is_set_up, self.size_before_bytes = prepared.is_set_up, prepared.size_before_bytes
+        self.background.start()
 
     def _set_up(self) -> None:
         """Carry out the user's own statements on the new tables."""

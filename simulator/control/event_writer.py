@@ -12,6 +12,9 @@ from typing import TextIO
 
 from simulator.protocol.events import Event, SampleEvent, event_line
 
+EVENTS_OF_A_COLLECTOR = 10**9
+"""Numbers only rise: those of a collector that takes the place of another begin so much later."""
+
 
 class EventWriter:
     """The numbered lines of one run, in order."""
@@ -34,6 +37,10 @@ class EventWriter:
         self._lines.put(event_line(self._number, event) + "\n")
         if not isinstance(event, SampleEvent):
             self._written_s = self._clock()
+
+    def follow(self, collectors: int) -> None:
+        """Write after the events of so many collectors that were lost."""
+        self._number = collectors * EVENTS_OF_A_COLLECTOR
 
     @property
     def silent_s(self) -> float:

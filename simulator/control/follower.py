@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from simulator.clock import OwnClock, now_s
 from simulator.control.coordinator import Coordinator
 from simulator.control.event_writer import EventWriter
+from simulator.control.journal import Entered, Ramped, Steadied, Stepped
 from simulator.control.phases import Phases
 from simulator.control.ramp import Ramping
 from simulator.control.recent import Recent
@@ -118,6 +119,20 @@ class Follower:
         """Return when the warm-up ends."""
         return self._run.measured_s or began_s + self._spec.warmup_s
 
+    def restore(self, what: Entered | Stepped | Ramped) -> None:
+        """Take what another collector did before this one."""
+        if isinstance(what, Entered):
+            self.phases.restore(what)
+        elif self.ramping:
+            self.ramping.restore(what)
+
+    def go_on(self) -> None:
+        """Follow the run from where it is."""
+        if self.ramping:
+            self.ramping.is_resumed = True
+        if self.phases.now:
+            self.phases.describe("the collector was lost; another one goes on")
+
     @property
     def steadied(self) -> bool | None:
         """Whether the rate became steady in the warm-up; None: nobody waited for it."""
@@ -145,9 +160,9 @@ class Follower:
             self._steady.note(sample.rows_per_s)
             if self._steady.is_reached:
                 most_s = self.phases.began_at_s + self._spec.warmup_s
-                self._run.measured_s = min(
-                    now_s() + max(AHEAD_S, 2 * self._run.heartbeat_s), most_s
-                )
+                measured_s = min(now_s() + max(AHEAD_S, 2 * self._run.heartbeat_s), most_s)
+                self._run.measured_s = measured_s
+                self._run.journal.note(Steadied(measured_s=measured_s))
         self._writer.write(sample)
 
     def _progress(self, planned: int) -> ProgressEvent:

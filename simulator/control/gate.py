@@ -25,6 +25,7 @@ from simulator.protocol.messages import (
     FoldReply,
     FoldRequest,
     Heartbeat,
+    Message,
     Registration,
     WorkerReport,
 )
@@ -44,15 +45,36 @@ class Gate:
         self.fold_tasks = SharedFoldTasks(run, script)
         self.arrivals = Arrivals()
 
+    def take(self, message: Message, uid: str) -> None:
+        """Take a message that the journal has."""
+        match message:
+            case Registration():
+                self._register(message, uid)
+            case Arrival():
+                self._arrive(message, uid)
+            case WorkerReport():
+                self.report(message, uid)
+            case SentBatches() | FreshAnswers():
+                self.take_part(message, uid)
+            case AnswerRows():
+                self.answer(message, uid)
+            case AnswerQuestion():
+                self.knows(message, uid)
+
     async def register(self, message: Registration, uid: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
+        self._register(message, uid)
+        return await self.run.held(self.run.tables_ready)
+
+    def _register(self, message: Registration, uid: str) -> None:
         index, workers = message.index, len(self.script.tasks)
         if index >= workers:
             known = f"this run has workers 0..{workers - 1}" if workers else "this run has none"
             raise Rejected(f"worker {index}: {known}")
         if self.run.uids.get(index, uid) != uid:
             raise Rejected(f"worker {index} is already registered by another process")
-        return await self.run.register(message, uid, __version__)
+        if self.run.register(message, uid, __version__):
+            self.run.journal.note(message, uid)
 
     def _admit(self, index: int, uid: str) -> None:
         """Reject the message of a process that has not registered as this worker."""
@@ -63,8 +85,13 @@ class Gate:
 
     async def arrive(self, message: Arrival, uid: str) -> bool:
         """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
+        self._arrive(message, uid)
+        return await self.run.passed(message)
+
+    def _arrive(self, message: Arrival, uid: str) -> None:
         self._admit(message.index, uid)
-        return await self.run.arrive(message)
+        if self.run.arrive(message):
+            self.run.journal.note(message, uid)
 
     def beat(self, message: Heartbeat, uid: str) -> None:
         """Note how far a worker is, unless its report was quicker."""
@@ -80,6 +107,7 @@ class Gate:
             stopped = self.run.stopped.is_set()
             check_report(report, self.script, sent, self.arrivals, stopped=stopped)
             self.run.report(report)
+            self.run.journal.note(report, uid)
 
     def take_part(self, message: SentBatches | FreshAnswers, uid: str) -> None:
         """Keep a part of what a worker reports of rows that arrive."""
@@ -88,7 +116,8 @@ class Gate:
             raise Rejected(f"worker {message.index}: this run has no queries about fresh rows")
         if isinstance(message, FreshAnswers) and message.query not in self._answers:
             raise Rejected(f"worker {message.index}: this run has no query {message.query!r}")
-        self.arrivals.take(message)
+        if self.arrivals.take(message):
+            self.run.journal.note(message, uid)
 
     async def fold_task(self, message: FoldRequest, uid: str) -> FoldReply:
         """Take what a worker has folded; hold it for a while, and return what to fold next."""
@@ -101,7 +130,10 @@ class Gate:
         """Return which of these answers to a query are here."""
         kept, sent = self._answering(message, uid)
         found = [_which(each) for each in message.answers]
-        sent.update(which for which in found if which in kept)
+        new = {which for which in found if which in kept} - sent
+        if new:
+            sent |= new
+            self.run.journal.note(message, uid)
         return tuple(which in kept for which in found)
 
     def answer(self, message: AnswerRows, uid: str) -> None:
@@ -110,6 +142,7 @@ class Gate:
         new = {_which(each): each.rows for each in message.answers if _which(each) not in kept}
         self._keep(message.query, {which: json.dumps(new[which]).encode() for which in new})
         sent.update(_which(each) for each in message.answers)
+        self.run.journal.note(message, uid)
 
     def _answering(
         self, message: AnswerQuestion | AnswerRows, uid: str

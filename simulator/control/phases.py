@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from simulator.clock import now_s
 from simulator.control.coordinator import Coordinator
+from simulator.control.journal import Entered
 from simulator.protocol.events import Event, PhaseEvent
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import RunSpec
@@ -38,7 +39,13 @@ class Phases:
         began_at_s = at_s or now_s()
         self.leave(began_at_s)
         self.now, self.began_at_s, self.entered_s = phase, began_at_s, self._clock()
+        self._run.journal.note(Entered(phase=phase, began_at_s=began_at_s, seconds=self.seconds))
         self.describe(detail)
+
+    def restore(self, entered: Entered) -> None:
+        """Be in a phase that another collector has entered."""
+        self.now, self.began_at_s, self.entered_s = entered.phase, entered.began_at_s, self._clock()
+        self.seconds = dict(entered.seconds)
 
     def describe(self, detail: str) -> None:
         """Say where the phase stands."""

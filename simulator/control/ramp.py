@@ -1,10 +1,12 @@
 """The ramp of a query run: lets workers in step by step until their answers take too long."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from simulator.control.coordinator import Coordinator
+from simulator.control.journal import Ramped, Stepped
 from simulator.protocol.events import QueryRamp, RampEnd, RampStep
 from simulator.protocol.spec import Ramp
 
@@ -67,18 +69,21 @@ class Ramping:
         """Of the window, and the last one before it."""
         self._released = Sample(0.0, 0, 0.0)
         """When the last workers were let in."""
-        self._steps: list[RampStep] = []
+        self._steps: defaultdict[str, list[RampStep]] = defaultdict(list)
+        """Of each query."""
         self.found: list[QueryRamp] = []
         """The ramps that are over."""
+        self.is_resumed = False
+        """Whether another collector has begun it."""
 
     def tick(self) -> None:
         """Look at the query that is asked now; let more workers in, or end its ramp."""
         query = next(reversed(self._run.released_s), "")
-        if query == self._run.over:
+        if query == self._run.over or self._lacks_beats():
             return
         now_s = self._clock()
         if query != self._query:
-            self._query, self._steps = query, []
+            self._query = query
             self._released = Sample(now_s, *self._run.asked(query))
             self._samples = [self._released]
             return
@@ -92,12 +97,27 @@ class Ramping:
         )
         if move is Move.HOLD:
             return
-        self._steps.append(self._step(sample))
-        self._released = sample
+        step, self._released = self._step(sample), sample
+        self._steps[query].append(step)
         if end:
             self._end(end)
         else:
             self._run.let_in(query, self._ramp.step)
+            self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))
+
+    def _lacks_beats(self) -> bool:
+        """Whether it is not known yet what some workers have done before this collector."""
+        return self.is_resumed and len(self._run.beats) < self._run.workers
+
+    def restore(self, what: Stepped | Ramped) -> None:
+        """Take what a collector did before this one."""
+        match what:
+            case Stepped(query=query, step=step, more=more):
+                self._steps[query].append(step)
+                self._run.let_in(query, more)
+            case Ramped(ramp=ramp):
+                self.found.append(ramp)
+                self._run.end_ramp(ramp.query)
 
     def _of_window(self, now_s: float) -> list[Sample]:
         before = [s for s in self._samples if s.at_s <= now_s - self._ramp.window_s]
@@ -116,13 +136,13 @@ class Ramping:
     def _end(self, end: RampEnd) -> None:
         average = average_s(self._samples, self._ramp.window_s)
         assert average is not None
-        self.found.append(
-            QueryRamp(
-                query=self._query,
-                workers=self._run.let_in(self._query),
-                end=end,
-                wait_ms_avg=1000 * average,
-                steps=tuple(self._steps),
-            )
+        ramp = QueryRamp(
+            query=self._query,
+            workers=self._run.let_in(self._query),
+            end=end,
+            wait_ms_avg=1000 * average,
+            steps=tuple(self._steps[self._query]),
         )
+        self.found.append(ramp)
         self._run.end_ramp(self._query)
+        self._run.journal.note(Ramped(ramp=ramp))

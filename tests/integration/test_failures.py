@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from simulator.supervision import MOST_COLLECTORS
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
@@ -39,15 +40,24 @@ def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventual
     assert cli.leftovers() == []
 
 
-def test_a_killed_collector_is_named(cli: CommandLine, eventually: Wait) -> None:
+def test_a_collector_that_is_killed_again_and_again_is_named(
+    cli: CommandLine, eventually: Wait
+) -> None:
     running = cli.start("insert", *LONG)
     cli.await_both_writing(eventually)
-    (victim,) = cli.processes("collector")
-    victim.kill()
+    killed: set[int] = set()
+    while running.poll() is None:
+        for victim in cli.processes("collector"):
+            victim.kill()
+            killed.add(victim.pid)
+        time.sleep(0.1)
     done = cli.finish(running)
 
+    assert len(killed) == MOST_COLLECTORS
     assert done.code == 1
-    assert "the collector was killed by SIGKILL" in done.out
+    assert (
+        "the collector was killed by SIGKILL, as 3 before it, before the run was over" in done.out
+    )
     (result,) = cli.results()
     assert result["status"] == "failed"
     workers = result["runs"][0]["outcome"]["workers"]

@@ -9,6 +9,7 @@ from simulator import __version__
 from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
 from simulator.control.gate import Gate
+from simulator.control.journal import Journal
 from simulator.control.script import Script
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
@@ -81,11 +82,11 @@ def ramp_spec(workers: int) -> RunSpec:
     return spec.model_copy(update={"workers": tasks, "load": load})
 
 
-def gate_of(spec: RunSpec, *, ready: bool = True) -> Gate:
+def gate_of(spec: RunSpec, *, ready: bool = True, journal: Journal | None = None) -> Gate:
     """Return the gate of a run whose tables are ready."""
     script = Script.of(spec, Sqlite(SqliteOptions(path="unused")))
     at_once = spec.load.ramp.step if spec.load.ramp else None
-    run = Coordinator(len(spec.workers), arrivals=script.arrivals, at_once=at_once)
+    run = Coordinator(len(spec.workers), arrivals=script.arrivals, at_once=at_once, journal=journal)
     gate = Gate(run, script)
     if ready:
         gate.run.tables_ready.set()

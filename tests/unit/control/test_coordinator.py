@@ -48,6 +48,18 @@ def registered(workers, clock):
     return run
 
 
+async def registering(run, message):
+    """Register a worker, and wait for the tables."""
+    run.register(message, "uid", "1")
+    return await run.held(run.tables_ready)
+
+
+async def arriving(run, message):
+    """Arrive at a barrier, and wait there."""
+    run.arrive(message)
+    return await run.passed(message)
+
+
 async def turns(count=20):
     """Let everything that can go on do so."""
     for _ in range(count):
@@ -74,7 +86,7 @@ def test_the_barrier_opens_only_when_all_are_there():
             opened.append([wait.done() for wait in waits])
             clock.now += 1
             arrival = Arrival(index=index, barrier="insert")
-            waits.append(asyncio.create_task(run.arrive(arrival)))
+            waits.append(asyncio.create_task(arriving(run, arrival)))
             await turns()
         return run, opened, [wait.done() for wait in waits]
 
@@ -90,7 +102,7 @@ def test_many_workers_begin_a_little_later_all_at_once():
     async def scenario():
         run = registered(200, Clock())
         waits = [
-            asyncio.create_task(run.arrive(Arrival(index=index, barrier="insert")))
+            asyncio.create_task(arriving(run, Arrival(index=index, barrier="insert")))
             for index in range(200)
         ]
         await asyncio.gather(*waits)
@@ -112,7 +124,7 @@ def test_a_worker_that_arrives_twice_does_not_count_twice():
     async def scenario():
         run = registered(2, Clock())
         arrival = Arrival(index=0, barrier="insert")
-        waits = [asyncio.create_task(run.arrive(arrival)) for _ in range(2)]
+        waits = [asyncio.create_task(arriving(run, arrival)) for _ in range(2)]
         await turns()
         done = [wait.done() for wait in waits]
         run.stop("enough")
@@ -126,7 +138,7 @@ def test_barriers_are_apart():
     async def scenario():
         run = registered(2, Clock())
         waits = [
-            asyncio.create_task(run.arrive(Arrival(index=index, barrier=name)))
+            asyncio.create_task(arriving(run, Arrival(index=index, barrier=name)))
             for index, name in enumerate(("one", "two"))
         ]
         await turns()
@@ -141,7 +153,7 @@ def test_barriers_are_apart():
 def test_registration_waits_for_the_tables():
     async def scenario():
         run = Coordinator(1, Clock())
-        wait = asyncio.create_task(run.register(registration(0), "uid", "1"))
+        wait = asyncio.create_task(registering(run, registration(0)))
         await turns()
         before = wait.done()
         run.tables_ready.set()
@@ -154,7 +166,7 @@ def test_registration_waits_for_the_tables():
 def test_a_worker_of_another_version_ends_the_run():
     async def scenario():
         run = Coordinator(1, Clock())
-        await run.register(registration(0, version="2"), "uid", "1")
+        await registering(run, registration(0, version="2"))
         return run.cause
 
     cause = within_a_moment(scenario())
@@ -166,8 +178,8 @@ def test_the_end_releases_all_that_wait():
     async def scenario():
         run = registered(3, Clock())
         waits = [
-            asyncio.create_task(run.register(registration(0), "uid", "1")),
-            asyncio.create_task(run.arrive(Arrival(index=1, barrier="insert"))),
+            asyncio.create_task(registering(run, registration(0))),
+            asyncio.create_task(arriving(run, Arrival(index=1, barrier="insert"))),
             asyncio.create_task(run.finished()),
         ]
         await turns()
@@ -325,7 +337,7 @@ def test_silence_and_instants_are_read_from_different_clocks():
         run = Coordinator(1, instants, own)
         run.uids[0] = "uid"
         run.beat(Heartbeat(index=0, phase="insert", rows=1))
-        await run.arrive(Arrival(index=0, barrier="insert"))
+        await arriving(run, Arrival(index=0, barrier="insert"))
         watching = asyncio.create_task(run.watch(120.0, SILENCE_S))
         instants.now += 10_000  # the machine was suspended, or its clock was set
         await turns()

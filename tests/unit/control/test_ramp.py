@@ -1,7 +1,5 @@
 """The ramp: when workers are let in, when it is over, and with how many."""
 
-import asyncio
-
 import pytest
 
 from simulator.control.coordinator import Coordinator
@@ -76,17 +74,8 @@ class Database:
         self.counts = dict.fromkeys(range(workers), (0, 0.0))
 
     def arrive(self, query):
-        async def all_of_them():
-            waits = [
-                asyncio.create_task(self.run.arrive(Arrival(index=index, barrier=query)))
-                for index in range(self.run.workers)
-            ]
-            for _ in range(20):
-                await asyncio.sleep(0)
-            for wait in waits:
-                wait.cancel()
-
-        asyncio.run(all_of_them())
+        for index in range(self.run.workers):
+            self.run.arrive(Arrival(index=index, barrier=query))
 
     def beat(self, query):
         """Let a second pass, in which everyone who was let in asks."""

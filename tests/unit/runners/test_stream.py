@@ -52,6 +52,19 @@ def test_reports_that_are_read_twice_are_one_report():
     assert whole.status == "done"
 
 
+def test_reports_that_another_collector_passes_on_again_are_one_report():
+    _, (whole,) = taken(
+        event_line(1, report(1)),
+        event_line(2, report(0)),
+        event_line(10**9 + 1, report(0)),
+        event_line(10**9 + 2, report(1)),
+        event_line(10**9 + 3, outcome(2)),
+    )
+
+    assert [worker.index for worker in whole.workers] == [0, 1]
+    assert whole.status == "done"
+
+
 def test_reports_are_put_into_the_outcome_and_not_shown_before_it():
     lines = [event_line(1, report(0)), event_line(2, report(1)), event_line(3, outcome(2))]
 

@@ -1,0 +1,176 @@
+"""A collector that is killed: another one goes on with the run, whose numbers are whole."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_postgres import TARGET as POSTGRES
+from tests.integration.test_postgres import reaching
+from tests.servers import Postgres
+
+Wait = Callable[[Callable[[], Any]], Any]
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+
+
+def kill_collector(cli: CommandLine, eventually: Wait) -> None:
+    """Kill the collector, and wait until another process has taken its place."""
+    (victim,) = cli.processes("collector")
+    victim.kill()
+    eventually(lambda: [p for p in cli.processes("collector") if p.pid != victim.pid])
+
+
+def replaced(result: Any, times: int = 1) -> bool:
+    """Whether the result says that a collector was replaced so often after the beginning."""
+    found = [each["what"] for run in result["runs"] for each in run["outcome"]["occurrences"]]
+    return found == times * ["collector replaced"]
+
+
+def test_an_insert_goes_on_and_every_row_is_verified(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100",
+                        "--rate=5000", "--num-inserts=20000", "--verify=full")  # fmt: skip
+    cli.await_both_writing(eventually)
+    kill_collector(cli, eventually)
+    done = cli.finish(running)
+
+    assert done.code == 0, done.out + done.err
+    (result,) = cli.results()
+    assert result["status"] == "done"
+    assert result["manifest"]["complete"]
+    assert replaced(result)
+    run = result["runs"][0]
+    assert run["metrics"]["rows"] == 40_000
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    assert {"init", "barrier", "insert", "verify"} <= run["outcome"]["phases_s"].keys()
+    assert 7 < run["outcome"]["phases_s"]["insert"] < 12
+    assert "failures: collector replaced: 1 (at " in done.out
+    assert cli.leftovers() == []
+
+
+def test_it_may_be_killed_in_every_phase(cli: CommandLine, eventually: Wait) -> None:
+    """At random moments, but never four times: the third one brings the run to its end."""
+    running = cli.start("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--rate=8000",
+                        "--prefill=20000", "--num-inserts=30000", "--verify=full")  # fmt: skip
+    eventually(lambda: cli.processes("collector"))
+    time.sleep(0.3)
+    for _ in range(3):
+        kill_collector(cli, eventually)
+        time.sleep(2.5)
+    done = cli.finish(running)
+
+    assert done.code == 0, done.out + done.err
+    (result,) = cli.results()
+    run = result["runs"][0]
+    assert run["metrics"]["rows"] == 60_000
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as file:
+        assert file.execute("SELECT count(*), count(DISTINCT id) FROM events").fetchall() == [
+            (80_000, 80_000)
+        ]
+    assert cli.leftovers() == []
+
+
+def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=1000",
+                        "--num-inserts=600000", "--verify=full")  # fmt: skip
+
+    def all_stored() -> bool:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(cli.folder / "bench.db")) as file:
+            ((rows,),) = file.execute("SELECT count(*) FROM events")
+            return bool(rows == 600_000)
+        return False
+
+    eventually(all_stored)
+    kill_collector(cli, eventually)
+    done = cli.finish(running)
+
+    assert done.code == 0, done.out + done.err
+    (result,) = cli.results()
+    assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
+    assert result["runs"][0]["metrics"]["rows"] == 600_000
+
+
+def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually: Wait) -> None:
+    assert cli.run("insert", *SQLITE, "--num-inserts=100000", "--runs=1").code == 0
+    running = cli.start("query", *SQLITE, "--workers=2", "--runs=200", "--rate=40",
+                        "--types=count-events,temperature-min-max,temperature-stats")  # fmt: skip
+    eventually(lambda: len(cli.processes("worker")) == 2)
+    time.sleep(4)
+    kill_collector(cli, eventually)
+    done = cli.finish(running, 120)
+
+    assert done.code == 0, done.out + done.err
+    result = cli.results()[-1]
+    run = result["runs"][0]
+    assert replaced(result)
+    assert [each["verdict"]["status"] for each in run["outcome"]["queries"]] == 3 * ["verified"]
+    asked = [each["runs"] for worker in run["outcome"]["workers"] for each in worker["queries"]]
+    assert asked == 6 * [200]
+
+
+def test_fresh_rows_are_judged_though_the_collector_was_replaced(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("mixed", *SQLITE, "--duration=8s", "--insert-rate=500", "--query-rate=5",
+                        "--fresh=2s")  # fmt: skip
+    eventually(lambda: len(cli.processes("worker")) == 2)
+    time.sleep(4)
+    kill_collector(cli, eventually)
+    done = cli.finish(running)
+
+    assert done.code == 0, done.out + done.err
+    run = cli.results()[-1]["runs"][0]
+    assert run["outcome"]["verdict"]["status"] == "verified"
+
+
+def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
+    assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--runs=1").code == 0
+    running = cli.start("query", *SQLITE, "--workers=4", "--ramp=10s", "--ramp-interval=2s",
+                        "--types=count-events")  # fmt: skip
+    eventually(lambda: len(cli.processes("worker")) == 4)
+    time.sleep(5)
+    kill_collector(cli, eventually)
+    done = cli.finish(running)
+
+    assert done.code == 0, done.out + done.err
+    (ramp,) = cli.results()[-1]["runs"][0]["outcome"]["ramps"]
+    assert [step["workers"] for step in ramp["steps"]] == [1, 2, 3, 4]
+
+
+@pytest.mark.server("postgres")
+def test_on_a_server_too_the_tables_are_not_created_again(
+    cli: CommandLine, eventually: Wait, server: Postgres, server_database: str
+) -> None:
+    reaching(cli, server, server_database)
+    running = cli.start("insert", *POSTGRES, "--workers=2", "--runs=1", "--batch=1000",
+                        "--duration=8s", "--warmup-until-steady=20s", "--verify=full",
+                        "--quiet")  # fmt: skip
+    eventually(lambda: len(cli.processes("worker")) == 2)
+    time.sleep(4)
+    kill_collector(cli, eventually)
+    time.sleep(4)
+    kill_collector(cli, eventually)
+    done = cli.finish(running, 120)
+
+    assert done.code == 0, done.out + done.err
+    run = cli.results()[-1]["runs"][0]
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    assert run["metrics"]["rows"] > 10_000
+
+
+def test_a_timeout_counts_from_the_first_collector(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100",
+                        "--num-inserts=50000000", "--timeout=7")  # fmt: skip
+    cli.await_both_writing(eventually)
+    kill_collector(cli, eventually)
+    done = cli.finish(running)
+
+    assert done.code == 1
+    assert "--timeout: the run was not done after 7 s, in phase insert" in done.out
+    assert cli.leftovers() == []
