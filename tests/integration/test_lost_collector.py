@@ -131,7 +131,7 @@ def test_fresh_rows_are_judged_though_the_collector_was_replaced(
 
 def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
     assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--runs=1").code == 0
-    running = cli.start("query", *SQLITE, "--workers=4", "--ramp=10s", "--ramp-interval=2s",
+    running = cli.start("query", *SQLITE, "--workers=4", "--ramp", "--response-limit=10s", "--ramp-interval=2s",
                         "--types=count-events")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 4)
     time.sleep(5)

@@ -174,7 +174,8 @@ def test_a_lost_connection_is_survived_and_counted(
     )  # fmt: skip
     kill_one_of_two = (  # other databases may have a backend whose client an earlier test killed
         "SELECT pg_terminate_backend(pid) FROM (SELECT *, count(*) OVER () AS writing"
-        " FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY events%') AS each"
+        " FROM pg_stat_activity WHERE datname = current_database()"
+        " AND query LIKE 'COPY events%') AS each"
         " WHERE writing = 2 AND state = 'active' LIMIT 1"
     )
     eventually(lambda: rows(server, server_database, kill_one_of_two) == [(True,)])
