@@ -333,19 +333,33 @@ def interrupted(process: subprocess.Popen[str]) -> None:
 
 def kill_container(pod: Any) -> int:
     """Kill a container's Python from the machine; return how many processes it had."""
+    processes = _pythons_of(pod)
+    for process in processes:
+        process.kill()
+    return len(processes)
+
+
+def kill_process(pod: Any) -> int:
+    """Kill the process of a collector, and not the one that watches over it; return how many."""
+    processes = sorted(_pythons_of(pod), key=lambda process: process.create_time())
+    for process in processes[1:]:
+        process.kill()
+    return len(processes[1:])
+
+
+def _pythons_of(pod: Any) -> list[psutil.Process]:
     groups = Path("/sys/fs/cgroup/pids/bench-cluster")
     # The kubelet writes a pod's uid with dashes; some drivers of control groups, with underscores.
     uid = pod["metadata"]["uid"]
-    killed = 0
+    found = []
     for file in groups.rglob("cgroup.procs"):
         if uid not in str(file) and uid.replace("-", "_") not in str(file):
             continue
         for pid in map(int, file.read_text().split()):
             process = psutil.Process(pid)
             if "python" in process.name():
-                process.kill()
-                killed += 1
-    return killed
+                found.append(process)
+    return found
 
 
 # --- which cluster ------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from tests.e2e.harness import (
     Namespace,
     interrupted,
     kill_container,
+    kill_process,
     waited,
 )
 from tests.integration.conftest import Finished
@@ -251,6 +252,28 @@ def test_the_collector_is_killed(cli: ClusterLine) -> None:
     assert kill_container(cli.namespace.pod("collector"))
     done = timed(lambda: cli.finish(process), SOON_S)
     failed(cli, done, "collector", "137")
+
+
+@pytest.mark.usefixtures("powers")
+def test_the_process_of_the_collector_is_killed_and_another_one_goes_on(cli: ClusterLine) -> None:
+    process = cli.start("insert", "--target=postgresql", "--workers=2", "--runs=1", "--batch=100",
+                        "--rate=2k", "--num-inserts=10000", "--verify=full")  # fmt: skip
+    (pod,) = waited(
+        "rows are inserted",
+        lambda: [
+            pod for pod in cli.namespace.pods("collector")
+            if '"phase":"insert"' in cli.namespace.log(pod["metadata"]["name"])
+        ],
+        90,
+    )  # fmt: skip
+    assert kill_process(pod) == 1
+    done = cli.finish(process, 120)
+
+    assert done.code == 0, done.err
+    (run,) = cli.result()["runs"]
+    assert run["metrics"]["rows"] == 20_000
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    assert [each["what"] for each in run["outcome"]["occurrences"]] == ["collector replaced"]
 
 
 def test_the_collector_is_deleted(cli: ClusterLine) -> None:

@@ -43,7 +43,7 @@ def causes(cell: Cell, victim: str) -> Causes:
     """Return the true causes of a cell in which the command fails."""
     place = cell.place
     match place.victim, place.fault:
-        case "collector" | "worker", "kill":
+        case "worker", "kill":
             return Causes(rf"{victim} was killed by SIGKILL")
         case "collector", "stop" | "pause":
             return Causes(rf"collector.*({_SILENT}|cannot be reached)", _WORKERS)
@@ -64,6 +64,8 @@ def causes(cell: Cell, victim: str) -> Causes:
 def must_survive(cell: Cell) -> bool:
     """Whether the fault must do no harm at all."""
     place = cell.place
+    if (place.victim, place.fault) == ("collector", "kill"):
+        return True  # another one takes its place
     if place.fault not in ("pause", "blink"):
         return False
     if place.victim == "server":
@@ -74,7 +76,7 @@ def must_survive(cell: Cell) -> bool:
 def may_survive(cell: Cell) -> bool:
     """Whether a whole and verified result may be true after the fault."""
     place = cell.place
-    if place.fault in ("pause", "blink", "reset"):
+    if place.fault in ("pause", "blink", "reset") or must_survive(cell):
         return True
     if place.victim == "worker":
         return place.phase in ("insert", "query")  # it may have reported its last row just before

@@ -37,6 +37,7 @@ from tests.e2e.harness import (
     Namespace,
     cluster,
     kill_container,
+    kill_process,
     new_namespace,
     waited,
 )
@@ -178,7 +179,8 @@ class _Trial:
         elif fault == "delete":
             namespace.kubectl("delete", "pod", pod["metadata"]["name"], "--wait=false")
         else:
-            waited("its container runs", lambda: kill_container(pod), 10)
+            kill = kill_process if fault == "kill-process" else kill_container
+            waited("its container runs", lambda: kill(pod), 10)
 
     @contextlib.contextmanager
     def _api(self) -> Iterator[Proxy]:
@@ -234,7 +236,7 @@ class _Trial:
         if done.code == 0:
             yield from self._survived(result)
         elif cell.fault in HARMLESS:
-            yield f"exit code {done.code} after a pause that does no harm: {result.cause}"
+            yield f"exit code {done.code} after a fault that does no harm: {result.cause}"
         elif done.code != 1:
             yield f"exit code {done.code}; a failed run has 1: {result.cause}"
         elif not judge.lacks_rows(result):

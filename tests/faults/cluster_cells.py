@@ -17,16 +17,16 @@ PHASES = {"start": 1.0, "init": 0.3, "insert": 5.0, "verify": 0.5}
 _ONLY = {"worker": ("start", "init", "insert")}
 """A worker ends after the timed part."""
 FAULTS = {
-    "collector": ("delete", "kill", "crash"),
+    "collector": ("delete", "kill", "kill-process", "crash"),
     "worker": ("delete", "kill", "crash"),
     "database": ("delete",),
     "command": ("kill", "pause"),
     "api": ("cut", "blink"),
 }
-"""delete: the pod. kill: its container, or the command line. crash: its node. pause: SIGSTOP, then
-SIGCONT. cut: the command line does not reach the API server any more. blink: the same for some
-seconds."""
-HARMLESS = ("blink", "pause")
+"""delete: the pod. kill: its container, or the command line. kill-process: what works in the
+container, and not what watches over it. crash: its node. pause: SIGSTOP, then SIGCONT. cut: the
+command line does not reach the API server any more. blink: the same for some seconds."""
+HARMLESS = ("blink", "pause", "kill-process")
 
 
 @dataclass(frozen=True)

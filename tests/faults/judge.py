@@ -125,7 +125,7 @@ def _failed(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
     if manifest and manifest.complete and manifest.rows != seen.stored.rows:
         yield f"its manifest is complete with {manifest.rows} rows, and the insert failed"
     if must_survive(cell):
-        yield f"exit code {code} after a pause that does no harm: {result.cause}"
+        yield f"exit code {code} after a fault that does no harm: {result.cause}"
     elif lacks_rows(result):
         return  # its verdict says so
     elif problem := causes(cell, seen.victim).problem(result.cause):

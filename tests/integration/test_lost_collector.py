@@ -131,8 +131,8 @@ def test_fresh_rows_are_judged_though_the_collector_was_replaced(
 
 def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
     assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--runs=1").code == 0
-    running = cli.start("query", *SQLITE, "--workers=4", "--ramp", "--response-limit=10s", "--ramp-interval=2s",
-                        "--types=count-events")  # fmt: skip
+    running = cli.start("query", *SQLITE, "--workers=4", "--types=count-events", "--ramp",
+                        "--response-limit=10s", "--ramp-interval=2s")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 4)
     time.sleep(5)
     kill_collector(cli, eventually)

@@ -58,7 +58,7 @@ def test_there_is_an_end_to_it():
 
 STOPPED = (
     "signal.signal(signal.SIGTERM, lambda *_: os._exit(5)); "
-    "os.write(1, f'{os.getpid()}\\\\n'.encode()); threading.Event().wait()"
+    "os.write(1, f'{os.getpid()}\\n'.encode()); threading.Event().wait()"
 )
 
 
@@ -71,7 +71,7 @@ def test_a_request_to_stop_reaches_it():
 
 
 def test_a_request_to_stop_that_it_does_not_handle_yet_ends_it():
-    running = supervise("os.write(1, b'here\\\\n'); threading.Event().wait()")
+    running = supervise("os.write(1, b'here\\n'); threading.Event().wait()")
     assert running.stdout.readline()
     running.terminate()
     code, _, err = ended(running)
