@@ -97,7 +97,7 @@ def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
 
 
 def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually: Wait) -> None:
-    assert cli.run("insert", *SQLITE, "--num-inserts=100000", "--runs=1").code == 0
+    assert cli.run("insert", *SQLITE, "--num-inserts=100000", "--batch=1000", "--runs=1").code == 0
     running = cli.start("query", *SQLITE, "--workers=2", "--runs=200", "--rate=40",
                         "--types=count-events,temperature-min-max,temperature-stats")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
@@ -130,7 +130,7 @@ def test_fresh_rows_are_judged_though_the_collector_was_replaced(
 
 
 def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
-    assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--runs=1").code == 0
+    assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--runs=1").code == 0
     running = cli.start("query", *SQLITE, "--workers=4", "--types=count-events", "--ramp",
                         "--response-limit=10s", "--ramp-interval=2s")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 4)
@@ -149,7 +149,7 @@ def test_on_a_server_too_the_tables_are_not_created_again(
 ) -> None:
     reaching(cli, server, server_database)
     running = cli.start("insert", *POSTGRES, "--workers=2", "--runs=1", "--batch=1000",
-                        "--duration=8s", "--warmup-until-steady=20s", "--verify=full",
+                        "--rate=20k", "--duration=6s", "--warmup-until-steady=20s", "--verify=full",
                         "--quiet")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
     time.sleep(4)
