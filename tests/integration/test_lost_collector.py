@@ -97,7 +97,12 @@ def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
 
 
 def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually: Wait) -> None:
-    assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--runs=1").code == 0
+    assert (
+        cli.run(
+            "insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--workers=1", "--runs=1"
+        ).code
+        == 0
+    )
     running = cli.start("query", *SQLITE, "--workers=2", "--runs=60", "--rate=40",
                         "--types=count-events,temperature-min-max,temperature-stats")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
@@ -117,7 +122,12 @@ def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually
 def test_fresh_rows_are_judged_though_the_collector_was_replaced(
     cli: CommandLine, eventually: Wait
 ) -> None:
-    assert cli.run("insert", *SQLITE, "--num-inserts=1000", "--batch=1000", "--runs=1").code == 0
+    assert (
+        cli.run(
+            "insert", *SQLITE, "--num-inserts=1000", "--batch=1000", "--workers=1", "--runs=1"
+        ).code
+        == 0
+    )
     running = cli.start("mixed", *SQLITE, "--duration=8s", "--insert-rate=500", "--query-rate=5",
                         "--fresh=2s")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
@@ -131,7 +141,12 @@ def test_fresh_rows_are_judged_though_the_collector_was_replaced(
 
 
 def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
-    assert cli.run("insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--runs=1").code == 0
+    assert (
+        cli.run(
+            "insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--workers=1", "--runs=1"
+        ).code
+        == 0
+    )
     running = cli.start("query", *SQLITE, "--workers=3", "--types=count-events", "--ramp",
                         "--response-limit=10s", "--ramp-interval=2s")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 3)
