@@ -10,6 +10,7 @@ from importlib import import_module
 
 import click
 
+from cli.completion.helping import HELP_OPTIONS, known_help
 from cli.completion.words import table
 from cli.host.interrupts import end_on_signals, ended_by_signals, stop_on_signals
 from cli.host.program import program_name
@@ -45,7 +46,7 @@ class _Commands(UserDict[str, click.Command]):
             raise KeyError(name)
         if name not in self.data:
             with ended_by_signals():  # pydantic turns an exception into its own as it is imported
-                self.data[name] = _imported(name)
+                self.data[name] = known_help(name, sys.argv[1:]) or _imported(name)
         return self.data[name]
 
     def __contains__(self, name: object) -> bool:
@@ -86,7 +87,7 @@ class _Main(click.Group):
     cls=_Main,
     commands=_Commands(),
     epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP_OPTIONS},
 )
 @click.version_option(__version__, prog_name="run.py")
 def commands() -> None:

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
+from cli.completion.helping import Helping, context_of, help_record_of
 from cli.completion.table import record_of
 from cli.completion.words import TABLE
 from cli.kinds import every_kind
@@ -46,12 +47,18 @@ DOCUMENTS = [
 
 
 def completion_table() -> str:
-    """Return the names that shells complete: commands with their options, and queries."""
+    """Return what shells complete, commands with options, and queries; and the commands' help."""
     plain = (Insert(workload=name).options(None, 0, 0.0) for name in GENERATORS)
     empty = (empty_dataset(options, generator_params(options)) for options in plain)
     types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
-    table = {"commands": record_of(commands), "queries": sorted(types)}
-    return json.dumps(table).replace('{"param_decls"', '\n{"param_decls"') + "\n"
+    helps = {
+        name: help_record_of(command)
+        for name, command in commands.commands.items()
+        if isinstance(command, Helping)
+    }
+    table = {"commands": record_of(commands), "queries": sorted(types), "help": helps}
+    lines = json.dumps(table).replace('{"param_decls"', '\n{"param_decls"')
+    return lines.replace('{"help"', '\n{"help"').replace('["-', '\n["-') + "\n"
 
 
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -107,7 +114,7 @@ def every_command(group: click.Group = commands, before: str = "") -> dict[str, 
 def _command_options() -> dict[str, list[_Row]]:
     found: dict[str, list[_Row]] = {}
     for name, command in every_command().items():
-        context = click.Context(command)
+        context = context_of(command)
         options = [each for each in command.params if isinstance(each, click.Option)]
         records = [option.get_help_record(context) for option in options]
         found[name] = [(f"`{r[0]}`", " ".join(r[1].split())) for r in records if r]
@@ -127,7 +134,7 @@ def _commands() -> str:
 
 def _command(name: str, options: Sequence[_Row], shared: Mapping[_Row, object]) -> str:
     command = every_command()[name]
-    usage = " ".join(command.collect_usage_pieces(click.Context(command)))
+    usage = " ".join(command.collect_usage_pieces(context_of(command)))
     parts = [f"## {name}", f"`python run.py {name} {usage}`", _paragraphs(command.help or "")]
     own = [row for row in options if row not in shared]
     if own:

@@ -1,1 +1,1 @@
-"""Completion in bash, zsh and fish: answered in a tenth of a second, without the commands."""
+"""Completion in shells, and help: answered in a tenth of a second, without the commands."""

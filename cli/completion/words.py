@@ -20,7 +20,7 @@ _MOST = 200
 
 @cache
 def table() -> dict[str, Any]:
-    """Return the commands and queries, as `cli.reference` has written them."""
+    """Return the commands, their help, and queries, as `cli.reference` has written them."""
     found: dict[str, Any] = json.loads(TABLE.read_text())
     return found
 

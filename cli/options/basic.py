@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from cli.host.program import SCRIPT, program
+from cli.completion.helping import Helping, Sections
 from cli.input.quantities import (
     parse_bytes,
     parse_count,
@@ -38,7 +38,7 @@ class Unreadable(click.BadParameter):
         self.problems = problems
 
 
-class Command(click.Command):
+class Command(Helping):
     """A command that reports all unusable options at once and lists its options in groups."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -57,22 +57,15 @@ class Command(click.Command):
             raise ConfigError(problems)
         return rest
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options group by group; those of every command come last."""
+    def sections(self, ctx: click.Context) -> Sections:
+        """Return the options in their groups; those of every command come last."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record:
                 groups.setdefault(getattr(parameter, "group", _OTHERS), []).append(record)
-        for title in sorted(groups, key=lambda title: _LAST.index(title) if title in _LAST else -1):
-            with formatter.section(title):
-                formatter.write_dl(groups[title], col_max=24)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples with the name by which the program was called."""
-        if self.epilog:
-            formatter.write_paragraph()
-            formatter.write_text(self.epilog.replace(f"python {SCRIPT}", program()))
+        titles = sorted(groups, key=lambda each: _LAST.index(each) if each in _LAST else -1)
+        return [(title, groups[title]) for title in titles]
 
 
 class _Option(click.Option):

@@ -4,9 +4,11 @@ import re
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from cli.completion.helping import Helping, known_help
 from cli.main import _run, commands
 from tests import ROOT
 
@@ -45,11 +47,30 @@ def test_any_text_may_be_an_argument(monkeypatch, capsys):
     assert "é中😀\\u202e.json: cannot be read" in capsys.readouterr().err
 
 
-def test_the_help_of_the_program_imports_no_command():
-    words = [sys.executable, "-X", "importtime", str(ROOT / "run.py"), "--help"]
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("name", commands.commands)
+def test_the_help_of_a_command_is_known_word_by_word(name, width):
+    def shown(command):
+        parent = commands.make_context("run.py", [name], terminal_width=width)
+        return command.get_help(click.Context(command, info_name=name, parent=parent))
+
+    known = known_help(name, [name, "--help"])
+    command = commands.commands[name]
+
+    assert (known is not None) == isinstance(command, Helping)
+    assert shown(known or command) == shown(command)
+    assert known_help(name, [name, "--help", "--quiet"]) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [(("--help",), "insert      Insert rows and measure"), (("insert", "-h"), "  --num-inserts ")],
+)
+def test_help_imports_no_command(arguments, text):
+    words = [sys.executable, "-X", "importtime", str(ROOT / "run.py"), *arguments]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
 
-    assert "insert      Insert rows and measure" in done.stdout
+    assert text in done.stdout
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "cli.main" in imported
     assert not imported & {"pydantic", "numpy", "rich", "cli.commands.insert"}
