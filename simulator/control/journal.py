@@ -1,7 +1,7 @@
 """The journal of a run: a collector that takes the place of a lost one goes on with it.
 
-It has what cannot be had again: messages of the workers, and what the run decided meanwhile, each
-with its instant. Heartbeats come again by themselves. What starts a collector keeps the file.
+It has what does not come again: messages of the workers, and what the run decided meanwhile, each
+with its instant. Heartbeats do come again. What starts a collector keeps the file.
 """
 
 from collections.abc import Iterator

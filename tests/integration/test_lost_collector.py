@@ -119,6 +119,7 @@ def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually
     assert asked == 6 * [60]
 
 
+@pytest.mark.rare
 def test_fresh_rows_are_judged_though_the_collector_was_replaced(
     cli: CommandLine, eventually: Wait
 ) -> None:
@@ -140,6 +141,7 @@ def test_fresh_rows_are_judged_though_the_collector_was_replaced(
     assert run["outcome"]["verdict"]["status"] == "verified"
 
 
+@pytest.mark.rare
 def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
     assert (
         cli.run(
