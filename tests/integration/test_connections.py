@@ -42,7 +42,12 @@ def test_a_pool_is_shared_and_rows_are_also_inserted_beside_queries(cli: Command
 
 
 def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -> None:
-    assert cli.run("insert", *lite_options(cli), "--num-inserts=2000").code == 0
+    assert (
+        cli.run(
+            "insert", *lite_options(cli), "--workers=1", "--batch=500", "--num-inserts=2000"
+        ).code
+        == 0
+    )
     options = ("--target=sqlite", f"--extra-option=path={cli.folder / 'lite.db'}")
     done = cli.run("query", *options, "--workers=2", "--connections=4", "--runs=3", "--burn-in=1",
                    "--format=json", "--types=count-events,temperature-min-max")  # fmt: skip
