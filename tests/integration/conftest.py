@@ -119,6 +119,16 @@ class CommandLine:
                     found.append(process)
         return found
 
+    def kill_collectors(self, running: subprocess.Popen[str]) -> int:
+        """Kill the collector, and those in its place, until the command ends; return how many."""
+        killed: set[int] = set()
+        while running.poll() is None:
+            for victim in self.processes("collector"):
+                victim.kill()
+                killed.add(victim.pid)
+            time.sleep(0.1)
+        return len(killed)
+
     def await_both_writing(self, wait: Callable[[Callable[[], Any]], Any]) -> None:
         """Wait until two workers have written to bench.db, and could say so."""
         wait(lambda: len(self.processes("worker")) == 2)

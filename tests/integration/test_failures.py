@@ -45,15 +45,10 @@ def test_a_collector_that_is_killed_again_and_again_is_named(
 ) -> None:
     running = cli.start("insert", *LONG)
     cli.await_both_writing(eventually)
-    killed: set[int] = set()
-    while running.poll() is None:
-        for victim in cli.processes("collector"):
-            victim.kill()
-            killed.add(victim.pid)
-        time.sleep(0.1)
+    killed = cli.kill_collectors(running)
     done = cli.finish(running)
 
-    assert len(killed) == MOST_COLLECTORS
+    assert killed == MOST_COLLECTORS
     assert done.code == 1
     assert (
         "the collector was killed by SIGKILL, as 3 before it, before the run was over" in done.out

@@ -114,12 +114,11 @@ def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
         assert f"another insert: insert {inserts(cli, 'two')[0]['sweep_id']} by " in done.out
 
 
-def test_a_killed_collector_leaves_the_last_progress(cli: CommandLine, eventually: Wait) -> None:
+def test_killed_collectors_leave_the_last_progress(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start(*LONG, "--num-inserts=50000000")
     eventually(lambda: inserts(cli))
     eventually(lambda: in_progress(cli).get("rows"))
-    (collector,) = cli.processes("collector")
-    collector.kill()
+    cli.kill_collectors(running)
     done = cli.finish(running)
 
     assert done.code == 1
