@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
-from cli.completion.helping import Helping, context_of, help_record_of
+from cli.completion.helping import Helping, help_record_of
 from cli.completion.table import record_of
 from cli.completion.words import TABLE
 from cli.kinds import every_kind
@@ -114,7 +114,7 @@ def every_command(group: click.Group = commands, before: str = "") -> dict[str, 
 def _command_options() -> dict[str, list[_Row]]:
     found: dict[str, list[_Row]] = {}
     for name, command in every_command().items():
-        context = context_of(command)
+        context = click.Context(command)
         options = [each for each in command.params if isinstance(each, click.Option)]
         records = [option.get_help_record(context) for option in options]
         found[name] = [(f"`{r[0]}`", " ".join(r[1].split())) for r in records if r]
@@ -134,7 +134,7 @@ def _commands() -> str:
 
 def _command(name: str, options: Sequence[_Row], shared: Mapping[_Row, object]) -> str:
     command = every_command()[name]
-    usage = " ".join(command.collect_usage_pieces(context_of(command)))
+    usage = " ".join(command.collect_usage_pieces(click.Context(command)))
     parts = [f"## {name}", f"`python run.py {name} {usage}`", _paragraphs(command.help or "")]
     own = [row for row in options if row not in shared]
     if own:

@@ -19,6 +19,10 @@ Sections: TypeAlias = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 class Helping(click.Command):
     """A command with a help in sections."""
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the same names in each context: click keeps the option of the first one."""
+        return [*HELP_OPTIONS]
+
     def sections(self, ctx: click.Context) -> Sections:
         """Return the options in their groups."""
         raise NotImplementedError
@@ -52,14 +56,9 @@ class _Known(Helping):
         return [(title, [*map(tuple, options)]) for title, options in self._record["sections"]]
 
 
-def context_of(command: click.Command) -> click.Context:
-    """Return the context in which a command shows its help; click keeps that of the first one."""
-    return click.Context(command, info_name=command.name, help_option_names=HELP_OPTIONS)
-
-
 def help_record_of(command: Helping) -> dict[str, Any]:
     """Return the help of a command as a record of the table."""
-    ctx = context_of(command)
+    ctx = click.Context(command, info_name=command.name)
     return {
         "help": command.help,
         "usage": command.collect_usage_pieces(ctx),
