@@ -3,6 +3,7 @@
 The table has the help of every command too, so that `--help` does not wait for their imports.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -16,16 +17,16 @@ Sections: TypeAlias = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 """Title -> options, each with its meaning."""
 
 
-class Helping(click.Command):
+class Helping(click.Command, ABC):
     """A command with a help in sections."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return the same names in each context: click keeps the option of the first one."""
         return [*HELP_OPTIONS]
 
+    @abstractmethod
     def sections(self, ctx: click.Context) -> Sections:
         """Return the options in their groups."""
-        raise NotImplementedError
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options group by group."""

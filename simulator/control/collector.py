@@ -129,8 +129,8 @@ class Collector:
             self._work.touched = True  # perhaps; and how many came before is not known either
             self._writer.follow(MOST_COLLECTORS)
             raise
-        self._writer.follow(len(self._resumed.restarts_s))
-        if self._resumed.restarts_s:
+        self._writer.follow(len(self._resumed.replaced_s))
+        if self._resumed.replaced_s:
             self._follower.go_on()
 
     async def _measure(self) -> None:

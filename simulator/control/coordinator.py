@@ -50,7 +50,7 @@ class Coordinator:
     ) -> None:
         """Take the clock of instants, which workers share, and the one for silence.
 
-        Without the first, the journal's is used. All that belongs to the run writes to that.
+        Without the first, that of the journal, which keeps what another collector would need.
         `arrivals` is barrier -> how many workers come to it; without it, all of them do. A barrier
         opens for `at_once` of them, the others follow by `let_in`; without it, for all.
         """

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from simulator.protocol.events import Event, SampleEvent, event_line
 
-EVENTS_OF_A_COLLECTOR = 10**9
+_EVENTS_OF_A_COLLECTOR = 10**9
 """Numbers only rise: those of a collector that takes the place of another begin so much later."""
 
 
@@ -40,7 +40,7 @@ class EventWriter:
 
     def follow(self, collectors: int) -> None:
         """Write after the events of so many collectors that were lost."""
-        self._number = collectors * EVENTS_OF_A_COLLECTOR
+        self._number = collectors * _EVENTS_OF_A_COLLECTOR
 
     @property
     def silent_s(self) -> float:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple
 
-from pydantic import ValidationError
-
 from simulator.clock import now_s
 from simulator.errors import RunError
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
@@ -154,8 +152,9 @@ def _entry_of(line: bytes) -> Entry:
     try:
         kind, at_s, uid, body = line.split(b" ", 3)
         return Entry(float(at_s), uid.decode(), _KINDS[kind.decode()].model_validate_json(body))
-    except (ValueError, KeyError, ValidationError) as error:
+    except (ValueError, KeyError) as error:
         raise RunError(
             "the collector was lost, and another one cannot take its place: the journal of the run"
-            " took too much space in the folder of temporary files"
+            " took too much space in the folder of temporary files; free some there, or set TMPDIR"
+            " to a folder with more"
         ) from error

@@ -21,7 +21,7 @@ from simulator.protocol.events import Occurrence
 class Resumed(NamedTuple):
     """How far the run is."""
 
-    restarts_s: tuple[float, ...] = ()
+    replaced_s: tuple[float, ...] = ()
     """When collectors took the place of lost ones, this one included."""
     prepared: Prepared | None = None
     """None: the tables are not ready, and nobody has begun."""
@@ -30,7 +30,7 @@ class Resumed(NamedTuple):
 
     def occurrences(self, began_s: float) -> Iterator[Occurrence]:
         """Yield when collectors were replaced after the beginning."""
-        for at_s in self.restarts_s:
+        for at_s in self.replaced_s:
             if at_s >= began_s:
                 what = "collector replaced"
                 yield Occurrence(at_s=round(at_s - began_s, 1), what=what, is_failure=True)

@@ -83,7 +83,7 @@ class Run:
 def test_the_first_collector_has_nothing_to_go_on_from():
     run = Run(insert_spec(2))
 
-    assert run.resumed.restarts_s == ()
+    assert run.resumed.replaced_s == ()
     assert run.resumed.prepared is None
     assert run.file.getvalue().startswith(b"Began ")
 
@@ -97,7 +97,7 @@ def test_workers_barriers_and_reports_are_as_they_were():
     before = run.run
     run.begin()
 
-    assert len(run.resumed.restarts_s) == 1
+    assert len(run.resumed.replaced_s) == 1
     assert run.resumed.prepared == PREPARED
     assert run.run.uids == before.uids
     assert run.run.released_s == pytest.approx(before.released_s, abs=0.01)
@@ -144,7 +144,7 @@ def test_what_is_replayed_is_not_written_again_however_often():
     run.begin()
 
     assert run.file.getvalue().count(b"\n") == lines + 2
-    assert len(run.resumed.restarts_s) == 2
+    assert len(run.resumed.replaced_s) == 2
 
 
 def test_messages_that_are_repeated_do_not_make_the_journal_longer():
