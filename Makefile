@@ -83,10 +83,10 @@ chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refu
 	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 	$(BIN)/pytest tests/chart
 
-e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; every capability once
+e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; what most runs need
 	$(BIN)/pytest tests/e2e -m 'not rare'
 
-e2e-all: .venv/ready-dev ## the same, with lost nodes, 1,000 workers, vendors' schemas, long endings and every database
+e2e-all: .venv/ready-dev ## every capability, with lost nodes, 1,000 workers, vendors' schemas, long endings and every database
 	$(BIN)/pytest tests/e2e
 
 e2e-db: .venv/ready-dev ## install databases on the cluster as dbinstall says, measure, remove; NAME=questdb picks one; ADDRESS=TARGET=URL measures a server that runs elsewhere

@@ -4,8 +4,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from math import isfinite
 
-from pydantic import BaseModel, ConfigDict
-
 from cli.archive.gathered import GATHERED
 from cli.archive.names import Named
 from cli.kinds import kind_of, summary_of
@@ -15,16 +13,15 @@ from cli.summary.figures import FIGURES
 from cli.summary.verdicts import verdict_of
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
+from simulator.frozen import Frozen
 
 _DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a damaged file raises where its figures are computed."""
 _LONGEST_PROBLEM = 300
 
 
-class Head(BaseModel):
+class Head(Frozen):
     """The figure that a result is listed by, and what it stands on."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: float
     unit: str
@@ -34,10 +31,8 @@ class Head(BaseModel):
     """Where it was measured, such as 4 workers or level 100,000."""
 
 
-class Entry(BaseModel):
+class Entry(Frozen):
     """A result, as a list shows it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     file: str

@@ -20,16 +20,15 @@ from cli.host.inputs import read_bytes
 from cli.results import result_files
 from simulator import __version__
 from simulator.errors import ConfigError
+from simulator.frozen import Frozen
 
 FILE = ".index.json"
 _MAX_BYTES = 256 << 20
 _SAVED_EVERY_S = 5.0
 
 
-class _Read(BaseModel):
+class _Read(Frozen):
     """An entry, and the state of its file when it was read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     size: int
     changed_ns: int

@@ -5,10 +5,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from cli.capacity.search import Bound, Level, bracket_of, knee_of
 from cli.host.machine import Machine
+from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[2] = 2
 _EARLIER = "rows_per_s"
@@ -27,9 +28,7 @@ class Of(StrEnum):
         return "rows/s" if self is Of.INSERTS else "queries/s"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Part(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _renamed(cls, given: Any) -> Any:
@@ -40,7 +39,7 @@ class _Frozen(BaseModel):
         return {**found, "format_version": 2} if found.get("format_version") == 1 else found
 
 
-class RateRecord(_Frozen):
+class RateRecord(_Part):
     """A rate, and what its repeats came to."""
 
     rate_per_s: float
@@ -59,7 +58,7 @@ class RateRecord(_Frozen):
     """Of the shortest repeat."""
 
 
-class Capacity(_Frozen):
+class Capacity(_Part):
     """The curve of a target, and the rates between which its capacity lies."""
 
     kind: Literal["capacity"] = "capacity"

@@ -4,23 +4,18 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from cli.experiment.measures import current
 from cli.experiment.search import Sought
 from cli.host.machine import Machine
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.frozen import Frozen
 from simulator.protocol import verdict
 
 FAILED = "failed"
 """Verdict of an item that did not end."""
 Status: TypeAlias = Literal["done", "interrupted"]
-
-
-class Frozen(BaseModel):
-    """A part of a record."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ItemRecord(Frozen):

@@ -13,8 +13,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Protocol, Self
 
-from pydantic import BaseModel, ConfigDict
-
+from simulator.frozen import Frozen
 from simulator.protocol.events import Event, PhaseEvent
 
 BASELINE_S = 5.0
@@ -25,10 +24,8 @@ _SHORTEST_S = 0.05
 """CPU time is counted in hundredths of a second."""
 
 
-class Used(BaseModel):
+class Used(Frozen):
     """What some processes or pods used while a sample was taken."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cores: float
     """CPU time over time."""
@@ -36,10 +33,8 @@ class Used(BaseModel):
     """At the end. Processes: resident, with shared pages counted once; pods: their working set."""
 
 
-class Sample(BaseModel):
+class Sample(Frozen):
     """An interval within one phase; None is what was not measured in it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     phase: str
     ended_s: float
@@ -55,10 +50,8 @@ class Sample(BaseModel):
     server: Used | None
 
 
-class Resources(BaseModel):
+class Resources(Frozen):
     """The samples of one run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     server: str
     """What was measured as the server, or why nothing was."""

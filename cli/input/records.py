@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from cli.input.validation import sentence_of, shown, shown_key
 from cli.input.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
+from simulator.frozen import Frozen
 
 
-class Record(BaseModel):
+class Record(Frozen):
     """A mapping in a file, with these keys only; the docstring of a key describes it."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(hide_input_in_errors=True, use_attribute_docstrings=True)
 
 
 _Record = TypeVar("_Record", bound=Record)

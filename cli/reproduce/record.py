@@ -7,10 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from cli.experiment.record import Curve, Frozen, ItemRecord, Status, exit_code_of
+from cli.experiment.record import Curve, ItemRecord, Status, exit_code_of
 from cli.host.machine import Machine
 from cli.reproduce.claims import Seen
 from cli.results import result_files
+from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[1] = 1
 _BEGINNING = re.compile(

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
+from simulator.frozen import Frozen
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.sketch import BUCKETS, quantile_ms
@@ -20,10 +20,8 @@ _Interval = tuple[float, float]
 _Seconds = tuple[int, int | None]
 
 
-class Injected(BaseModel):
+class Injected(Frozen):
     """A fault, by the collector's clock."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     fault: str
     began_s: float
@@ -33,10 +31,8 @@ class Injected(BaseModel):
     """Why it could not be made, or undone."""
 
 
-class Outage(BaseModel):
+class Outage(Frozen):
     """A fault, and what it did. Instants are in seconds since the common start."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     fault: str
     began_s: float

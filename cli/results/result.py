@@ -13,6 +13,7 @@ from cli.results.formats import FORMAT_VERSION
 from cli.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.frozen import Frozen
 from simulator.protocol.events import Outcome
 from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status
@@ -25,10 +26,8 @@ Kind = Annotated[
 ]
 
 
-class Manifest(BaseModel):
+class Manifest(Frozen):
     """What an insert left behind in the target's tables: all that `query` needs to know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dataset: Dataset
     rows: int
@@ -36,10 +35,8 @@ class Manifest(BaseModel):
     """False until the insert has ended and every row is known to be stored or acknowledged."""
 
 
-class Progress(BaseModel):
+class Progress(Frozen):
     """How far a run is, or was when it was last heard of."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     run_id: str
     workers: int
@@ -52,10 +49,8 @@ class Progress(BaseModel):
     at: datetime
 
 
-class RunRecord(BaseModel):
+class RunRecord(Frozen):
     """One run of a sweep."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     run_id: str
     workers: int
@@ -69,7 +64,7 @@ class RunRecord(BaseModel):
     metrics: InsertMetrics | None = None
     progress: Progress | None = None
     """The last progress of a run whose workers have not reported."""
-    logs: dict[str, str] = {}
+    logs: dict[str, str] = Field(default_factory=dict)
     """Last lines of what the processes wrote."""
     outages: tuple[Outage, ...] = ()
     """What was made to fail in it, and what that did (--fault)."""

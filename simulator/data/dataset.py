@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values, renamed, replaced
 from simulator.data.derived import innermost
@@ -25,6 +25,7 @@ from simulator.data.walks import Precision
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import client_key
 from simulator.errors import ConfigError
+from simulator.frozen import Frozen
 
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
@@ -41,20 +42,16 @@ class PartsBy(StrEnum):
     """The rows of a lane, which are those of a worker, are in part lane mod parts."""
 
 
-class Correction(BaseModel):
+class Correction(Frozen):
     """Rows whose fields were replaced by others."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     number: int = Field(ge=1)
     """Of the dataset's corrections, which decides what the fields are."""
     ranges: tuple[RowRange, ...]
 
 
-class Retag(BaseModel):
+class Retag(Frozen):
     """A tag that has other values in the rows of some series, also in those that come."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     table: int = Field(ge=0)
     """Its place in the workload."""
@@ -70,10 +67,8 @@ class Retag(BaseModel):
         return {name.encode(): value.encode() for name, value in self.values.items()}
 
 
-class Dataset(BaseModel):
+class Dataset(Frozen):
     """The rows that a target's tables hold, or are to hold."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workload: str
     workload_version: int

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from simulator.data.block import Texts
 from simulator.data.dataset import Dataset, DatasetReader
@@ -19,6 +19,7 @@ from simulator.data.query import Output, RowsQuery
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import numbers_between
 from simulator.data.schema import Column, Table, Type
+from simulator.frozen import Frozen
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 """A parameter in a text."""
@@ -43,10 +44,8 @@ class Instant:
 Value: TypeAlias = Number | str | Instant
 
 
-class Drawn(BaseModel):
+class Drawn(Frozen):
     """How a parameter is drawn: exactly one of a range, a list and a column is set."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     between: tuple[int, int] | None = None
     """A whole number, both ends included."""
@@ -56,10 +55,8 @@ class Drawn(BaseModel):
     """What a random stored row has there."""
 
 
-class OwnQuery(BaseModel):
+class OwnQuery(Frozen):
     """A query of the user's own."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     table: str = ""
     """Empty: the only one."""
@@ -69,7 +66,7 @@ class OwnQuery(BaseModel):
     """Module or language -> text."""
     window_ms: int = 0
     """Length of a window of time that begins with a random stored row; 0: there is none."""
-    parameters: dict[str, Drawn] = {}
+    parameters: dict[str, Drawn] = Field(default_factory=dict)
 
     def table_of(self, reader: DatasetReader) -> Table:
         """Return the table whose rows it reads."""

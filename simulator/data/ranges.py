@@ -9,9 +9,10 @@ from itertools import accumulate, groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
+from pydantic import Field, model_serializer, model_validator
 
 from simulator.data.block import Rows
+from simulator.frozen import Frozen
 
 LANE_BITS = 40
 LANE_ROWS = 1 << LANE_BITS
@@ -23,10 +24,8 @@ MOST_ROWS = 1 << 62
 _FEW_ROWS = 4096
 
 
-class RowRange(BaseModel):
+class RowRange(Frozen):
     """Rows of one table from start to stop, half open: all, or the first `take` of each `every`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     start: int = Field(ge=0, lt=1 << 63)
     stop: int = Field(ge=0, lt=1 << 63)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, get_args
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     PrivateAttr,
     SecretStr,
@@ -14,6 +13,7 @@ from pydantic import (
     field_validator,
 )
 
+from simulator.frozen import Frozen
 from simulator.redaction import HIDDEN, Redactor
 
 _LARGEST = 2**63 - 1
@@ -22,16 +22,14 @@ _ADDRESSES = ("host", "hosts", "uri", "url")
 """Last words of the names of options that are addresses, but are not credentials."""
 
 
-class Options(BaseModel):
+class Options(Frozen):
     """A target's options: the keys of its entry in config.yaml and of --extra-option.
 
     Every field has a description; the option tables in the documentation are made of them.
     Credentials are SecretStr; they are sent to the database only.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
-    )
+    model_config = ConfigDict(allow_inf_nan=False, hide_input_in_errors=True)
 
     @field_validator("*")
     @classmethod

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
+from pydantic import AfterValidator, ConfigDict, FailFast, Field
 
 from simulator.data.ranges import RowRange
+from simulator.frozen import Frozen
 from simulator.protocol.sketch import BUCKETS
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
@@ -69,10 +70,10 @@ def hold_s(workers: int) -> float:
     return max(HOLD_S, heartbeat_s(workers))
 
 
-class Message(BaseModel):
+class Message(Frozen):
     """Base of all messages."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 def _cut(text: str) -> str:

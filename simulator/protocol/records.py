@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.records import RecordFormat
+from simulator.frozen import Frozen
 
 VOLUME_FOLDER = "/records"
 """Where pods find the volume claim of a file; the chart mounts it there."""
@@ -16,11 +17,7 @@ Edge = tuple[int, ...]
 """A place between two records: the byte, and the rows of each table of the file before it."""
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FileManifest(_Record):
+class FileManifest(Frozen):
     """What a file holds: enough to draw its rows again, and to know that it is this file."""
 
     format_version: Literal[1] = 1
@@ -37,7 +34,7 @@ class FileManifest(_Record):
         return self.model_dump_json(indent=1) + "\n"
 
 
-class RecordsFile(_Record):
+class RecordsFile(Frozen):
     """A file of encoded rows, which workers send as they are."""
 
     path: str
@@ -55,7 +52,7 @@ class RecordsFile(_Record):
         return shown(self.path, self.volume_claim)
 
 
-class ScanTask(_Record):
+class ScanTask(Frozen):
     """What the scan of a file is for."""
 
     workers: tuple[int, ...] = ()
@@ -74,7 +71,7 @@ class ScanTask(_Record):
     """Whether nothing else says which tables the rows are of."""
 
 
-class Scanned(_Record):
+class Scanned(Frozen):
     """What a scan has found."""
 
     size_bytes: int
@@ -89,7 +86,7 @@ class Scanned(_Record):
     tables: tuple[int, ...] = ()
     """The places of the tables whose rows are in the file."""
     manifest: FileManifest | None = None
-    params: dict[str, Any] = {}
+    params: dict[str, Any] = Field(default_factory=dict)
     """Of a prepared file."""
 
 

@@ -9,16 +9,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from simulator.errors import ConfigError, Interrupted
+from simulator.frozen import Frozen
 from simulator.protocol.spec import RunSpec, credential_files, read_secrets, read_spec
 
 
-class RunInput(BaseModel):
+class RunInput(Frozen):
     """The input of a collector or worker."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     spec: RunSpec
     token: str

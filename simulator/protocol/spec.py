@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simulator import __version__
 from simulator.data.changes import Deleting, corrected, retagged, since
@@ -21,6 +21,7 @@ from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError
+from simulator.frozen import Frozen
 from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.verdict import VerifyMode
@@ -67,10 +68,8 @@ class Work(StrEnum):
         return self in (Work.QUERY, Work.MIXED, Work.CHANGE, Work.VERIFY)
 
 
-class Insert(BaseModel):
+class Insert(Frozen):
     """The task of a worker that writes rows: prefill before the barrier, timed rows after it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["insert"] = "insert"
     prefill: tuple[RowRange, ...] = ()
@@ -79,14 +78,12 @@ class Insert(BaseModel):
     """Where the timed rows begin and end in the file of records, in bytes."""
 
 
-class Ask(BaseModel):
+class Ask(Frozen):
     """The task of a worker that asks queries: its share of the instances of every type.
 
     Its timed runs ask instances place, place + every, ... and begin again after its share of
     `most`. The first run, which is timed apart, and the warm-up ask instances of their own.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["ask"] = "ask"
     place: int = Field(ge=0)
@@ -114,10 +111,8 @@ class Ask(BaseModel):
         return range(self.place, self.place + self.every * min(runs, share), self.every)
 
 
-class Change(BaseModel):
+class Change(Frozen):
     """The task of a worker that changes rows which were stored before."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["change"] = "change"
     delete_ms: tuple[int, ...] = ()
@@ -134,10 +129,8 @@ class Change(BaseModel):
 Task: TypeAlias = Annotated[Insert | Ask | Change, Field(discriminator="task")]
 
 
-class Ramp(BaseModel):
+class Ramp(Frozen):
     """How workers are let in one after the other until answers take too long."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     step: int = Field(ge=1)
     """So many workers begin together."""
@@ -147,19 +140,15 @@ class Ramp(BaseModel):
     limit_s: float = Field(gt=0)
 
 
-class LoadStage(BaseModel):
+class LoadStage(Frozen):
     """A part of a run: workers 0 to `workers` - 1 are active, the others wait."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workers: int = Field(ge=1)
     duration_s: float = Field(gt=0)
 
 
-class Several(BaseModel):
+class Several(Frozen):
     """The connections of each worker that writes or asks."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     connections: int = Field(default=1, ge=1)
     """So many send batches, or ask queries, at the same time."""
@@ -167,10 +156,8 @@ class Several(BaseModel):
     """They share so many connections; 0: each has its own."""
 
 
-class Clocking(BaseModel):
+class Clocking(Frozen):
     """When the measured part of a run begins and ends, and how fast its workers go."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     duration_s: float = 0.0
     """The measured part ends after this time even if rows or runs are left, where queries are asked
@@ -188,10 +175,8 @@ class Clocking(BaseModel):
     active."""
 
 
-class Weather(BaseModel):
+class Weather(Frozen):
     """What a network does with the bytes that pass it, in both directions."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     is_cut: bool = False
     """Nothing passes; what was sent meanwhile passes afterwards, as TCP sends it again."""
@@ -200,10 +185,8 @@ class Weather(BaseModel):
     """Of each connection; 0: no limit."""
 
 
-class PlannedFault(BaseModel):
+class PlannedFault(Frozen):
     """What is made to fail in a run: outages are measured, and rows accounted for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     instants_s: tuple[float, ...]
@@ -219,14 +202,12 @@ class PlannedFault(BaseModel):
         return any(0 <= elapsed_s - each <= self.lasts_s for each in self.instants_s)
 
 
-class QueryLoad(BaseModel):
+class QueryLoad(Frozen):
     """Which queries the workers of a run ask, and what is kept of the answers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    queries: dict[str, str] = {}
+    queries: dict[str, str] = Field(default_factory=dict)
     """Query type -> the target's own text for it, or empty; own queries too, without a text."""
-    own: dict[str, OwnQuery] = {}
+    own: dict[str, OwnQuery] = Field(default_factory=dict)
     """The user's own queries among them."""
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
@@ -247,10 +228,8 @@ class QueryLoad(BaseModel):
     """After how many timed runs of a query the collector reports them; 0: never."""
 
 
-class RunSpec(BaseModel):
+class RunSpec(Frozen):
     """One run of one sweep."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = __version__
     """Version of the command line."""

@@ -4,11 +4,12 @@ import hashlib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from simulator import __version__
 from simulator.data.workloads.file import FileParams
 from simulator.errors import ConfigError
+from simulator.frozen import Frozen
 from simulator.records.manifest import first_problem
 
 NAME = "file.json"
@@ -17,10 +18,8 @@ _MOST_BYTES = 4 << 20
 _PIECE_BYTES = 1 << 20
 
 
-class PreparedFile(BaseModel):
+class PreparedFile(Frozen):
     """What is in the folder."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format_version: Literal[1] = 1
     program_version: str = __version__

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simulator.data.block import Array
+from simulator.frozen import Frozen
 from simulator.verify.cube import Cube
 from simulator.verify.fingerprint import EveryRow
 from simulator.verify.measures import Arrays
@@ -23,10 +24,8 @@ _TYPE = "^[<|](i1|i2|i4|i8|f4|f8|b1|S[1-9][0-9]{0,8})$"
 _MOST_ITEMS = 1 << 32
 
 
-class _Named(BaseModel):
+class _Named(Frozen):
     """An array: the place of its fold, its name, type and number of items."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     fold: int
     name: str
@@ -34,10 +33,8 @@ class _Named(BaseModel):
     items: Annotated[int, Field(ge=0, lt=_MOST_ITEMS)]
 
 
-class _Head(BaseModel):
+class _Head(Frozen):
     """The queries, and the arrays in the order of their bytes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     queries: str
     arrays: tuple[_Named, ...]

@@ -16,6 +16,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.rare
 @pytest.mark.timeout(600)
 def test_the_commands_of_the_readme_run_on_a_cluster(cli: ClusterLine) -> None:
     """Label, image, Secret and database are there: the fixtures make them from the same files."""

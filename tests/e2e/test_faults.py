@@ -10,6 +10,7 @@ AGAIN = (
 )
 
 
+@pytest.mark.rare
 @pytest.mark.timeout(400, func_only=True)
 def test_a_database_pod_is_deleted_and_comes_back_with_every_row(cli: ClusterLine) -> None:
     done = cli.run(

@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.harness import NULL, ClusterLine, Kubernetes
 
 POSTGRES = "--target=postgresql"
-LOAD = ("--workers=2", "--runs=1", "--batch=100", "--rate=2000", "--duration=60s")
+LOAD = ("--workers=2", "--runs=1", "--batch=100", "--rate=2000", "--duration=45s")
 """Long enough for a kubelet to read every pod twice in it."""
 
 

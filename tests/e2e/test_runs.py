@@ -101,6 +101,7 @@ def test_prefill_comes_before_the_clock(cli: ClusterLine) -> None:
     assert cli.namespace.sql("SELECT count(*) FROM events") == "5000"
 
 
+@pytest.mark.rare
 def test_pods_send_in_stages_and_then_beside_queries(cli: ClusterLine) -> None:
     done = cli.insert(POSTGRES, "--stages=1:2s,2:2s", "--batch=100")
     assert done.code == 0, done.err
@@ -124,6 +125,7 @@ def test_pods_send_in_stages_and_then_beside_queries(cli: ClusterLine) -> None:
     assert {row["verdict"] for row in rows.values()} == {"verified"}
 
 
+@pytest.mark.rare
 def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     (cli.folder / "setup.sql").write_text("CREATE INDEX warm ON events0 (temperature);\n")
     setup = f"--setup={cli.folder / 'setup.sql'}"
@@ -149,6 +151,7 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     assert verdicts(cli.results()[-1]) == ["verified"]
 
 
+@pytest.mark.rare
 def test_a_ramp_lets_pods_in_until_answers_take_too_long(cli: ClusterLine) -> None:
     """Answers come one at a time, each 0.2 s after the one before."""
     config = yaml.safe_load((ROOT / "config.yaml").read_text())

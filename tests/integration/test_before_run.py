@@ -104,6 +104,7 @@ def planned(cli: CommandLine) -> CommandLine:
     return cli
 
 
+@pytest.mark.rare
 def test_a_plan_has_commands_of_its_own_and_the_user_adds_one(planned: CommandLine) -> None:
     def ran(*more: str) -> list[str]:
         done = planned.run("run", "plan.yaml", f"--output={planned.output}", *more)

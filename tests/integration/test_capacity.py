@@ -93,7 +93,10 @@ def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: Command
     assert json.loads(file.read_text()) == found
 
 
-@pytest.mark.parametrize("beside", [(), ("--insert-workers=1", "--insert-rate=500")])
+@pytest.mark.parametrize(
+    "beside",
+    [(), pytest.param(("--insert-workers=1", "--insert-rate=500"), marks=pytest.mark.rare)],
+)
 def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
     slow: CommandLine, beside: tuple[str, ...]
 ) -> None:
@@ -125,6 +128,7 @@ queries:
 """
 
 
+@pytest.mark.rare
 def test_the_capacity_for_queries_of_your_own_over_several_connections(cli: CommandLine) -> None:
     (cli.folder / "own.yaml").write_text(OWN)
     target = ("--target=sqlite", "--workers=1")

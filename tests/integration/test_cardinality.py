@@ -49,6 +49,7 @@ def test_a_file_of_records_has_the_same_rows(cli: CommandLine, workload: str) ->
     assert (sent["rows"], sent["dataset"]["params"]) == (drawn["rows"], drawn["dataset"]["params"])
 
 
+@pytest.mark.rare
 def test_a_part_of_a_fleet_is_chosen_by_its_first_host_and_its_series(cli: CommandLine) -> None:
     part = ("--workload=devops", "--cardinality=30", "--scale-offset=70", START)
     words = (*part, "--end=2026-01-01T01:00:00Z", "--workers=2", "--batch=100")

@@ -139,6 +139,7 @@ def test_tags_are_updated_also_of_rows_that_come_meanwhile_and_later(lite: Comma
     assert "use one after the other" in refused.err
 
 
+@pytest.mark.rare
 def test_another_machine_knows_the_changes_from_the_mark_in_the_database(
     lite: CommandLine,
 ) -> None:
@@ -178,6 +179,7 @@ def test_rows_that_a_database_did_not_delete_or_correct_are_found(lite: CommandL
     assert corrected.code == 3, corrected.err
 
 
+@pytest.mark.rare
 def test_after_a_change_that_failed_or_was_killed_the_rows_are_of_no_use(
     lite: CommandLine, eventually
 ) -> None:

@@ -41,7 +41,7 @@ def set_clock(cli: CommandLine) -> Callable[[int], None]:
     return set_clock
 
 
-@pytest.mark.parametrize("step_s", [-7200, 7200])
+@pytest.mark.parametrize("step_s", [-7200, pytest.param(7200, marks=pytest.mark.rare)])
 def test_a_step_of_the_clock_changes_no_figure(
     cli: CommandLine,
     set_clock: Callable[[int], None],

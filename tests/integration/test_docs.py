@@ -33,6 +33,8 @@ _COMMAND = re.compile(rf"^\$? *(python|make|iotbench|pip|pytest|{'|'.join(TOOLS)
 _VARIABLE = re.compile(r"^export (\w+)=.*\n", re.MULTILINE)
 """How a page sets what the reader must fill in; the test fills it in."""
 _WITHIN_S = 240
+_LONG = ("docs/method.md", "docs/plans.md")
+"""Their commands take a minute: they run in `make test-all`."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,14 @@ def run(checkout: Path, script: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if RUNNABLE[page]])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.rare] if page in _LONG else [])
+        for page in PAGES
+        if RUNNABLE[page]
+    ],
+)
 def test_the_commands_of_a_page_run_as_they_are_printed(checkout, page):
     printed = [run(checkout, block.text) for block in RUNNABLE[page]]
 

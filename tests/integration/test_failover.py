@@ -16,7 +16,9 @@ pytestmark = pytest.mark.server("postgres")
 STEADY = (*TARGET, "--workers=2", "--runs=1", "--batch=20", "--rate=2000", "--duration=10s")
 
 
-@pytest.mark.parametrize("replica", ["asynchronous", "synchronous"])
+@pytest.mark.parametrize(
+    "replica", ["asynchronous", pytest.param("synchronous", marks=pytest.mark.rare)]
+)
 def test_what_a_replica_did_not_receive_is_lost_in_a_failover(
     cli: CommandLine, replica: str, eventually: Callable[[Callable[[], Any]], Any]
 ) -> None:

@@ -82,7 +82,7 @@ def test_a_killed_database_is_started_again_and_what_it_lost_is_counted(
 
 
 @pytest.mark.skipif(bool(power.problem()), reason=power.problem())
-@pytest.mark.parametrize("fsync", ["on", "off"])
+@pytest.mark.parametrize("fsync", [pytest.param("on", marks=pytest.mark.rare), "off"])
 def test_a_power_cut_takes_what_was_not_synced(
     cli: CommandLine, fsync: str, eventually: Wait
 ) -> None:
@@ -179,6 +179,7 @@ def _is_stopped(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.mark.rare
 def test_a_command_that_does_not_start_it_fails_the_run(pg: CommandLine) -> None:
     done = pg.run(
         "insert", *STEADY, "--fault=restart-database", "--at=1s",
@@ -216,6 +217,7 @@ def test_what_cannot_fail_is_refused_before_anything_starts(
     assert pg.results() == []
 
 
+@pytest.mark.rare
 def test_a_result_does_not_repeat_the_command_that_restarts(pg: CommandLine) -> None:
     inserted = pg.run(
         "insert", *STEADY, "--fault=restart-database", "--at=1s", "--restart-with=true",
@@ -228,6 +230,7 @@ def test_a_result_does_not_repeat_the_command_that_restarts(pg: CommandLine) -> 
     assert "a command started its database again, which is not simply repeated" in done.err
 
 
+@pytest.mark.rare
 def test_a_plan_repeats_faults(pg: CommandLine) -> None:
     (pg.folder / "plan.yaml").write_text(
         "name: faults\ntargets: [postgresql]\nrepeats: 2\nsettings:\n"
@@ -252,7 +255,7 @@ def config_of(pg: CommandLine) -> Path:
     return path
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.rare)])
 def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, workers: int) -> None:
     done = pg.run(
         "insert", *STEADY, f"--workers={workers}", "--fault=cut-network", "--at=2s", "--for=1500ms"
@@ -271,7 +274,7 @@ def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, worke
     assert pg.leftovers() == []
 
 
-@pytest.mark.parametrize("connections", [1, 4])
+@pytest.mark.parametrize("connections", [1, pytest.param(4, marks=pytest.mark.rare)])
 def test_killed_workers_go_on_and_keep_what_was_acknowledged(
     pg: CommandLine, server: Postgres, server_database: str, connections: int
 ) -> None:
@@ -344,6 +347,7 @@ def test_the_disk_of_this_program_is_not_filled(pg: CommandLine) -> None:
     assert pg.results() == []
 
 
+@pytest.mark.rare
 def test_queries_see_what_killed_workers_left(cli: CommandLine) -> None:
     """Of an embedded database too, whose file the killed process was writing."""
     filled = cli.run("insert", "--target=sqlite", "--workers=1", "--runs=1", "--num-inserts=2k")
@@ -360,7 +364,7 @@ def test_queries_see_what_killed_workers_left(cli: CommandLine) -> None:
     assert cli.leftovers() == []
 
 
-@pytest.mark.parametrize("connections", [1, 3])
+@pytest.mark.parametrize("connections", [1, pytest.param(3, marks=pytest.mark.rare)])
 def test_queries_beside_inserts_go_on_after_a_fault(
     cli: CommandLine, own: Postgres, connections: int
 ) -> None:

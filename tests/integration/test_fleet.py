@@ -62,6 +62,7 @@ def test_any_number_of_workers_stores_the_same_rows(
     assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
 
 
+@pytest.mark.rare
 def test_the_documents_queries_are_asked_with_random_hosts_and_times(cli: CommandLine) -> None:
     day = ("--workload=devops", "--scale=9", "--start=2026-01-01", "--end=2026-01-02T01:00:00Z")
     done = cli.run("insert", *SQLITE, *day, "--interval=60s", "--workers=2", "--batch=1000")

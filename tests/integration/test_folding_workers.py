@@ -163,6 +163,7 @@ def test_the_truth_is_that_of_all_rows_whatever_becomes_of_a_worker(how: signal.
     assert holds(outcome.verdict)
 
 
+@pytest.mark.rare
 def test_the_answers_to_queries_are_judged_though_a_worker_is_lost() -> None:
     given = query_spec(10 * MANY)
     outcome = Run(given, lambda _: worker(0).kill()).outcome()

@@ -96,6 +96,7 @@ def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
     assert result["runs"][0]["metrics"]["rows"] == 600_000
 
 
+@pytest.mark.rare
 def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually: Wait) -> None:
     assert (
         cli.run(
@@ -181,6 +182,7 @@ def test_on_a_server_too_the_tables_are_not_created_again(
     assert run["metrics"]["rows"] > 10_000
 
 
+@pytest.mark.rare
 def test_a_timeout_counts_from_the_first_collector(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100",
                         "--num-inserts=50000000", "--timeout=12")  # fmt: skip

@@ -114,6 +114,7 @@ def test_random_windows_are_in_the_time_that_is_stored(lite: CommandLine) -> Non
     assert "1767245600000" in statement
 
 
+@pytest.mark.rare
 def test_the_start_is_left_out_and_each_run_continues_the_one_before(lite: CommandLine) -> None:
     filled(lite, "--workers=1", "--num-inserts=3000")
     done = lite.run(

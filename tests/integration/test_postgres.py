@@ -67,7 +67,7 @@ def test_every_mode_and_key_is_verified_row_by_row(
     assert "fsync=on" in outcome["server"]["durability"]
 
 
-@pytest.mark.parametrize("client", ["driver", "driver-copy"])
+@pytest.mark.parametrize("client", [pytest.param("driver", marks=pytest.mark.rare), "driver-copy"])
 def test_the_vendors_driver_sends_the_same_rows_and_compare_says_so(
     pg: CommandLine, client: str
 ) -> None:
@@ -233,6 +233,7 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
     assert cli.leftovers() == []
 
 
+@pytest.mark.rare
 def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
     cli: CommandLine, eventually: Wait
 ) -> None:
@@ -271,6 +272,7 @@ def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
     assert metrics["rows_per_s"] < metrics["rows"] / 15  # the time without a server counts
 
 
+@pytest.mark.rare
 def test_the_server_is_restarted_before_each_run(cli: CommandLine, eventually: Wait) -> None:
     with Postgres() as server, server.database() as database:
         reaching(cli, server, database)

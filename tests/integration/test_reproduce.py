@@ -93,6 +93,7 @@ settings:
 """
 
 
+@pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_the_modes_of_postgresql_stand_beside_the_documents(
     folder: CommandLine, server: Postgres, server_database: str
@@ -334,6 +335,7 @@ settings:
 """
 
 
+@pytest.mark.rare
 def test_a_search_for_shards_is_verified_and_goes_on_as_well(folder: CommandLine) -> None:
     (folder.folder / "plan.yaml").write_text(SEARCH)
     done = folder.finish(start(folder), within_s=120)

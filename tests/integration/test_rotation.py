@@ -102,6 +102,7 @@ def test_connections_that_are_lost_are_opened_with_the_new_password(
     assert "no known outcome" in done.out or done.code == 0
 
 
+@pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_without_its_file_a_rotated_password_ends_the_run_and_the_cause_is_named(
     cli: CommandLine, user: User, eventually: Callable[[Callable[[], Any]], Any]

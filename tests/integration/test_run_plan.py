@@ -40,6 +40,7 @@ def arguments(cli: CommandLine, *more: str) -> list[str]:
     return ["plan.yaml", f"--output={cli.output}", *more]
 
 
+@pytest.mark.rare
 def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(planned: CommandLine) -> None:
     process = planned.start("run", *arguments(planned))
     time.sleep(random.uniform(3, 10))

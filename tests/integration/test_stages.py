@@ -110,6 +110,7 @@ def test_what_stores_nothing_has_stages_too(cli: CommandLine) -> None:
     assert sum(row["rows"] for row in shown) == run["metrics"]["rows"]
 
 
+@pytest.mark.rare
 def test_each_query_is_asked_in_every_stage_after_all_first_runs(cli: CommandLine) -> None:
     assert cli.run("insert", *SQLITE, "--workers=2", "--runs=1", "--num-inserts=500").code == 0
     done = cli.run(

@@ -101,6 +101,7 @@ def test_what_stores_nothing_cannot_be_verified(cli: CommandLine) -> None:
     assert "null stores nothing to verify" in done.err
 
 
+@pytest.mark.rare
 def test_a_file_is_verified_too(cli: CommandLine) -> None:
     rows = "".join(f"2026-11-22T00:00:{i:02d},{i}\n" for i in range(60))
     (cli.folder / "readings.csv").write_text("time,value\n" + rows)

@@ -65,6 +65,7 @@ def test_a_warm_up_ends_once_the_rate_is_steady(cli: CommandLine) -> None:
     assert "s until the rate was steady: " in cli.run("show", "last").out
 
 
+@pytest.mark.rare
 def test_a_warm_up_that_cannot_be_measured_is_refused_or_named(cli: CommandLine) -> None:
     wrong = cli.run("insert", *SQLITE, "--warmup=10s")
     assert wrong.code == 2

@@ -55,6 +55,7 @@ def test_a_kill_in_verify_accuses_no_database(cli: CommandLine, eventually: Wait
     assert cli.run("query", *SQLITE).code == 0
 
 
+@pytest.mark.rare
 def test_a_kill_in_mid_insert_is_reported(cli: CommandLine, eventually: Wait) -> None:
     killed_in("insert", cli, eventually, "--num-inserts=2000000")
     (path,) = cli.output.glob("*-insert-*.json")

@@ -20,7 +20,7 @@ RELATIONAL, TIME_SERIES, DOCUMENTS = (
     {"timescaledb", "influxdb", "questdb"},
     {"mongodb", "elasticsearch"},
 )
-OFTEN = {("postgresql", name) for name in ("iot", "devops", "homes", "light", "metaquery")}
+OFTEN = {("postgresql", name) for name in ("iot", "devops", "light", "metaquery")}
 """They run in `make test`; the others in `make test-all`."""
 
 

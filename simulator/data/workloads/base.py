@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from simulator.data.block import Array, ColumnData, Rows
 from simulator.data.digits import joined
 from simulator.data.query import Query, Selection
@@ -20,6 +18,7 @@ from simulator.data.query_type import QueryType, always
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey, Table
 from simulator.data.walks import Precision
+from simulator.frozen import Frozen
 
 
 class Written(StrEnum):
@@ -34,13 +33,11 @@ DurationMs = Annotated[int, Written.DURATION]
 EndMs = Annotated[int, Written.END]
 
 
-class Params(BaseModel):
+class Params(Frozen):
     """A workload's parameters: part of the dataset's manifest, and options of `insert`.
 
     A parameter is an integer, a number or a StrEnum; its description is the help text.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Workload(ABC):

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.mixer import below, draw, fractions, key_of
@@ -33,6 +32,7 @@ from simulator.data.schema import (
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.shared.field_queries import ASKED_FIELDS, field_queries
+from simulator.frozen import Frozen
 
 MOST_VALUES = 1 << 16
 """Different values of a column that are drawn from a list of them."""
@@ -45,10 +45,8 @@ _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
 Listed: TypeAlias = str | int | float
 
 
-class Drawn(BaseModel):
+class Drawn(Frozen):
     """A column, and how its values are drawn."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     type: Type
@@ -73,10 +71,8 @@ class Drawn(BaseModel):
     """The share of rows in which it is NULL."""
 
 
-class DeclaredTable(BaseModel):
+class DeclaredTable(Frozen):
     """A table of a number of series."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     time: str

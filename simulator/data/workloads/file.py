@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
@@ -31,6 +30,7 @@ from simulator.data.schema import (
 from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.shared.field_queries import ASKED_FIELDS, field_queries
 from simulator.errors import counted
+from simulator.frozen import Frozen
 
 _COUNTED_ROWS = 1 << 20
 """NULLs are counted in portions of so many rows."""
@@ -73,10 +73,8 @@ def content_path(folder: Path, column: int, content: Content) -> Path:
     return folder / f"{column}.{content}"
 
 
-class FileColumn(BaseModel):
+class FileColumn(Frozen):
     """A column of the file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     type: Type
@@ -89,10 +87,8 @@ class FileColumn(BaseModel):
     """Whether it is a number whose sum fits into its type, so that databases can return it."""
 
 
-class BadCells(BaseModel):
+class BadCells(Frozen):
     """Cells of one column that do not have its type, or rows with a wrong number of cells."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     column: str
     """Empty for rows with a wrong number of cells."""

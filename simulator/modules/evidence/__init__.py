@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from simulator.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 STAND_IN = "stand-in"
@@ -30,10 +30,8 @@ class Reached(StrEnum):
     ADDRESS = "by its address"
 
 
-class Record(BaseModel):
+class Record(Frozen):
     """One target of the contract suite whose cases have all passed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     target: str
     """The target's name in tests/contract/targets.py."""
@@ -55,10 +53,8 @@ class Record(BaseModel):
         return "; ".join(filter(None, (reached, self.note)))
 
 
-class Evidence(BaseModel):
+class Evidence(Frozen):
     """All records of one module."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     module: str
     records: tuple[Record, ...] = ()

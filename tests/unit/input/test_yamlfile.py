@@ -58,6 +58,8 @@ def problem_of(file, content):
         (BOMB, "more than 50,000 keys and values, aliases included"),
         (MERGES, "more than 50,000 keys and values, aliases included"),
         ("a: 1\nb: \0", "line 2: a character that YAML does not allow (#x0000)"),
+        ("\u00e9: 1\n\u00e9: \a", "line 2: a character that YAML does not allow (#x0007)"),
+        ("a: [1, 2", "is not YAML: line 1: "),
         (b"a: 1\nb: \xff", "line 2: is not valid UTF-8"),
         ("a: " + "x" * MAX_BYTES, "is larger than 1 MiB"),
     ],
