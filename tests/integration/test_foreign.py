@@ -84,7 +84,6 @@ def test_a_reproduction_is_refused_and_leaves_everything_as_it_was(shared: Comma
     assert dump(shared) == before
 
 
-@pytest.mark.rare
 def test_other_names_are_measured_queried_and_verified(shared: CommandLine) -> None:
     prefix = "--table-prefix=bench_"
     assert shared.run(*COMMANDS["several"], prefix).code == 0

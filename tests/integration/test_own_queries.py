@@ -354,7 +354,6 @@ def test_an_answer_that_has_other_columns_ends_the_run(cli: CommandLine) -> None
     assert rows == 2000
 
 
-@pytest.mark.rare
 def test_own_queries_are_asked_while_rows_arrive(cli: CommandLine) -> None:
     targets(cli)
     inserted(cli, "lite")

@@ -335,7 +335,6 @@ settings:
 """
 
 
-@pytest.mark.rare
 def test_a_search_for_shards_is_verified_and_goes_on_as_well(folder: CommandLine) -> None:
     (folder.folder / "plan.yaml").write_text(SEARCH)
     done = folder.finish(start(folder), within_s=120)
