@@ -228,6 +228,10 @@ class Session(Login, Waits, Explaining, Changing):
     def send(self, payload: Payload) -> None:
         """Send one payload; return once it is acknowledged. Raises the driver's own errors."""
 
+    def gave_up(self, error: Exception) -> bool:
+        """Whether the server ended a query of `run` only because it took too long."""
+        return False
+
     @property
     def in_flight(self) -> int:
         """How many payloads may be in flight at once; more than 1 requires `begin`."""

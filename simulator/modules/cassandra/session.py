@@ -13,6 +13,9 @@ from cassandra import (
     AuthenticationFailed,
     ConsistencyLevel,
     FunctionFailure,
+    OperationTimedOut,
+    ReadFailure,
+    ReadTimeout,
     RequestValidationException,
     Unavailable,
 )
@@ -263,6 +266,10 @@ class CassandraSession(PlannedSession):
                     raise error
 
     # --- reading
+
+    def gave_up(self, error: Exception) -> bool:
+        """A node aggregates a range of tokens as long as it may take to read a page."""
+        return isinstance(error, ReadTimeout | ReadFailure | OperationTimedOut)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement, range by range if it is a scan, and fetch every row."""

@@ -90,8 +90,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             "The server counts no rows in its answers: dropped rows are found after the insert.",
             "The size on disk is that of the whole server.",
             "The server must neither deduplicate nor use less than 64 bits of precision.",
-            "Clusters are not supported: vminsert acknowledges rows that no vmstorage has yet, and no "
-            "request waits until they are stored.",
+            "Clusters are not supported: vminsert acknowledges rows that no vmstorage has yet.",
         ),
     )
     options_model: ClassVar[type[Options]] = VictoriaMetricsOptions

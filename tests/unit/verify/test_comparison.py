@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -16,7 +17,7 @@ from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import counted
 from simulator.modules.base import BATCH, Unsupported
-from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify import comparison
 from simulator.verify.comparison import verify
@@ -450,6 +451,95 @@ def test_distinct_keys_of_many_rows_are_counted_where_no_field_is_summed(stored,
 
     assert verdict.status is Status.VERIFIED
     assert DISTINCT in {check.name for check in verdict.checks}
+
+
+# --- a server that gives up
+
+
+class _TooLongError(Exception):
+    """What a server answers that gives up."""
+
+
+@dataclass
+class Impatient:
+    """Gives up on statements about more rows than `most_rows`."""
+
+    most_rows: int
+    asked: list[int] = field(default_factory=list)
+    """Rows of each statement."""
+
+    @property
+    def answered(self):
+        return [rows for rows in self.asked if rows <= self.most_rows]
+
+    def run(self, session, statement):
+        source = statement.text.partition(" FROM ")[2]
+        ((rows,),) = session.connection.execute(f"SELECT count(*) FROM {source}")
+        self.asked.append(rows)
+        if rows > self.most_rows:
+            raise _TooLongError("no answer within 10 s")
+        return session.connection.execute(statement.text).fetchall()
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    server = Impatient(100)
+
+    def run(session, statement):
+        return server.run(session, statement)
+
+    monkeypatch.setattr(SqliteSession, "run", run)
+    monkeypatch.setattr(SqliteSession, "gave_up", lambda _, e: isinstance(e, _TooLongError))
+    return server
+
+
+def test_statistics_that_take_a_server_too_long_are_asked_for_in_parts(stored, impatient):
+    verdict = stored.verify(VerifyMode.COUNTS)
+
+    assert verdict.status is Status.VERIFIED
+    assert sum(impatient.answered) == ROWS
+    assert len(impatient.answered) > ROWS / 100
+    (reason,) = verdict.not_compared
+    assert reason == f"{DISTINCT}: takes the server too long: no answer within 10 s"
+
+
+@pytest.mark.parametrize(
+    ("change", "seen_in"),
+    [
+        (f"DELETE FROM events WHERE {FIRST}", "events: count"),
+        (f"UPDATE events SET temperature = 99 WHERE {FIRST}", "events: max_temperature"),
+        (f"UPDATE events SET timestamp = 5 WHERE {FIRST}", "events: min_timestamp"),
+        (f"UPDATE events SET timestamp = 9e15 WHERE {FIRST}", "events: max_timestamp"),
+        (f"INSERT INTO events SELECT * FROM events WHERE {FIRST}", "events: sum_temperature"),
+    ],
+)
+def test_what_is_wrong_is_found_in_parts_too(stored, impatient, change, seen_in):
+    verdict = stored.tamper(change).verify(VerifyMode.COUNTS)
+
+    assert verdict.status is Status.MISMATCH
+    assert seen_in in wrong(verdict)
+    assert len(impatient.answered) > 1
+
+
+def test_rows_are_counted_in_parts_too(stored, impatient):
+    assert stored.verify(VerifyMode.ROWS).status is Status.VERIFIED
+    assert sum(impatient.answered) == ROWS
+
+
+def test_a_server_that_gives_up_on_everything_is_not_asked_for_ever(stored, impatient):
+    impatient.most_rows = -1
+    with pytest.raises(_TooLongError):
+        stored.verify(VerifyMode.COUNTS)
+
+    assert len(impatient.asked) == 5
+
+
+def test_after_another_error_no_part_is_asked_for(stored, impatient, monkeypatch):
+    monkeypatch.setattr(SqliteSession, "gave_up", lambda *_: False)
+    with pytest.raises(_TooLongError):
+        stored.verify(VerifyMode.COUNTS)
+
+    assert impatient.asked == [ROWS]
 
 
 def check(ok, name="n"):
