@@ -7,11 +7,14 @@ import json
 import os
 import re
 import signal
+import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import psycopg2
 import pytest
 from bson import Int64, ObjectId
 from bson.codec_options import CodecOptions, DatetimeConversion
@@ -29,6 +32,7 @@ from pymongo.errors import (
 )
 
 from simulator.data.block import Block, Coded, Values
+from simulator.data.dataset import DatasetReader
 from simulator.data.own_query import Instant, TextQuery
 from simulator.data.query import (
     Aggregate,
@@ -49,8 +53,10 @@ from simulator.modules.mongodb import session as mongodb_session
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions, durability, members
 from simulator.modules.mongodb.query import Format
 from simulator.modules.mongodb.session import commands
-from tests.contract.harness import Wideset, ask, count, refusal
+from tests.contract.harness import Wideset, ask, count, created, refusal
+from tests.contract.targets import STORING
 from tests.servers import free_port
+from tests.servers.ferretdb import ADMIN
 
 pytestmark = pytest.mark.server("ferretdb")
 
@@ -483,6 +489,56 @@ def test_a_batch_larger_than_a_command_is_sent_in_several(mongodb, monkeypatch):
         session.send(payload)
         found = ask(session, mongodb.render(RowsQuery(wide.tables[0])))
         assert found == wide.answer(RowsQuery(wide.tables[0]))
+
+
+def test_a_batch_of_more_documents_than_a_command_takes(mongodb, monkeypatch):
+    """More than FerretDB takes is sent in two commands; one command of so many is refused."""
+    rows = mongodb_session.COMMAND_ROWS + 1
+    dataset = created(STORING["mongodb"], mongodb, rows, rows)
+    reader = DatasetReader(dataset)
+    ((block,),) = reader.blocks(dataset.ranges, rows)
+    with mongodb.connect() as session:
+        for payload in session.encode(block, BATCH, rows):
+            session.send(payload)
+        assert count(mongodb, session, reader.tables[0]) == rows
+        monkeypatch.setattr(mongodb_session, "COMMAND_ROWS", rows)
+        (payload,) = session.encode(block, BATCH, rows)
+        with pytest.raises(OperationFailure, match="Write batch size") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert count(mongodb, session, reader.tables[0]) == rows
+
+
+def test_a_collection_that_the_server_vacuums_is_compacted_later(server, server_database, mongodb):
+    wide = Wideset(PrimaryKey.DB)
+    mongodb.create(wide.tables, 10)
+    name = wide.tables[0].names[0]
+    begun = threading.Event()
+
+    def hold() -> None:
+        """Hold the lock that PostgreSQL's own vacuum takes."""
+        reach = f"host=127.0.0.1 port={server.port('postgres')} dbname=postgres user={ADMIN}"
+        with closing(psycopg2.connect(reach, password=server.password)) as connection:
+            cursor = connection.cursor()
+            cursor.execute(
+                "SELECT collection_id FROM documentdb_api_catalog.collections"
+                " WHERE (database_name, collection_name) = (%s, %s)", (server_database, name)
+            )  # fmt: skip
+            ((number,),) = cursor.fetchall()
+            cursor.execute(
+                f"LOCK TABLE documentdb_data.documents_{number} IN SHARE UPDATE EXCLUSIVE MODE"
+            )
+            begun.set()
+            time.sleep(1.5)
+
+    holding = threading.Thread(target=hold)
+    holding.start()
+    assert begun.wait(10)
+    with mongodb.connect() as session, pytest.raises(OperationFailure, match="in progress"):
+        session.database.command("compact", name, force=True)
+    mongodb.compact(wide.tables)
+    assert not holding.is_alive()
+    holding.join()
 
 
 def test_a_partly_stored_batch_is_not_sent_again(mongodb, monkeypatch):

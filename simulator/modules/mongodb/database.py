@@ -342,7 +342,7 @@ class Mongodb(Database["MongodbSession"]):
         with self.administration() as session:
             if "ferretdb" in session.database.command("buildInfo"):
                 for name in names_of(tables):
-                    session.database.command("compact", name, force=True)
+                    session.vacuum(name)
             else:
                 _if_permitted(session, "fsync")
 

@@ -3,6 +3,7 @@
 This file imports the driver; database.py imports it on connecting.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -43,8 +44,11 @@ from simulator.modules.shared.driver import DriverBatch
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """The most bytes of documents that the driver accepts in one command."""
-COMMAND_ROWS = 100_000
-"""A server's maxWriteBatchSize: the most documents that it accepts in one command."""
+COMMAND_ROWS = 25_000
+"""The most documents that FerretDB accepts in one command; MongoDB accepts 100,000."""
+_BUSY = "another operation is in progress"
+_BUSY_POLL_S = 0.5
+_BUSY_MOST_S = 1800.0
 
 _PORTION_ROWS = 1000
 """How many documents `run` reads before it makes rows of them."""
@@ -56,9 +60,9 @@ _JSON = json_util.JSONOptions(datetime_conversion=DatetimeConversion.DATETIME_AU
 _NOT_PRIMARY = frozenset({10058, 10107, 13435, 13436})  # refused before anything was done
 _TRY_AGAIN = frozenset({24, 46, 112, 462})  # lock timeout, lock busy, write conflict, overloaded
 _FATAL = frozenset(
-    {2, 9, 13, 14, 17, 18, 20, 22, 26, 59, 72, 73, 115, 121, 10334, 11000, 11001, 14031, 17280}
+    {2, 9, 13, 14, 16, 17, 18, 20, 22, 26, 59, 72, 73, 115, 121, 10334, 11000, 11001, 14031, 17280}
 )
-"""Invalid values, missing permissions, failed validation, duplicate keys, no disk space."""
+"""Invalid values and lengths, missing permissions, failed validation, duplicate keys, no disk space."""
 _FERRETDB_WITHOUT_STORAGE = "failed to connect to `user="
 """FerretDB has no connection to PostgreSQL, so it cannot have stored anything."""
 
@@ -200,6 +204,19 @@ class MongodbSession(Session):
         concern = WriteConcern(**self._write["writeConcern"])
         for name in table.names:
             self.database.get_collection(name, write_concern=concern).delete_many(before)
+
+    def vacuum(self, name: str) -> None:
+        """Have FerretDB compact a collection, once its own vacuum does not hold it any more."""
+        until_s = time.monotonic() + _BUSY_MOST_S
+        while True:
+            try:
+                self.database.command("compact", name, force=True)
+            except OperationFailure as error:
+                if _BUSY not in str(error) or time.monotonic() > until_s:
+                    raise
+                time.sleep(_BUSY_POLL_S)
+            else:
+                return
 
     def _insert_many(self, batch: DriverBatch) -> None:
         """Have the driver insert documents, in as many commands as it needs."""
