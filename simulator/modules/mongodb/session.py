@@ -62,7 +62,7 @@ _TRY_AGAIN = frozenset({24, 46, 112, 462})  # lock timeout, lock busy, write con
 _FATAL = frozenset(
     {2, 9, 13, 14, 16, 17, 18, 20, 22, 26, 59, 72, 73, 115, 121, 10334, 11000, 11001, 14031, 17280}
 )
-"""Invalid values and lengths, missing permissions, failed validation, duplicate keys, no disk space."""
+"""Invalid values and lengths, no permission, failed validation, duplicate keys, no disk space."""
 _FERRETDB_WITHOUT_STORAGE = "failed to connect to `user="
 """FerretDB has no connection to PostgreSQL, so it cannot have stored anything."""
 
