@@ -494,7 +494,7 @@ def test_a_batch_larger_than_a_command_is_sent_in_several(mongodb, monkeypatch):
 def test_a_batch_of_more_documents_than_a_command_takes(mongodb, monkeypatch):
     """More than FerretDB takes is sent in two commands; one command of so many is refused."""
     rows = mongodb_session.COMMAND_ROWS + 1
-    dataset = created(STORING["ferretdb"], mongodb, rows, rows)
+    dataset = created(STORING["mongodb-flat"], mongodb, rows, rows)
     reader = DatasetReader(dataset)
     ((block,),) = reader.blocks(dataset.ranges, rows)
     with mongodb.connect() as session:
