@@ -36,7 +36,8 @@ from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
-from simulator.verify.stored import STREAM_ROWS, Statistics, StoredRows, windows_of
+from simulator.verify.statistics import Statistics
+from simulator.verify.stored import STREAM_ROWS, StoredRows, windows_of
 
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5

@@ -1,0 +1,59 @@
+"""The statistics of stored tables, of parts of their time where a server gives up on the whole."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.query import AggregateQuery, Answer, Function, answer, outputs
+from simulator.modules.base import Database, Session
+from simulator.verify.parts import Part, whole_of
+
+_PIECES, _DEEPEST = 4, 4
+"""A part of a table whose statistics take the server too long is divided, four times at most."""
+_MERGED: dict[Function, Callable[[list[Any]], Any]] = {
+    Function.COUNT: sum,
+    Function.SUM: sum,
+    Function.MIN: min,
+    Function.MAX: max,
+}
+
+
+class Statistics:
+    """Asks for statistics of tables; for parts of one, if the server gives up on the whole."""
+
+    def __init__(self, database: Database, session: Session, dataset: Dataset) -> None:
+        self._database = database
+        self._session = session
+        self._dataset = dataset
+
+    def of(self, query: AggregateQuery) -> Answer:
+        """Return the answer about all rows of a table.
+
+        Raises the driver's error, also if the server gives up on the smallest parts.
+        """
+        reader, columns = DatasetReader(self._dataset), outputs(query)
+        whole = whole_of(self._dataset, reader, reader.place(query.table))
+        raw = self._rows(query, whole or Part(None, None, 0, 0), 0)
+        parts = answer(columns, raw)
+        merged = tuple(
+            _merged(each.function, values)
+            for each, values in zip(query.aggregates, zip(*parts.rows, strict=True), strict=True)
+        )
+        return Answer(parts.names, (merged,))
+
+    def _rows(self, query: AggregateQuery, part: Part, depth: int) -> Iterable[Sequence[Any]]:
+        statement = self._database.render(replace(query, selection=part.selection))
+        try:
+            return self._session.run(statement)
+        except Exception as error:
+            parts = part.divided(_PIECES) if depth < _DEEPEST else []
+            if len(parts) < 2 or not self._session.gave_up(error):
+                raise
+        return [row for each in parts for row in self._rows(query, each, depth + 1)]
+
+
+def _merged(function: Function, values: Iterable[Any]) -> Any:
+    """Return the value for all parts, of which some may have none."""
+    known = [value for value in values if value is not None]
+    return _MERGED[function](known) if known else None
