@@ -29,6 +29,8 @@ class Of(StrEnum):
 
 
 class _Part(Frozen):
+    """A part of the record, which may be of version 1."""
+
     @model_validator(mode="before")
     @classmethod
     def _renamed(cls, given: Any) -> Any:

@@ -32,25 +32,33 @@ class Statistics:
 
         Raises the driver's error, also if the server gives up on the smallest parts.
         """
-        reader, columns = DatasetReader(self._dataset), outputs(query)
-        whole = whole_of(self._dataset, reader, reader.place(query.table))
-        raw = self._rows(query, whole or Part(None, None, 0, 0), 0)
-        parts = answer(columns, raw)
+        parts = answer(outputs(query), self._rows(query))
         merged = tuple(
             _merged(each.function, values)
             for each, values in zip(query.aggregates, zip(*parts.rows, strict=True), strict=True)
         )
         return Answer(parts.names, (merged,))
 
-    def _rows(self, query: AggregateQuery, part: Part, depth: int) -> Iterable[Sequence[Any]]:
-        statement = self._database.render(replace(query, selection=part.selection))
+    def _rows(
+        self, query: AggregateQuery, part: Part | None = None, depth: int = 0
+    ) -> Sequence[Sequence[Any]]:
+        """Return a row for each part of a part that is answered; None: the whole table."""
+        asked = replace(query, selection=part.selection) if part else query
         try:
-            return self._session.run(statement)
+            return self._session.run(self._database.render(asked))
         except Exception as error:
-            parts = part.divided(_PIECES) if depth < _DEEPEST else []
-            if len(parts) < 2 or not self._session.gave_up(error):
+            if depth == _DEEPEST or not self._session.gave_up(error):
+                raise
+            parts = self._divided(query, part)
+            if len(parts) < 2:
                 raise
         return [row for each in parts for row in self._rows(query, each, depth + 1)]
+
+    def _divided(self, query: AggregateQuery, part: Part | None) -> list[Part]:
+        if part is None:
+            reader = DatasetReader(self._dataset)
+            part = whole_of(self._dataset, reader, reader.place(query.table))
+        return part.divided(_PIECES) if part else []
 
 
 def _merged(function: Function, values: Iterable[Any]) -> Any:

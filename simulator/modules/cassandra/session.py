@@ -13,7 +13,6 @@ from cassandra import (
     AuthenticationFailed,
     ConsistencyLevel,
     FunctionFailure,
-    OperationTimedOut,
     ReadFailure,
     ReadTimeout,
     RequestValidationException,
@@ -269,7 +268,7 @@ class CassandraSession(PlannedSession):
 
     def gave_up(self, error: Exception) -> bool:
         """A node aggregates a range of tokens as long as it may take to read a page."""
-        return isinstance(error, ReadTimeout | ReadFailure | OperationTimedOut)
+        return isinstance(error, ReadTimeout | ReadFailure)
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement, range by range if it is a scan, and fetch every row."""

@@ -47,6 +47,7 @@ COMMAND_BYTES = DOCUMENT_BYTES
 COMMAND_ROWS = 25_000
 """The most documents that FerretDB accepts in one command; MongoDB accepts 100,000."""
 _BUSY = "another operation is in progress"
+"""How FerretDB refuses to compact a collection while its own vacuum works on it."""
 _BUSY_POLL_S = 0.5
 _BUSY_MOST_S = 1800.0
 
@@ -206,7 +207,7 @@ class MongodbSession(Session):
             self.database.get_collection(name, write_concern=concern).delete_many(before)
 
     def vacuum(self, name: str) -> None:
-        """Have FerretDB compact a collection, once its own vacuum does not hold it any more."""
+        """Have FerretDB compact a collection, once its own vacuum has ended."""
         until_s = time.monotonic() + _BUSY_MOST_S
         while True:
             try:
