@@ -48,7 +48,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.base import BATCH, DRIVER, SINGLE, Failure
 from simulator.modules.mongodb import session as mongodb_session
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions, durability, members
 from simulator.modules.mongodb.query import Format
@@ -502,11 +502,13 @@ def test_a_batch_of_more_documents_than_a_command_takes(mongodb, monkeypatch):
             session.send(payload)
         assert count(mongodb, session, reader.tables[0]) == rows
         monkeypatch.setattr(mongodb_session, "COMMAND_ROWS", rows)
-        (payload,) = session.encode(block, BATCH, rows)
-        with pytest.raises(OperationFailure, match="Write batch size") as caught:
-            session.send(payload)
-        assert session.classify(caught.value) is Failure.FATAL
-        assert count(mongodb, session, reader.tables[0]) == rows
+        for mode in (BATCH, DRIVER):  # the vendor's driver cuts at MongoDB's limit
+            (payload,) = session.encode(block, mode, rows)
+            with pytest.raises(OperationFailure, match="Write batch size") as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.FATAL
+            assert "use a smaller --batch" in mongodb.explain(caught.value)
+            assert count(mongodb, session, reader.tables[0]) == rows
 
 
 def test_a_collection_that_the_server_vacuums_is_compacted_later(server, server_database, mongodb):

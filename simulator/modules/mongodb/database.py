@@ -174,6 +174,7 @@ class Mongodb(Database["MongodbSession"]):
         "and clusterMonitor to read what an acknowledgement means",
         "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": "set ca_file to the CA's "
         "certificate, or insecure=true",
+        "Write batch size": "use a smaller --batch, or --client own",
         _UNREACHABLE: "check that the server runs, and host and port in connection_string",
         "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
         "mongodb://user@host:port/, with %-escapes, and the password in its own option",
