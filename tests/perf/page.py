@@ -1,14 +1,15 @@
 """Pages of few and of many results: seconds to make, size, and seconds until they can be used.
 
-The results are those of `results/published`, under other names and with other figures: as short as
-they are, and as if each run had lasted an hour, with the resources that it used and the work of its
-server.
+The results are those of `results/published` of one workload, so that all are shown at first, under
+other names and with other figures: as short as they are, and as if each run had lasted an hour,
+with the resources that it used and the work of its server.
 """
 
 import random
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,12 +33,13 @@ _FACTOR = 0.97
 _SEEDS = 5
 _SAMPLE_S = 2.0
 _CHECKPOINT_S = 60.0
+_WORKLOAD = "iot"
 _TARGET = '#ranking-choice [name="scale"]'
 
 
 def many(count: int, *, long: bool = False) -> Sources:
     """Return as many results as wanted, of targets of that many names."""
-    found = [*_renamed(count, "*.json" if count > 2 and not long else "*-insert-*.json")]
+    found = [*_renamed(count, "2*.json" if count > 2 and not long else "*-insert-*.json")]
     if long:
         used = [Resources(server="process 7", samples=_samples(seed)) for seed in range(_SEEDS)]
         found = [(number, _lasting(each, used[number % _SEEDS])) for number, each in found]
@@ -46,7 +48,10 @@ def many(count: int, *, long: bool = False) -> Sources:
 
 def _renamed(count: int, names: str) -> Iterator[tuple[int, Result]]:
     paths = sorted((ROOT / "results/published/results").glob(names))
-    known = [result_files.read(path) for path in paths[: min(count, len(paths))]]
+    of_workload = (
+        each for each in map(result_files.read, paths) if each.dataset.workload == _WORKLOAD
+    )
+    known = [*islice(of_workload, count)]
     for number in range(count):
         found, turn = known[number % len(known)], number // len(known)
         name = f"{found.target}_{number}"
