@@ -1,6 +1,7 @@
 """The entry of collector and workers: arguments, and errors as text with an exit code."""
 
 import argparse
+import importlib
 import os
 import queue
 import signal
@@ -17,6 +18,7 @@ from typing import BinaryIO, NoReturn
 
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
+from simulator.fork_server import forked
 from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
 from simulator.modules.base import Database
@@ -26,6 +28,16 @@ from simulator.redaction import RedactedStream
 from simulator.rotation import Rotation
 from simulator.supervision import supervised
 
+_FORK_SERVER = "fork-server"
+_LOADED_BY_RUNS = (
+    "asyncio",
+    "simulator.control.collector",
+    "simulator.control.journal",
+    "simulator.load.client",
+    "simulator.load.network",
+    "simulator.load.worker",
+)
+
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -34,6 +46,7 @@ def _arguments() -> argparse.Namespace:
     roles = parser.add_subparsers(dest="role", required=True)
     collector = roles.add_parser("collector", help="prepare, start the workers, compact, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
+    roles.add_parser(_FORK_SERVER, help="start both as forks, as a socket on standard input asks")
     for role in (collector, worker):
         role.add_argument(
             "--spec", type=Path, help="the run's specification; without it, read standard input"
@@ -46,6 +59,8 @@ def _arguments() -> argparse.Namespace:
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
     arguments = parser.parse_args()
+    if arguments.role == _FORK_SERVER:
+        return arguments
     if (arguments.spec is None) != (arguments.secrets is None):
         parser.error("--spec, --secrets: give both, or neither to read standard input")
     return arguments
@@ -115,6 +130,12 @@ def _worker(process: _Process, arguments: argparse.Namespace) -> int:
         return 0 if worker.run() else 1
 
 
+def _load() -> None:
+    """Import what collectors and workers do, and what most of their runs need."""
+    for name in _LOADED_BY_RUNS:
+        importlib.import_module(name)
+
+
 def _redacted(database: Database, text: str) -> str:
     """Return a text without the credentials that the database has, or had before."""
     return database.options.redact(text)
@@ -138,6 +159,13 @@ def on_sigterm(act: Callable[[], None]) -> None:
 def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
+    if arguments.role == _FORK_SERVER:
+        _load()
+        role = forked(socket.socket(fileno=0))
+        if role is None:
+            return 0
+        sys.argv[1:] = role
+        arguments = _arguments()
     if arguments.role != "collector":
         return _play(arguments)
     if arguments.spec:

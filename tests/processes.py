@@ -1,6 +1,7 @@
-"""Living processes, found from outside by a variable of their environment."""
+"""Living processes, found from outside by a variable of their environment, and what they are."""
 
 import contextlib
+import re
 from pathlib import Path
 
 import psutil
@@ -24,3 +25,11 @@ def alive(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
+
+
+def part_of(process: psutil.Process) -> str:
+    """Return which part of a local run it is: `collector`, `worker-0`, ... or nothing of it."""
+    with contextlib.suppress(psutil.Error):
+        name = process.name()
+        return name if re.fullmatch(r"collector|worker-\d+", name) else ""
+    return ""

@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 from cli.host.interrupts import Interrupts
 from cli.host.scratch import scratch_folder
+from cli.runners.forks import Forks
 from cli.runners.processes import Processes
 from simulator.clock import OwnClock
 from simulator.host import allow_many_files
@@ -38,11 +39,15 @@ class LocalRunner:
         """Take the target's credentials, the files of some, and what excludes other runs."""
         self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
+        self._forks = Forks()
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
 
     def __enter__(self) -> Self:
-        self._lock.__enter__()
+        with ExitStack() as stack:
+            stack.enter_context(self._lock)
+            stack.enter_context(self._forks)
+            self._held = stack.pop_all()
         return self
 
     def __exit__(
@@ -51,7 +56,7 @@ class LocalRunner:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._lock.__exit__(kind, error, traceback)
+        self._held.__exit__(kind, error, traceback)
 
     def facts(self) -> dict[str, str]:
         """Return nothing: everything ran on this machine."""
@@ -75,14 +80,13 @@ class LocalRunner:
                 credential_files=self._credential_files,
             )
             clock = stack.enter_context(OwnClock())
-            processes = stack.enter_context(Processes(given, clock))
+            processes = stack.enter_context(Processes(self._forks, given, clock))
             # The socket listens before a collector runs: all start in parallel, and workers find
             # the next one if it is lost.
             listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024))
             journal = stack.enter_context(TemporaryFile())
-            fds = listener.fileno(), journal.fileno()
-            role = ["collector", f"--fd={fds[0]}", f"--journal={fds[1]}"]
-            processes.start("collector", role, keep_fds=fds)
+            files = {"--fd": listener.fileno(), "--journal": journal.fileno()}
+            processes.start("collector", ["collector"], files)
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             for index in range(len(spec.workers)):
                 role = ["worker", f"--collector={url}", f"--index={index}"]

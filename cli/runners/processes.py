@@ -1,19 +1,15 @@
 """The processes of one local run: start, events, silence, and the end in every case."""
 
-import os
 import queue
 import signal
-import subprocess
-import sys
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 
 import psutil
 
+from cli.runners.forks import Fork, Forks
 from cli.runners.pipes import Pipes
 from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.protocol.events import Event
@@ -29,9 +25,9 @@ _DRAIN_S = 1.0
 _KILL_S = 5.0
 """How long a killed process may take to end, for example while it waits for a disk."""
 _IS_STOPPED = "its process is stopped (SIGSTOP)"
-_ROOT = Path(__file__).resolve().parents[2]
 _COLLECTOR = "collector"
 _WORKER = "worker-"
+_NO_FILES: Mapping[str, int] = {}
 
 
 @dataclass
@@ -39,9 +35,9 @@ class _Running:
     """A process, and what it has written."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Fork
     role: Sequence[str]
-    keep_fds: Sequence[int]
+    files: Mapping[str, int]
     stream: EventStream = field(default_factory=EventStream)
     log: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     open_pipes: int = 2
@@ -64,7 +60,8 @@ class _Running:
 class Processes:
     """The processes of one run. Leaving the context ends them all."""
 
-    def __init__(self, given: RunInput, clock: Callable[[], float]) -> None:
+    def __init__(self, forks: Forks, given: RunInput, clock: Callable[[], float]) -> None:
+        self._forks = forks
         self._line = given.line()
         self._silence_s = given.spec.silence_s
         self._clock = clock
@@ -86,26 +83,13 @@ class Processes:
             running.process.kill()
         self._pipes.__exit__()
         for running in (*self._all.values(), *self._lost):
-            process = running.process
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_KILL_S)
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                if pipe:
-                    pipe.close()
+            running.process.wait(_KILL_S)
+            running.process.close()
 
-    def start(self, name: str, role: Sequence[str], keep_fds: Sequence[int] = ()) -> None:
+    def start(self, name: str, role: Sequence[str], files: Mapping[str, int] = _NO_FILES) -> None:
         """Start a process that reads its input from a pipe, and ends when that closes."""
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "simulator", *role],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env={**os.environ, "PYTHONPATH": _python_path()},
-            pass_fds=keep_fds,
-            start_new_session=True,  # the command line handles Ctrl-C
-        )
-        running = self._all[name] = _Running(name, process, role, keep_fds)
+        process = self._forks.start(name, role, files)
+        running = self._all[name] = _Running(name, process, role, files)
 
         def hear(line: str) -> None:
             self._heard_s = self._clock()
@@ -114,9 +98,6 @@ class Processes:
         def end() -> None:
             running.open_pipes -= 1
 
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
         self._pipes.write(process.stdin, self._line)
         take = hear if name == _COLLECTOR else running.stream.take
         self._pipes.read(process.stdout, take, end)
@@ -134,7 +115,7 @@ class Processes:
 
     def ask_to_stop(self) -> None:
         """Ask the collector to end the run and to report the progress."""
-        self._all[_COLLECTOR].process.send_signal(signal.SIGTERM)
+        self._all[_COLLECTOR].process.terminate()
 
     def lost_collector(self) -> str:
         """Return why nothing more comes from the collector, or nothing while it is well."""
@@ -163,7 +144,7 @@ class Processes:
         self._heard_s = None
         self._reported.clear()  # the next one does not know it
         self._lost.append(lost)
-        self.start(_COLLECTOR, lost.role, lost.keep_fds)
+        self.start(_COLLECTOR, lost.role, lost.files)
         other = self._all[_COLLECTOR]
         other.stream, other.log = lost.stream, lost.log
         return True
@@ -190,7 +171,6 @@ class Processes:
         self._send(self._all[_COLLECTOR], f"{name.removeprefix(_WORKER)} {what}")
 
     def _send(self, running: _Running, cause: str) -> None:
-        assert running.process.stdin
         self._pipes.write(running.process.stdin, " ".join(cause.split()).encode() + b"\n")
 
     def _look(self) -> None:
@@ -211,7 +191,7 @@ class Processes:
 
     def _exit_code(self, running: _Running) -> int | None:
         """Return the exit code of a process that has ended and whose pipes have been read."""
-        code = running.process.poll()
+        code = running.process.wait()
         if code is None:
             return None
         if running.ended_s is None:
@@ -226,9 +206,7 @@ class Processes:
         """Wait a moment for the processes to end."""
         deadline_s = self._clock() + limit_s
         for running in self._all.values():
-            try:
-                running.process.wait(max(deadline_s - self._clock(), 0.01))
-            except subprocess.TimeoutExpired:
+            if running.process.wait(max(deadline_s - self._clock(), 0.01)) is None:
                 return
 
     def last_reports(self, cause: str, limit_s: float) -> tuple[WorkerReport, ...]:
@@ -257,8 +235,3 @@ def _ended(code: int) -> str:
     if code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}"
-
-
-def _python_path() -> str:
-    before = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([str(_ROOT), *([before] if before else [])])

@@ -154,7 +154,7 @@ class Line:
 
     def left(self) -> list[str]:
         """Return processes, temporary files and locks of a command that has ended."""
-        found = [f"process {p.pid} ({processes.part_of(p) or p.name()})" for p in self.running()]
+        found = [f"process {p.pid} ({p.name()})" for p in self.running()]
         found += [f"{path.relative_to(self.folder)}" for path in self.temporary.rglob("*")]
         found += [f"{path.relative_to(self.folder)}" for path in self.output.glob(".*")]
         locks = self.state.rglob("*.lock")

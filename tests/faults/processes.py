@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.processes import living_with
+from tests.processes import living_with, part_of
 
 VARIABLE = "FAULTS_CELL"
 
@@ -17,18 +17,6 @@ VARIABLE = "FAULTS_CELL"
 def marked(mark: str) -> list[psutil.Process]:
     """Return the living processes that were started for a cell, this one's helpers included."""
     return living_with(VARIABLE, mark)
-
-
-def part_of(process: psutil.Process) -> str:
-    """Return `collector`, `worker 0`, ..., or nothing for another process."""
-    with contextlib.suppress(psutil.Error):
-        words = process.cmdline()
-        if "simulator" in words and "collector" in words:
-            return "collector"
-        for word in words:
-            if "simulator" in words and word.startswith("--index="):
-                return f"worker {word.partition('=')[2]}"
-    return ""
 
 
 def parts(mark: str) -> dict[str, psutil.Process]:
@@ -46,10 +34,11 @@ def await_part(mark: str, name: str, within_s: float) -> psutil.Process | None:
     return None
 
 
-def collector_port(worker: psutil.Process) -> int:
-    """Return the port at which a worker reaches its collector."""
-    (url,) = [word for word in worker.cmdline() if word.startswith("--collector=")]
-    return int(url.rpartition(":")[2])
+def listening_port(process: psutil.Process) -> int:
+    """Return the port at which a process listens."""
+    found = process.net_connections("tcp")
+    (port,) = {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
+    return int(port)
 
 
 def ports_of(process: psutil.Process) -> set[int]:

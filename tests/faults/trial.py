@@ -125,7 +125,7 @@ class _Trial:
     def _part(self) -> str:
         """The part of the command that is the victim."""
         victim = self.place.victim
-        return f"worker {self.cell.index}" if victim == "worker" else victim
+        return f"worker-{self.cell.index}" if victim == "worker" else victim
 
     def run(self) -> Seen:
         seen, place = self.seen, self.place
@@ -195,7 +195,7 @@ class _Trial:
             self.found = processes.await_part(self.mark, self._part, 10)  # it is soon over
         late = None
         if phase == "barrier":
-            name = f"worker {cell.workers - 1}"
+            name = f"worker-{cell.workers - 1}"
             if running.terminal.wait_for_run(cell.run, 40):
                 late = processes.await_part(self.mark, name, 10)
             processes.send([late] if late else [], signal.SIGSTOP)
@@ -271,10 +271,10 @@ class _Trial:
     def _cut(self, victims: list[psutil.Process]) -> None:
         if self.place.victim == "collector":
             assert self.network
-            worker = processes.await_part(self.mark, "worker 0", 5)
-            if worker is None:
-                raise Missed("no worker was found")
-            self.network.cut(processes.collector_port(worker))
+            collector = processes.await_part(self.mark, "collector", 5)
+            if collector is None:
+                raise Missed("no collector was found")
+            self.network.cut(processes.listening_port(collector))
             return
         assert isinstance(self.world, Served)
         if self.place.fault == "reset":

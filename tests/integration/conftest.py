@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from tests import ROOT
-from tests.processes import living_with
+from tests.processes import living_with, part_of
 
 
 def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> list[Any]:
@@ -113,10 +113,9 @@ class CommandLine:
         """The collectors and workers of this command line that are alive."""
         found = []
         for process in living_with("TMPDIR", str(self.temporary)):
-            with suppress(psutil.Error):  # it has ended meanwhile
-                words = process.cmdline()
-                if "simulator" in words and role in ("", *words):
-                    found.append(process)
+            part = part_of(process)
+            if part and role in ("", part, part.partition("-")[0]):
+                found.append(process)
         return found
 
     def kill_collectors(self, running: subprocess.Popen[str]) -> int:

@@ -21,7 +21,7 @@ Wait = Callable[[Callable[[], Any]], Any]
 def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start("insert", *LONG)
     cli.await_both_writing(eventually)
-    (victim,) = cli.processes("--index=1")
+    (victim,) = cli.processes("worker-1")
     victim.kill()
     start = time.monotonic()
     done = cli.finish(running)

@@ -22,6 +22,7 @@ from simulator.protocol.spec import Ask, Insert, QueryLoad, RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of
+from tests.processes import part_of
 
 EMPTY = """
 from simulator.data.query import Statement, outputs
@@ -133,8 +134,7 @@ def is_verify(event: Event) -> bool:
 
 def worker(index: int) -> psutil.Process:
     """Return the process of a worker."""
-    words = f"--index={index}"
-    (found,) = (child for child in children() if words in child.cmdline())
+    (found,) = (child for child in children() if part_of(child) == f"worker-{index}")
     return found
 
 

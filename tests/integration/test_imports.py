@@ -88,7 +88,7 @@ def test_nothing_is_left_of_an_import_that_is_stopped(
     writing += " AND query LIKE 'COPY bars%' AND state = 'active'"
     eventually(lambda: rows(server, server_database, writing))
     files = [path for path in cli.temporary.rglob("*") if path.stat().st_size > 1 << 20]
-    (victim,) = cli.processes("--index=0")
+    (victim,) = cli.processes("worker-0")
     victim.kill()
     done = cli.finish(running)
 

@@ -62,7 +62,7 @@ def ended(cli: CommandLine, running: subprocess.Popen[str]) -> tuple[Finished, A
     return done, result, time.monotonic() - began
 
 
-@pytest.mark.parametrize("role", combined(["collector", "--index=1"], often=[("--index=1",)]))
+@pytest.mark.parametrize("role", combined(["collector", "worker-1"], often=[("worker-1",)]))
 def test_a_process_that_stays_stopped_is_named_and_everything_ends(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
 ) -> None:
@@ -84,7 +84,7 @@ def test_processes_that_are_stopped_before_they_start_are_named(
     cli: CommandLine, eventually: Wait
 ) -> None:
     running = cli.start("insert", *LONG)
-    (victim,) = eventually(lambda: cli.processes("--index=0"))
+    (victim,) = eventually(lambda: cli.processes("worker-0"))
     victim.send_signal(signal.SIGSTOP)
     done, result, took_s = ended(cli, running)
 
@@ -93,7 +93,7 @@ def test_processes_that_are_stopped_before_they_start_are_named(
     assert took_s < SILENCE_S + 6
 
 
-@pytest.mark.parametrize("role", combined(["collector", "--index=1"], often=[("collector",)]))
+@pytest.mark.parametrize("role", combined(["collector", "worker-1"], often=[("collector",)]))
 def test_a_short_pause_of_a_process_is_survived_and_reported(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
 ) -> None:
@@ -160,7 +160,7 @@ def test_stopped_processes_end_with_a_command_line_that_is_killed(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], eventually: Wait
 ) -> None:
     running = inserting(*LONG)
-    for role in ("collector", "--index=1"):
+    for role in ("collector", "worker-1"):
         (victim,) = cli.processes(role)
         victim.send_signal(signal.SIGSTOP)
     running.kill()

@@ -306,7 +306,7 @@ def test_a_killed_worker_leaves_no_connection_behind(
     running = pg.start("insert", *LONG)
     eventually(lambda: len(pg.processes("worker")) == 2)
     time.sleep(2)
-    (victim,) = pg.processes("--index=0")
+    (victim,) = pg.processes("worker-0")
     victim.kill()
     done = pg.finish(running)
 

@@ -30,6 +30,7 @@ import psutil
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.perf.on_servers import ROOT, Line, print_table
+from tests.processes import part_of
 
 TARGETS = ("postgresql", "elasticsearch", "questdb")
 HEAD = (
@@ -105,11 +106,7 @@ def named(process: psutil.Process, main: psutil.Process) -> str:
     """Return what a process is; empty: it is not ours."""
     if process == main:
         return "command line"
-    words = process.cmdline()
-    if "collector" in words:
-        return "collector"
-    index = next((word for word in words if word.startswith("--index=")), "")
-    return f"worker {index.partition('=')[2]}" if index else ""
+    return part_of(process)
 
 
 def sample(process: psutil.Process, at_s: float) -> Sample:
