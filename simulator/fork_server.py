@@ -49,18 +49,18 @@ def forked(control: socket.socket) -> list[str] | None:
         message, given, _, _ = socket.recv_fds(control, _MOST_BYTES, _MOST_FILES)
         if not message:
             return None
-        at_exit, *files = given
         pid = _fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for own in (control, woken, waker):
                 own.close()
-            for number in (at_exit, *exits.values()):
+            for number in (given.pop(0), *exits.values()):
                 os.close(number)
-            return _become(message, files)
-        exits[pid] = at_exit
-        for number in files:
+            return _become(message, given)
+        if pid > 0:
+            exits[pid] = given.pop(0)
+        for number in given:
             os.close(number)
         control.send(str(pid).encode())
 

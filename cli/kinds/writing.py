@@ -36,6 +36,7 @@ def writing_warnings(result: Result) -> Iterator[str]:
         yield from _of_the_client(result, at, workers, metrics, keeps_rows=keeps_rows)
         yield from _of_the_runs(result, at, metrics)
         yield from _of_the_course(result, at, runs)
+        yield from _of_the_end(result, at, runs)
         yield from _of_the_sends(at, [run for run in runs if not run.outages])
     verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
     left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
@@ -75,6 +76,23 @@ def _of_the_client(
             " worker.resources.limits.cpu=..., or use larger batches"
         )
     yield from shared_cores(result, workers)
+
+
+def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+    given = result.configuration
+    if not (given.get("duration_s") or given.get("stages")) or given.get("limit"):
+        return
+    ends_s = [
+        worker.ended_s - run.outcome.released_s
+        for run in runs
+        for worker in run.outcome.workers
+        if worker.rows and worker.written is None and worker.ended_s and run.outcome.released_s
+    ]
+    if ends_s:
+        yield (
+            f"{at}: a worker had written all its rows after {min(ends_s):.2g} s, before its time"
+            " was over; use a workload with more rows, or leave the time out"
+        )
 
 
 def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:

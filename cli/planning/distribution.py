@@ -8,6 +8,8 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, distributed, lane_range, share
 from simulator.protocol.spec import Insert
 
+YEAR_10000_MS = 253_402_300_800_000
+
 
 class Split(StrEnum):
     """How the rows of tables that have an end are distributed to the workers (`--split`)."""
@@ -64,6 +66,14 @@ def _lanes(before: Dataset, load: Load) -> tuple[Insert, ...]:
         filling = (lane_range(lane, start, filled),) if filled else ()
         plans.append(Insert(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
     return tuple(plans)
+
+
+def lane_rows_left(reader: DatasetReader, before: Dataset) -> int:
+    """Return how many rows every lane, which has no end, has after those that are stored.
+
+    None of them is after the year 9999.
+    """
+    return max(reader.rows_before(YEAR_10000_MS) - max(before.ends().values(), default=0), 0)
 
 
 def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:

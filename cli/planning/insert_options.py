@@ -10,7 +10,7 @@ from cli.host.disk import unfillable
 from cli.host.listener import elsewhere
 from cli.input.parameters import instant, is_end, option_of, parameters
 from cli.input.validation import problems_of
-from cli.planning.distribution import Split
+from cli.planning.distribution import YEAR_10000_MS, Split
 from cli.planning.faults import Fault, Faults
 from cli.planning.options import (
     DEFAULT_ROWS,
@@ -38,7 +38,6 @@ SHORTEST_STEADY_S = 15.0
 MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
-YEAR_10000_MS = 253_402_300_800_000
 
 
 def option_problems(options: InsertOptions) -> list[str]:
@@ -110,7 +109,7 @@ def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
             f" most {MOST_STARTS:,} workers; got {counted(runs, 'run')} with"
             f" {counted(starts, 'worker')}"
         )
-    most = options.prefill + options.rows_each * max(options.steps, 1)
+    most = options.least_rows_each
     if most > LANE_ROWS:
         problems.append(
             f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
@@ -282,7 +281,7 @@ def _as_parameter(field: str, value: Any, options: InsertOptions) -> Any:
 def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
     """Return what cannot be done with this workload, a sentence each."""
     problems = []
-    rows = options.prefill + options.rows_each * max(options.steps, 1)
+    rows = options.least_rows_each
     has_end = workload.has_end
     if rows <= LANE_ROWS and workload.last_ms(rows) >= YEAR_10000_MS:
         ends = [option_of(name) for name in type(workload.params).model_fields if is_end(name)]

@@ -11,12 +11,11 @@ from math import ceil
 from typing import Protocol
 
 from cli.input.parameters import instant
-from cli.planning.distribution import Load, Split, worker_plans
+from cli.planning.distribution import Load, Split, lane_rows_left, worker_plans
 from cli.planning.faults import RETRY_FOR_S
 from cli.planning.insert_options import (
     FASTEST_RATE,
     SLOWEST_RATE,
-    YEAR_10000_MS,
     failing_problems,
     worker_problems,
 )
@@ -31,7 +30,6 @@ from simulator.data.fresh import fresh_types
 from simulator.data.own_query import TextQuery, own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
-from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Ask, Clocking, Insert, QueryLoad, RunSpec, Work
 
@@ -269,17 +267,9 @@ def insert_tasks(stored: Dataset, options: Beside) -> tuple[Insert, ...]:
 
 
 def _rows_each(reader: DatasetReader, stored: Dataset, options: Beside) -> int:
-    """Return how many rows of an endless lane a worker may write: no time is after year 9999."""
+    """Return how many rows of an endless lane a worker may write."""
     if reader.sizes is not None:
         return 0
     rate = min(options.rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)
-    start = max(stored.ends().values(), default=0)
     rows = ceil(rate * (options.warmup_s + options.duration_s)) + max(options.batch, 1)
-    rows = min(rows, reader.lane_rows - start)
-    while rows > 1:
-        last = start + rows - 1
-        last_ms = reader.begin_ms([RowRange(start=last, stop=last + 1)])
-        if last_ms is None or last_ms < YEAR_10000_MS:
-            break
-        rows //= 2
-    return max(rows, 0)
+    return min(rows, lane_rows_left(reader, stored))

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from cli.input.options import outside
 from cli.input.quantities import LONGEST_S
-from cli.planning.distribution import Load, worker_plans
+from cli.planning.distribution import Load, lane_rows_left, worker_plans
 from cli.planning.faults import RETRY_FOR_S
 from cli.planning.options import InsertOptions
 from cli.planning.workload_file import class_of
@@ -116,7 +116,7 @@ def insert_runs(  # noqa: PLR0913
             load = Load(
                 workers=workers,
                 prefill=options.prefill,
-                rows_each=options.rows_each,
+                rows_each=_rows_each(reader, before, options),
                 limit=options.limit,
                 batch_rows=_IMPORTED_ROWS if options.imports else options.batch,
                 split=options.split,
@@ -145,6 +145,13 @@ def insert_runs(  # noqa: PLR0913
             )
             yield PlannedRun(spec, run, before.rows + options.prefill)
             before = spec.after
+
+
+def _rows_each(reader: DatasetReader, before: Dataset, options: InsertOptions) -> int:
+    """Return the timed rows of each worker; in a run by time, at most what its lane has left."""
+    if not options.timed_s or reader.sizes is not None:
+        return options.rows_each
+    return min(options.rows_each, max(lane_rows_left(reader, before) - options.prefill, 0))
 
 
 def expect_rows(planned: Sequence[PlannedRun]) -> None:

@@ -4,6 +4,7 @@
 blocks of rows from it.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
@@ -185,6 +186,14 @@ class DatasetReader:
     def lane_rows(self) -> int:
         """Number of rows of each lane, of a workload without an end."""
         return self._workload.lane_rows
+
+    def rows_before(self, until_ms: int) -> int:
+        """Return how many rows of each lane have a time before an instant, in ms since 1970.
+
+        Of a workload without an end.
+        """
+        counts = range(self.lane_rows + 1)
+        return max(bisect_left(counts, until_ms, key=self._workload.last_ms) - 1, 0)
 
     @property
     def lane_parts(self) -> int:

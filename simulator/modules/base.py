@@ -229,7 +229,7 @@ class Session(Login, Waits, Explaining, Changing):
         """Send one payload; return once it is acknowledged. Raises the driver's own errors."""
 
     def gave_up(self, error: Exception) -> bool:
-        """Whether the server ended a query of `run` only because it took too long."""
+        """Whether the server refused a query of `run` only because it took or read too much."""
         return False
 
     @property

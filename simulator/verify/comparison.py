@@ -252,13 +252,13 @@ class _Comparison:
         return checks
 
     def _distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
-        """Compare distinct keys with rows, unless counting them takes the server too long."""
+        """Compare distinct keys with rows, unless counting them is too much for the server."""
         try:
             ((keys,),) = self.session.run(self.database.render(query))
         except Exception as error:
             if not self.session.gave_up(error):
                 raise
-            self._leave_out(query.table, label, f"takes the server too long: {error}")
+            self._leave_out(query.table, label, f"is too much for the server: {error}")
             return []
         return [_check(query.table, label, rows, int(keys))]
 

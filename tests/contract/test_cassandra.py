@@ -3,7 +3,6 @@
 import ssl
 import threading
 import time
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +11,6 @@ from cassandra import (
     ConsistencyLevel,
     InvalidRequest,
     OperationTimedOut,
-    ReadFailure,
-    ReadTimeout,
     Unavailable,
     WriteFailure,
     WriteTimeout,
@@ -25,7 +22,6 @@ from cassandra.metadata import cql_keywords
 from cassandra.protocol import SyntaxException
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.dataset import DatasetReader
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -39,20 +35,16 @@ from simulator.data.query import (
     Selection,
     Statement,
 )
-from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.database import Cassandra, CassandraOptions
 from simulator.modules.cassandra.durability import durability
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from simulator.verify.needed import statistics_of
-from tests.contract.harness import Wideset, ask, count, created, drop, refusal, rendered, send
-from tests.contract.targets import STORING
+from tests.contract.harness import Wideset, ask, count, drop, refusal, rendered, send
 from tests.contract.wide import READINGS, STATES
 from tests.servers import free_port
 
@@ -711,25 +703,6 @@ def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all(own_server):
         described = database.describe()
         assert described.durable
         assert "commitlog_sync=batch" in described.durability
-
-
-@pytest.mark.rare
-@pytest.mark.server("cassandra")
-def test_statistics_that_take_a_node_too_long_are_asked_for_in_parts(own_server):
-    rows = 60_000
-    with own_server(range_request_timeout="100ms") as server:
-        database = Cassandra(CassandraOptions(**server.options("many")))
-        dataset = created(STORING["cassandra"], database, rows, 1000)
-        reader = DatasetReader(dataset)
-        with closing(Sender(database, reader, threading.Event())) as sender:
-            sender.insert(dataset.ranges, BATCH, 1000)
-        with database.connect() as session:
-            with pytest.raises((ReadTimeout, ReadFailure)) as caught:
-                session.run(database.render(statistics_of(reader.tables[0])))
-            assert session.gave_up(caught.value)
-        fewer = dataset.with_ranges([RowRange(start=0, stop=rows - 1)])
-        assert verify(database, dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
-        assert verify(database, fewer, (), VerifyMode.COUNTS).status is Status.MISMATCH
 
 
 @pytest.mark.parametrize(

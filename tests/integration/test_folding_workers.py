@@ -139,7 +139,9 @@ def worker(index: int) -> psutil.Process:
 
 
 def children() -> list[psutil.Process]:
-    return [c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE]
+    return [
+        c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE
+    ]
 
 
 @pytest.fixture(autouse=True)

@@ -86,18 +86,21 @@ def show_memory(folder: Path, rows: int) -> None:
 
 def show_start(folder: Path) -> None:
     """Print the time from the command to the result."""
-    spent = []
-    for _ in range(5):
-        start = time.perf_counter()
-        insert(
-            folder, "--target=sqlite", "--workers=1", "--runs=1", "--num-inserts=10000",
-            f"--extra-option=path={folder / 'start.db'}",
-        )  # fmt: skip
-        spent.append(time.perf_counter() - start)
-    print(
-        "from the command to the verified result: insert of 1 worker x 10,000 single rows on SQLite"
-    )
-    print(f"  min {min(spent):.2f} s, median {median(spent):.2f} s, max {max(spent):.2f} s")
+    print("from the command to the verified result: insert of 10,000 single rows on SQLite")
+    for what, options in (
+        ("1 worker, 1 run", ["--workers=1", "--runs=1"]),
+        ("1, 2 and 4 workers, 3 runs of each", ["--workers=1,2,4", "--runs=3"]),
+    ):
+        spent = []
+        for _ in range(5):
+            start = time.perf_counter()
+            insert(
+                folder, "--target=sqlite", "--num-inserts=10000", *options,
+                f"--extra-option=path={folder / 'start.db'}",
+            )  # fmt: skip
+            spent.append(time.perf_counter() - start)
+        least, most = min(spent), max(spent)
+        print(f"  {what}: min {least:.2f} s, median {median(spent):.2f} s, max {most:.2f} s")
 
 
 async def post(port: int, path: str, index: int, **body: object) -> None:

@@ -19,7 +19,7 @@ from simulator.data.schema import Column, Table
 from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder, Envelope, MixedEncoder, Payload, Unsupported
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared.http import Http, HttpError, NoAnswer, lines
+from simulator.modules.shared.http import Http, HttpError, NoAnswer, Refused, lines
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import (
     RolledUp,
@@ -39,6 +39,8 @@ _COUNT = (Aggregate(Function.COUNT),)
 _STEPS = 10_000
 """Buckets of one request; the server returns up to 30,000 (-search.maxPointsPerTimeseries)."""
 _STORED = 204
+_UNPROCESSABLE = 422
+_LIMITS = ("-search.maxSamplesPerSeries", "-search.maxSamplesPerQuery", "-search.maxQueryDuration")
 
 
 class VictoriaMetricsSession(MetricSession):
@@ -115,6 +117,14 @@ class VictoriaMetricsSession(MetricSession):
             raise NoAnswer(f"expected status 204, got {reply.status}: {reply.body[:200]!r}")
 
     # --- queries
+
+    def gave_up(self, error: Exception) -> bool:
+        """By default the server reads 30 million points of a series, and a billion in all."""
+        return (
+            isinstance(error, Refused)
+            and error.status == _UNPROCESSABLE
+            and any(limit in str(error) for limit in _LIMITS)
+        )
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the trace of each expression of a statement."""

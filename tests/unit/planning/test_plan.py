@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from cli.planning import insert_options, plan
+from cli.planning.distribution import YEAR_10000_MS
 from cli.planning.insert_options import generator_params
 from cli.planning.options import DEFAULT_RUNS, InsertOptions
 from cli.planning.plan import insert_runs
 from cli.targets.config import Target
-from simulator.data.ranges import LANE_ROWS, lane_range
+from simulator.data.dataset import DatasetReader
+from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import Iot
@@ -383,6 +385,36 @@ def test_a_plan_that_is_too_large_is_refused_with_the_limit(changes, problem):
     (found,) = problems_of(changed(DEFAULTS, **changes))
 
     assert problem in found
+
+
+@pytest.mark.parametrize("changes", [
+    {"duration_s": 30 * 86400.0},
+    {"duration_s": 86400.0, "prefill": 10**6},
+    {"duration_s": 60.0, "start_ms": YEAR_10000_MS - 86_400_000},
+    {"duration_s": 60.0, "workload": "slim"},
+])  # fmt: skip
+def test_a_run_by_time_has_as_many_rows_as_end_before_the_year_10000(changes):
+    options = changed(DEFAULTS, num_inserts=None, **changes)
+    assert problems_of(options) == []
+
+    (first, *_) = runs_of(options)
+    (timed,) = first.spec.inserts[0].timed
+    last = DatasetReader(first.spec.dataset).time_at(
+        RowRange(start=timed.stop - 1, stop=timed.stop), 0
+    )
+    assert len(timed) > 1000
+    assert last < YEAR_10000_MS
+
+
+def test_a_run_by_time_after_what_is_stored_begins_there_and_has_the_rest():
+    options = changed(DEFAULTS, num_inserts=None, duration_s=30 * 86400.0, runs=1)
+    stored = dataset_of(options).with_ranges([lane_range(0, 0, 10**9)])
+    every, rest = (
+        runs_of(changed(options, clean=clean), stored)[0].spec.inserts[0].timed[0]
+        for clean in (True, False)
+    )
+
+    assert (rest.start, rest.stop) == (10**9, every.stop)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from cli.report.warnings import warnings_of
 from cli.results.metrics import insert_metrics
 from cli.results.result import RunRecord
 from cli.summary.subjects import LOAD
+from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, WorkerReport
@@ -39,7 +40,11 @@ def asker(index, *of_types):
 
 def mixed(*, waits=((5, 5, 5, 5), (20, 20)), ended=12.0, answers=RIGHT, inserted=(1.0,), **changes):
     """A result of two workers that wrote 200 rows, and two that asked two types in turn."""
-    writers = [worker(i, rows=100, ended=ended, latency=histogram(*inserted)) for i in range(2)]
+    sent = (RowRange(start=0, stop=100),)
+    writers = [
+        worker(i, rows=100, ended=ended, latency=histogram(*inserted), written=sent)
+        for i in range(2)
+    ]
     askers = [
         asker(i, *(times(name, *of_type) for name, of_type in zip(QUERIES, waits, strict=True)))
         for i in (2, 3)

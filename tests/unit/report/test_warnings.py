@@ -64,6 +64,25 @@ def test_a_rate_that_was_not_reached_is_warned_of(rate, warned):
     ] * warned
 
 
+@pytest.mark.parametrize(
+    ("written", "given", "warned"),
+    [
+        (None, {"duration_s": 60.0}, True),
+        (None, {"stages": "1:30s,2:30s"}, True),
+        (None, {"duration_s": 0.0}, False),
+        (None, {"duration_s": 60.0, "limit": 1000}, False),
+        ((RowRange(start=0, stop=1000),), {"duration_s": 60.0}, False),
+    ],
+)
+def test_rows_that_ended_before_the_time_are_warned_of(written, given, warned):
+    ended = run(outcome(worker(0, written=written)))
+
+    reported = warnings_of(result([ended], configuration=given))
+    assert ["had written all its rows after 2 s, before" in text for text in reported] == [
+        True
+    ] * warned
+
+
 def test_repeated_sends_are_warned_of():
     workers = worker(0, retried=2, backoff_s=0.15), worker(1, retried=1, backoff_s=0.05)
     (warning,) = warnings_of(result([run(outcome(*workers))]))

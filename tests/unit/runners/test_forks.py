@@ -135,3 +135,16 @@ def test_the_server_ends_with_its_context_and_leaves_its_forks() -> None:
     assert not psutil.pid_exists(pid)
     assert psutil.pid_exists(fork.pid)
     assert ended(fork) == -signal.SIGKILL
+
+
+def test_a_limit_of_processes_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import errno, os\ndef fork(): raise BlockingIOError(errno.EAGAIN, '')\nos.fork = fork"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    message = "cannot start worker-7: Resource temporarily unavailable: see ulimit -u"
+    with Forks() as forks:
+        for _ in range(2):
+            with pytest.raises(SetupError, match=message):
+                start(forks)
+        assert len(pipes_of(server().pid)) == 3

@@ -500,7 +500,7 @@ def test_statistics_that_take_a_server_too_long_are_asked_for_in_parts(stored, i
     assert sum(impatient.answered) == ROWS
     assert len(impatient.answered) > ROWS / 100
     (reason,) = verdict.not_compared
-    assert reason == f"{DISTINCT}: takes the server too long: no answer within 10 s"
+    assert reason == f"{DISTINCT}: is too much for the server: no answer within 10 s"
 
 
 @pytest.mark.parametrize(
