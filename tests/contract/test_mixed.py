@@ -99,6 +99,7 @@ def test_every_row_of_mixed_payloads_is_stored_in_its_table(database, dataset, s
     with database.connect() as session:
         for name, query in queries.items():
             assert true[query].agrees(ask(session, database.render(query))), name
+    database.compact(stored)
     size = database.size_bytes(stored)
     assert size is None or 0 < size < 100_000_000
 

@@ -43,19 +43,23 @@ def render(prefix: str, query: Query) -> Statement:
 
 
 def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> str:
-    table = query.table
     if query.bucket is None:
-        last = LAST_MS if query.selection.until is None else ms(table, query.selection.until) - 1
-        first = 0 if query.selection.since is None else max(ms(table, query.selection.since), 0)
-        if last < first:  # an instant that no point can have
-            first = last = LAST_MS + 1
-        window = last - first + 1
-        head = f"{_INSTANT}?nocache=1&time={iso(last)}"
+        head, window = _span(query)
     else:
         window = width_ms(query)
         head = f"{_RANGE}?nocache=1&step={window}ms"
     lines = [expression(prefix, query, rollup, window) for rollup in wanted]
     return "\n".join((head, *lines))
+
+
+def _span(query: AggregateQuery) -> tuple[str, int]:
+    """Return path and parameters for a query's range of time as one window, and its width in ms."""
+    table, since, until = query.table, query.selection.since, query.selection.until
+    last = LAST_MS if until is None else ms(table, until) - 1
+    first = 0 if since is None else max(ms(table, since), 0)
+    if last < first:  # an instant that no point can have
+        first = last = LAST_MS + 1
+    return f"{_INSTANT}?nocache=1&time={iso(last)}", last - first + 1
 
 
 def width_ms(query: AggregateQuery) -> int:
@@ -145,15 +149,15 @@ def marks(name: str) -> str:
     return f"count_over_time({chosen}[{LAST_MS + 1}ms])"
 
 
-def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> list[str]:
-    """Return the expressions for the first and the last instant with points, in seconds."""
+def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> tuple[str, list[str]]:
+    """Return path and expressions for the first and the last instant with points, in seconds."""
     chosen = selector(
         prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of
     )
-    window = f"[{LAST_MS + 1}ms]"
-    return [
-        f"min(tfirst_over_time({chosen}{window}))",
-        f"max(tlast_over_time({chosen}{window}))",
+    head, window = _span(query)
+    return head, [
+        f"min(tfirst_over_time({chosen}[{window}ms]))",
+        f"max(tlast_over_time({chosen}[{window}ms]))",
     ]
 
 

@@ -120,7 +120,11 @@ class Api:
 
     def now(self, expression: str) -> float | None:
         """Return the value of an expression over all times; None if there are no points."""
-        result = self.asked(NOW, expression)
+        return self.number(NOW, expression)
+
+    def number(self, head: str, expression: str) -> float | None:
+        """Return the one value of an expression; None if there are no points."""
+        result = self.asked(head, expression)
         return float(result[0]["value"][1]) if result else None
 
     def export(self, series: str, first_ms: int, last_ms: int) -> Iterator[bytes]:

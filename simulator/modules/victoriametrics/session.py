@@ -181,7 +181,8 @@ class VictoriaMetricsSession(MetricSession):
         if first is not None and last is not None and last - first < _STEPS * width:
             return first, last
         (rows,) = rollups(AggregateQuery(table, _COUNT))
-        ends = [self.api.now(text) for text in queries.extent(self._prefix, query, rows)]
+        head, texts = queries.extent(self._prefix, query, rows)
+        ends = [self.api.number(head, text) for text in texts]
         if ends[0] is None or ends[1] is None:
             return 0, -1
         stored_first, stored_last = round(ends[0] * 1000), round(ends[1] * 1000)

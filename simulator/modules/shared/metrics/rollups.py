@@ -79,8 +79,9 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
             raise Unsupported(f"a {column.role} is not a number and has no {function}")
         if column.role is Role.TAG:
             return [Rollup(rows.column, Function.COUNT, (*query.by, column.name))]
-        if query != AggregateQuery(query.table, query.aggregates):
-            raise Unsupported("the first and the last time are known for all rows only")
+        span = Selection(since=query.selection.since, until=query.selection.until)
+        if query != AggregateQuery(query.table, query.aggregates, selection=span):
+            raise Unsupported("the first and the last time are known of all series together only")
         return [rows]
     return _rollups_of_field(query, column, function, rows)
 

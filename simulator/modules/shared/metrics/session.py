@@ -178,14 +178,14 @@ class MetricSession(HttpSession):
         table = query.table
         if all(aggregate.column != table.time.name for aggregate in query.aggregates):
             return None
-        hours = sorted(int(hour) for hour, _ in self._by_hour(table))
+        hours = sorted(int(hour) for hour, _ in self._by_hour(table, (), query.selection))
         if not hours:
             return None
         width, every = 3600 * table.time_unit.per_second, (_any_field(table),)
         first, last = (
             [
                 instant
-                for series in self.points(table, every, Selection(since=hour, until=hour + width))
+                for series in self.points(table, every, within(query.selection, hour, hour + width))
                 for instant, _ in series.points
             ]
             for hour in (hours[0], hours[-1])
