@@ -419,6 +419,29 @@ def test_an_answer_other_than_that_rows_are_stored_is_no_success():
             assert session.classify(caught.value) is Failure.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "gave_up"),
+    [
+        (422, "cannot process more than 9 samples per series; either increase"
+              " -search.maxSamplesPerSeries or reduce time range for the query", True),
+        (422, "cannot select more than -search.maxSamplesPerQuery=9 samples", True),
+        (422, "unknown function", False),
+        (503, "increase -search.maxSamplesPerSeries", False),
+    ],
+)  # fmt: skip
+def test_what_is_too_much_for_the_server_is_known_by_the_limit(status, message, gave_up):
+    def answered(request):
+        is_page = request.path == "/metrics"
+        return Response(200, PAGE % b"100y") if is_page else Response(status, message.encode())
+
+    with Web(answered) as web:
+        database = VictoriaMetrics(VictoriaMetricsOptions(url=web.url))
+        with database.connect() as session:
+            with pytest.raises(Refused) as caught:
+                count(database, session, TABLE)
+            assert session.gave_up(caught.value) is gave_up
+
+
 # --- tables --------------------------------------------------------------------------------------
 
 
