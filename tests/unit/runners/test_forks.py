@@ -92,6 +92,7 @@ def test_each_has_its_name_its_session_and_no_file_of_another(forks: Forks) -> N
         assert [len(each) for each in pipes] == [3, 3, 3]
         assert len(set.union(*pipes, pipes_of(server().pid))) > 9
         assert not any(each & pipes_of(server().pid) for each in pipes)
+        assert server().num_threads() == 1  # a fork has only the thread that forks
         assert len(set.union(*pipes)) == 9
     finally:
         for each in found:
