@@ -422,8 +422,8 @@ def test_an_answer_other_than_that_rows_are_stored_is_no_success():
 @pytest.mark.parametrize(
     ("status", "message", "gave_up"),
     [
-        (422, "cannot process more than 9 samples per series; either increase"
-              " -search.maxSamplesPerSeries or reduce time range for the query", True),
+        (422, ("cannot process more than 9 samples per series; either increase"
+               " -search.maxSamplesPerSeries or reduce time range for the query"), True),
         (422, "cannot select more than -search.maxSamplesPerQuery=9 samples", True),
         (422, "unknown function", False),
         (503, "increase -search.maxSamplesPerSeries", False),

@@ -41,15 +41,15 @@ _OTHERS = rf"{_WORKERS}|collector (was killed|has been silent)"
 
 def causes(cell: Cell, victim: str) -> Causes:
     """Return the true causes of a cell in which the command fails."""
-    place = cell.place
+    place, name = cell.place, victim.replace("-", " ")
     match place.victim, place.fault:
         case "worker", "kill":
-            return Causes(rf"{victim} was killed by SIGKILL")
+            return Causes(rf"{name} was killed by SIGKILL")
         case "collector", "stop" | "pause":
             return Causes(rf"collector.*({_SILENT}|cannot be reached)", _WORKERS)
         case "worker", "stop" | "pause":
             other = rf"worker (?!{cell.index}\b)\d+ (was killed|has been silent|did not register)"
-            return Causes(rf"{victim}\b.*({_SILENT})", other)
+            return Causes(rf"{name}\b.*({_SILENT})", other)
         case "collector", "cut" | "blink":
             return Causes(rf"(worker \d+|collector).*({_SILENT}|cannot be reached)")
         case "worker", "cut":

@@ -103,6 +103,12 @@ def test_rows_are_counted_by_a_field_that_is_never_null():
     assert rollups(query(("count", None), ("count", "site"))) == [Rollup("starts", Function.COUNT)]
 
 
+def test_the_first_time_is_that_of_all_rows_or_of_a_range_of_time():
+    rows = [Rollup("starts", Function.COUNT)]
+    assert rollups(query(("min", "time"), ("max", "time"))) == rows
+    assert rollups(query(("min", "time"), selection=Selection(since=5))) == rows
+
+
 def test_groups_are_those_of_rows_not_of_values():
     by_site = rollups(query(("max", "level"), by=("site",)))
     assert by_site == [
@@ -117,7 +123,7 @@ def test_groups_are_those_of_rows_not_of_values():
         query(("sum", "time")),
         query(("avg", "site")),
         query(("min", "time"), by=("site",)),
-        query(("min", "time"), selection=Selection(since=5)),
+        query(("min", "time"), selection=Selection(since=5, one_of=(OneOf("site", ("a",)),))),
     ],
 )
 def test_what_is_no_value_cannot_be_added_up(asked):
