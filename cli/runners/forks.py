@@ -68,14 +68,12 @@ class Fork:
 class Forks:
     """Starts processes of a sweep. Leaving the context ends what starts them, and none of them."""
 
-    def __init__(self) -> None:
-        self._stack = ExitStack()
-
     def __enter__(self) -> Self:
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._stack.enter_context(self._control).settimeout(_ANSWER_S)
-        self._log = self._stack.enter_context(TemporaryFile())
-        with other:
+        self._control.settimeout(_ANSWER_S)
+        with ExitStack() as stack, other:
+            stack.enter_context(self._control)
+            self._log = stack.enter_context(TemporaryFile())
             self._server = subprocess.Popen(
                 [sys.executable, "-P", "-m", "simulator", "fork-server"],
                 stdin=other.fileno(),
@@ -84,10 +82,11 @@ class Forks:
                 env={**os.environ, "PYTHONPATH": _python_path()},
                 start_new_session=True,  # the command line handles Ctrl-C
             )
+            self._open = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        self._open.close()
         try:
             self._server.wait(_END_S)
         except subprocess.TimeoutExpired:
