@@ -1,6 +1,6 @@
 """Starts collectors and workers as forks of a process that has loaded their program once.
 
-To load it takes a worker most of a second of CPU time, which is more than a short run, and minutes
+To load it takes each about half a second of CPU time, which is more than a short run, and minutes
 for hundreds of workers. A fork takes some milliseconds. Each message on the socket asks for one:
 
     {"name": "worker-0", "role": ["worker", "--index=0"], "options": ["--fd", ...]}

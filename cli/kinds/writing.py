@@ -91,7 +91,7 @@ def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[
     if ends_s:
         yield (
             f"{at}: a worker had written all its rows after {min(ends_s):.2g} s, before its time"
-            " was over; use a workload with more rows, or leave the time out"
+            " was over; use a workload with more rows, or a shorter time"
         )
 
 

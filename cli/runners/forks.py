@@ -129,7 +129,9 @@ class Forks:
     def _lost(self, what: str) -> SetupError:
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
-        return SetupError(": ".join([f"what starts collector and workers {what}", *last]))
+        return SetupError(
+            ": ".join([f"the process that starts collector and workers {what}", *last])
+        )
 
 
 def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]:

@@ -40,7 +40,7 @@ _STEPS = 10_000
 """Buckets of one request; the server returns up to 30,000 (-search.maxPointsPerTimeseries)."""
 _STORED = 204
 _UNPROCESSABLE = 422
-_LIMITS = ("-search.maxSamplesPerSeries", "-search.maxSamplesPerQuery", "-search.maxQueryDuration")
+_LIMITS = ("-search.maxSamplesPerSeries", "-search.maxSamplesPerQuery")
 
 
 class VictoriaMetricsSession(MetricSession):

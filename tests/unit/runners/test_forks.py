@@ -115,7 +115,7 @@ def test_once_the_server_is_gone_its_forks_end_and_no_other_starts(forks: Forks)
     fork = start(forks)
     server().kill()
     assert fork.wait(WITHIN_S) == -signal.SIGKILL
-    with pytest.raises(SetupError, match="what starts collector and workers has ended"):
+    with pytest.raises(SetupError, match="the process that starts collector and workers has ended"):
         start(forks)
     assert ended(fork) == -signal.SIGKILL
 
