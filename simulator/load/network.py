@@ -74,7 +74,10 @@ class Network:
             stop(f"--fault: the relay before the database is gone: exit code {code}")
 
     def _write(self, weather: Weather) -> None:
+        """Change the weather; return when it has changed."""
         self._write_line(weather.model_dump_json())
+        if not _pipe(self._relay.stdout).readline():
+            raise BrokenPipeError
 
     def _write_line(self, line: str) -> None:
         stream = _pipe(self._relay.stdin)

@@ -2,7 +2,8 @@
 
 It is a process of its own, and imports nothing that takes memory. The first line of its standard
 input is a list of servers, each a host and a port; it answers with a list of places where it
-listens. Each further line is a `Weather`. It ends with its standard input: if the worker dies, too.
+listens. Each further line is a `Weather`, which it answers with an empty line as soon as it is so.
+It ends with its standard input: if the worker dies, too.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -247,17 +249,25 @@ async def _serve() -> None:
         await loop.create_server(lambda server=server: _End(network, server), _HOST, 0)  # type: ignore[misc]
         for server in map(tuple, json.loads(stream.readline()))
     ]
-    places = [each.sockets[0].getsockname() for each in servers]
-    sys.stdout.write(f"{json.dumps(places)}\n")
-    sys.stdout.flush()
+    _answer(json.dumps([each.sockets[0].getsockname() for each in servers]))
+
+    def change(line: bytes) -> None:
+        network.change(_Weather(**json.loads(line)))
+        _answer("")
 
     def listen() -> None:
         for line in stream:
-            loop.call_soon_threadsafe(network.change, _Weather(**json.loads(line)))
+            loop.call_soon_threadsafe(change, line)
         os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
     await loop.create_future()
+
+
+def _answer(line: str) -> None:
+    with suppress(BrokenPipeError):  # the worker is gone, and so is this process in a moment
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

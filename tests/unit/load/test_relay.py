@@ -52,17 +52,14 @@ class Relay:
         self.write_line(json.dumps([server]))
         ((_, self.port),) = json.loads(self.process.stdout.readline())
 
-    def write(self, weather):
-        self.write_line(weather.model_dump_json())
-
     def write_line(self, line):
         self.process.stdin.write(f"{line}\n".encode())
         self.process.stdin.flush()
 
     def become(self, weather):
         """Change the weather, and wait until it has."""
-        self.write(weather)
-        time.sleep(0.1)
+        self.write_line(weather.model_dump_json())
+        assert self.process.stdout.readline() == b"\n"
 
     def connected(self):
         client = socket.create_connection(("127.0.0.1", self.port))
@@ -113,7 +110,7 @@ def test_nothing_passes_a_cut_network_and_all_of_it_afterwards(relay):
         with pytest.raises(TimeoutError):
             client.recv(10)
         client.settimeout(10)
-        relay.write(CLEAR)
+        relay.become(CLEAR)
         assert client.recv(10) == b"held"
 
 
@@ -125,7 +122,7 @@ def test_a_connection_of_a_cut_network_is_opened_once_it_is_whole(relay):
         with pytest.raises(TimeoutError):
             client.recv(10)
         client.settimeout(10)
-        relay.write(CLEAR)
+        relay.become(CLEAR)
         assert client.recv(10) == b"new"
 
 
