@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from cli.experiment.record import FAILED
 from simulator.errors import Interrupted, counted
 from tests.published import BUNDLE, MEASURED, PICTURE, PLAN, README, ROOT
 from tests.published.elsewhere import database_on, hidden, tag_results
@@ -125,6 +126,8 @@ def left() -> str:
         else:
             path, record = known
             items = counted(len(record.items), "item")
+            failed = sum(item.verdict == FAILED for item in record.items)
+            items += f" ({failed} failed)" if failed else ""
             state = "done" if record.status == "done" else "begun"
             state = "published" if path.is_relative_to(BUNDLE) else state
             lines.append(f"{target}: {state}, {items} measured until {record.last:%Y-%m-%d %H:%M}")

@@ -42,6 +42,18 @@ _EXPORTED = """
     java.rmi/sun.rmi.registry java.rmi/sun.rmi.server java.sql/java.sql
     jdk.attach/sun.tools.attach jdk.compiler/com.sun.tools.javac.file jdk.unsupported/sun.misc
 """.split()
+_SMALL = {
+    "memtable_heap_space": "128MiB",
+    "memtable_offheap_space": "128MiB",
+    "networking_cache_size": "16MiB",
+    "write_request_timeout": "10000ms",
+}
+# Of conf/jvm17-server.options.
+_COLLECTOR = """
+    -XX:+ParallelRefProcEnabled -XX:MaxTenuringThreshold=1 -XX:G1HeapRegionSize=16m
+    -XX:G1RSetUpdatingPauseTimePercent=5 -XX:MaxGCPauseMillis=300
+    -XX:InitiatingHeapOccupancyPercent=70 -XX:+AlwaysPreTouch
+""".split()
 _LOGBACK = """<configuration>
 <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%-5level [%thread] %date{ISO8601} %F:%L - %msg%n</pattern></encoder>
@@ -54,8 +66,8 @@ _LOGBACK = """<configuration>
 class Cassandra(Server):
     """A cluster on 127.0.0.1 and the following addresses, with authentication.
 
-    Settings are those of the distribution, except for memory, snapshots of dropped tables, and the
-    write timeout, which is longer for a busy machine.
+    Settings are those of the distribution, except for snapshots of dropped tables. Without `heap`
+    it is small, and waits longer for writes, as the machine may be busy.
     """
 
     name = "cassandra"
@@ -68,8 +80,9 @@ class Cassandra(Server):
     def __init__(self, **settings: str) -> None:
         """Take settings of cassandra.yaml, as in `commitlog_sync="batch"`, and `heap`."""
         super().__init__()
+        self._is_small = "heap" not in settings
         self._heap = settings.pop("heap", self.heap)
-        self._settings = settings
+        self._settings = _SMALL | settings if self._is_small else settings
         self._has_admin = False
         self.password = secrets.token_urlsafe(12)
 
@@ -145,12 +158,7 @@ class Cassandra(Server):
             "commitlog_sync": "periodic",
             "commitlog_sync_period": "10000ms",
             "commitlog_segment_size": "32MiB",
-            "memtable_heap_space": "128MiB",
-            "memtable_offheap_space": "128MiB",
-            "networking_cache_size": "16MiB",
-            "file_cache_enabled": "false",
             "auto_snapshot": "false",
-            "write_request_timeout": "10000ms",
             **self._settings,
         }
         return "".join(f"{name}: {value}\n" for name, value in settings.items() if value)
@@ -192,7 +200,7 @@ class Cassandra(Server):
             f"-Xmx{self._heap}",
             "-Xss512k",
             "-XX:+UseG1GC",
-            "-XX:MaxDirectMemorySize=256m",
+            *(["-XX:MaxDirectMemorySize=256m"] if self._is_small else _COLLECTOR),
             *(f"-D{name}={value}" for name, value in properties.items()),
             *(f"--add-opens={module}=ALL-UNNAMED" for module in _OPENED),
             *(f"--add-exports={module}=ALL-UNNAMED" for module in _EXPORTED),

@@ -98,12 +98,9 @@ class FerretDb(Server):
             "port": str(self.port("postgres")),
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": str(self.folder),
-            "shared_buffers": "128MB",
-            "max_wal_size": "2GB",
             "shared_preload_libraries": "pg_cron,pg_documentdb_core,pg_documentdb",
             "cron.database_name": "postgres",
             "cron.use_background_workers": "on",  # a connection by TCP would need a password
-            "jit": "off",
         }
         command = [self.home / _POSTGRES / "bin/postgres", "-D", self.folder / "data"]
         command += [item for pair in settings.items() for item in ("-c", "=".join(pair))]

@@ -32,8 +32,9 @@ class IoTDb(Server):
     """Further lines of iotdb-system.properties."""
 
     def __init__(self, **settings: str) -> None:
-        """Take further settings, as in `timestamp_precision="us"`."""
+        """Take further settings, as in `timestamp_precision="us"`, and the DataNode's memory."""
         super().__init__()
+        self._memory = settings.pop("heap", "640m"), settings.pop("direct_memory", "256m")
         self._settings = settings
 
     @classmethod
@@ -77,11 +78,12 @@ class IoTDb(Server):
     def programs(self) -> Iterator[list[Program]]:
         node = "org.apache.iotdb.confignode.service.ConfigNode"
         port = self.port("config node")
-        yield [Program("confignode", [*self._java("256m"), node, "-s"], lambda: listens(port))]
+        command = [*self._java("256m", "256m"), node, "-s"]
+        yield [Program("confignode", command, lambda: listens(port))]
         node = "org.apache.iotdb.db.service.DataNode"
-        yield [Program("datanode", [*self._java("640m"), node, "-s"], self._accepts)]
+        yield [Program("datanode", [*self._java(*self._memory), node, "-s"], self._accepts)]
 
-    def _java(self, heap: str) -> list[str | Path]:
+    def _java(self, heap: str, direct_memory: str) -> list[str | Path]:
         folder = self.folder
         homes = {"IOTDB_HOME": folder, "CONFIGNODE_HOME": folder, "TSFILE_HOME": folder}
         homes |= {name.replace("HOME", "CONF"): folder / "conf" for name in homes}
@@ -90,7 +92,7 @@ class IoTDb(Server):
             shutil.which("java") or "java",
             f"-Xms{heap}",
             f"-Xmx{heap}",
-            "-XX:MaxDirectMemorySize=256m",
+            f"-XX:MaxDirectMemorySize={direct_memory}",
             "-Djdk.nio.maxCachedBufferSize=262144",
             "-Dfile.encoding=UTF-8",
             "-Dsun.jnu.encoding=UTF-8",

@@ -49,7 +49,6 @@ class _MySqlLike(Server):
             "socket": str(self.folder / "socket"),
             "pid_file": str(self.folder / "pid"),
             "skip_name_resolve": "ON",
-            "innodb_buffer_pool_size": "256M",
             "local_infile": "ON",
             **self._settings,
         }

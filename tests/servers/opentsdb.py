@@ -47,9 +47,14 @@ class OpenTsdb(Server):
     ready_s = 180
 
     def __init__(self, **settings: str) -> None:
-        """Take settings of the TSD, as in `tsd_storage_fix_duplicates="false"`."""
+        """Take settings of the TSD, as in `tsd_storage_fix_duplicates="false"`, and `heap`."""
         super().__init__()
-        self._settings = {name.replace("_", ".", 2): value for name, value in settings.items()}
+        self._heap = settings.pop("heap", "512m")
+        """Of HBase and of the TSD."""
+        self._settings = {
+            name if "." in name else name.replace("_", ".", 2): value
+            for name, value in settings.items()
+        }
         self._reported = 0
 
     @classmethod
@@ -98,9 +103,6 @@ class OpenTsdb(Server):
             "hbase.regionserver.port": self.port("region server"),
             "hbase.master.info.port": -1,
             "hbase.regionserver.info.port": -1,
-            "hbase.regionserver.handler.count": 8,
-            "hbase.master.handler.count": 4,
-            "hbase.regionserver.metahandler.count": 4,
             "hbase.master.wait.on.regionservers.interval": 100,
             "hbase.master.wait.on.regionservers.timeout": 500,
             "hbase.master.hfilecleaner.plugins": "",
@@ -130,14 +132,15 @@ class OpenTsdb(Server):
     def programs(self) -> Iterator[list[Program]]:
         log = self.log("hbase")
         self._reported = log.stat().st_size if log.exists() else 0
-        command = [*self._java("512m", "hbase"), "org.apache.hadoop.hbase.master.HMaster", "start"]
+        master = "org.apache.hadoop.hbase.master.HMaster"
+        command = [*self._java(self._heap, "hbase"), master, "start"]
         yield [Program("hbase", command, self._hbase_is_ready)]
         made = self.folder / "tables-made"
         if not made.exists():
             self.call([*self._java("256m", "hbase", self.home / "classes"), "OpenTsdbTables"])
             made.touch()
         config = f"--config={self.folder / 'conf/opentsdb.conf'}"
-        tsd = [*self._java("384m", "tsd"), "net.opentsdb.tools.TSDMain", config]
+        tsd = [*self._java(self._heap, "tsd"), "net.opentsdb.tools.TSDMain", config]
         yield [Program("tsd", tsd, self.answer_version)]
 
     def _java(self, heap: str, what: str, *more: Path) -> list[str | Path]:

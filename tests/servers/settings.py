@@ -18,10 +18,13 @@ class Place(NamedTuple):
     choice: Choice
 
     def started(self, size: Size) -> Server:
-        """Return the server with its settings, not yet entered."""
-        own = advice().get(self.base)
-        settings = own.server_settings(self.choice, size) if own else {}
-        return SERVERS[self.server](**settings)
+        """Return the server with its settings, not yet entered.
+
+        A target without settings of its own has those of the server's first one.
+        """
+        server, known = SERVERS[self.server], advice()
+        own = known.get(self.base) or known[server.targets[0]]
+        return server(**own.server_settings(self.choice, size))
 
 
 def places(*left_out: str) -> Iterator[tuple[str, Place]]:

@@ -10,6 +10,7 @@ from cli.targets.advice import SUFFIX, Amount, Choice, Size, advice
 from cli.targets.config import load
 from simulator.modules import MODULES, database_class
 from tests import ROOT
+from tests.servers import SERVERS
 
 BENCH = Size(memory_mib=10 * 1024, cores=8)
 """Of the profile `bench`."""
@@ -77,6 +78,13 @@ def test_what_the_vendor_advises_is_known_for_every_database():
 def test_every_advised_target_is_declared():
     named = {name for name in load(ROOT / "config.yaml").targets if name.endswith(SUFFIX)}
     assert named == {f"{target}{SUFFIX}" for target in DIFFERING}
+
+
+def test_the_settings_of_every_server_that_is_measured_are_known():
+    named = [server.targets[0] for server in SERVERS.values() if server.targets]
+
+    assert named
+    assert {*named} - {*advice()} == set()
 
 
 @pytest.mark.parametrize("target", advice())
