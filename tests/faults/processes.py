@@ -12,6 +12,8 @@ import psutil
 from tests.processes import living_with, part_of
 
 VARIABLE = "FAULTS_CELL"
+_LISTENS = "0A"
+"""The state TCP_LISTEN in /proc/PID/net/tcp."""
 
 
 def marked(mark: str) -> list[psutil.Process]:
@@ -35,10 +37,18 @@ def await_part(mark: str, name: str, within_s: float) -> psutil.Process | None:
 
 
 def listening_port(process: psutil.Process) -> int:
-    """Return the port at which a process listens."""
-    found = process.net_connections("tcp")
-    (port,) = {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
-    return int(port)
+    """Return the port at which a process listens, in whichever network it is.
+
+    psutil looks at the network of its caller only.
+    """
+    folder = Path(f"/proc/{process.pid}")
+    own = {str(file.readlink()) for file in (folder / "fd").iterdir()}
+    lines = (folder / "net/tcp").read_text().splitlines()[1:]
+    sockets = (line.split() for line in lines)
+    (address,) = (
+        each[1] for each in sockets if each[3] == _LISTENS and f"socket:[{each[9]}]" in own
+    )
+    return int(address.rpartition(":")[2], 16)
 
 
 def ports_of(process: psutil.Process) -> set[int]:
