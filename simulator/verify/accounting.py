@@ -97,7 +97,7 @@ class Accountant:
         stored, copies = np.unique(
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
-        sent = _Sent(stored, copies)
+        sent = Sent(stored, copies)
         for hashes, is_uncertain in self._expected():
             chosen = hashes % np.uint64(passes) == number
             sent.add(hashes[chosen], is_uncertain[chosen])
@@ -147,8 +147,8 @@ class Accountant:
         found.foreign += kinds[False]
 
 
-class _Sent:
-    """How many of the rows that were sent have each of the stored hashes."""
+class Sent:
+    """How many of the rows that were sent have each of the stored hashes, which are sorted."""
 
     def __init__(self, stored: Hashes, copies: _Numbers) -> None:
         self._stored, self._copies = stored, copies

@@ -38,6 +38,7 @@ from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
 from simulator.verify.statistics import Statistics
 from simulator.verify.stored import STREAM_ROWS, StoredRows, windows_of
+from simulator.verify.uncertain import absent_rows
 
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
@@ -224,13 +225,15 @@ class _Comparison:
         if all(check.ok for check in with_all):
             self.present += len(maybe)
             return with_all
-        certain = Oracle([statistics_of(table)])
-        for block in self.blocks(table):
-            certain.add(block.take(np.flatnonzero(~np.isin(block.rows, maybe))))
-        without = self._counts(table, certain.truth(statistics_of(table)))
-        if all(check.ok for check in without):
-            self.absent += len(maybe)
-            return without
+        absent = absent_rows(self.database, self.session, self.dataset, table, self.uncertain)
+        if absent is not None and len(absent):
+            stored = Oracle([statistics_of(table)])
+            for block in self.blocks(table):
+                stored.add(block.take(np.flatnonzero(~np.isin(block.rows, absent))))
+            without = self._counts(table, stored.truth(statistics_of(table)))
+            if all(check.ok for check in without):
+                self._resolve(len(maybe), len(absent))
+                return without
         return [self.rows(table)]
 
     def _counts(self, table: Table, truth: Truth) -> list[Check]:

@@ -172,6 +172,10 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
 
     uncertain = [RowRange(start=lost, stop=lost + 1)]
     assert verify(database, wide.dataset, uncertain, VerifyMode.FULL).status is not Status.MISMATCH
+    uncertain = [RowRange(start=lost - 1, stop=lost + 1)]
+    counted = verify(database, wide.dataset, uncertain, VerifyMode.COUNTS)
+    assert counted.status is Status.INCOMPLETE
+    assert (counted.uncertain_present, counted.uncertain_absent) == (1, 1)
 
 
 def test_rows_are_streamed_in_portions(target, database):

@@ -15,7 +15,7 @@ import yaml
 
 from cli.experiment.record import FAILED
 from simulator.errors import Interrupted, counted
-from tests.published import BUNDLE, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
 from tests.published.elsewhere import database_on, hidden, tag_results
 from tests.published.records import measured, published
 from tests.published.table import picture, with_table
@@ -139,7 +139,8 @@ def left() -> str:
 def known_targets() -> list[str]:
     """Return the targets to be measured, and those that were measured on servers elsewhere."""
     here = sorted(path.name for path in MEASURED.glob("[a-z]*") if path.is_dir())
-    return [*dict.fromkeys([*targets(), *published(), *here])]
+    every = dict.fromkeys([*targets(), *published(), *here])
+    return [target for target in every if target not in LEFT_OUT]
 
 
 def publish() -> None:

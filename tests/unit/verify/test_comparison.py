@@ -10,6 +10,7 @@ import pytest
 
 from simulator.data.block import Values
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.hashes import stored_hashes
 from simulator.data.query import DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
@@ -282,6 +283,28 @@ def test_uncertain_rows_that_are_not_stored_leave_the_dataset_incomplete(stored,
     assert verdict.status is Status.INCOMPLETE
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (10 - absent, absent)
     assert verdict.reason == f"{counted(absent, 'row')} of unknown outcome: not stored"
+
+
+@pytest.mark.parametrize("most", [100, 1])
+def test_only_the_times_of_uncertain_rows_are_read(stored, monkeypatch, most):
+    """Two of three batches are stored, one of them in part."""
+    stored.tamper(
+        DELETE_UNCERTAIN.format(104), "DELETE FROM events WHERE sequence_number BETWEEN 30 AND 31"
+    )
+    read = []
+    monkeypatch.setattr("simulator.verify.uncertain.MOST_SPANS", most)
+    monkeypatch.setattr(
+        "simulator.verify.uncertain.stored_hashes",
+        lambda outputs, raw: read.append(len(raw)) or stored_hashes(outputs, raw),
+    )
+    monkeypatch.setattr("simulator.verify.comparison._Comparison.rows", None)
+    others = [RowRange(start=start, stop=start + 4) for start in (30, 200)]
+    lost = RowRange(start=LANE_ROWS + 30, stop=LANE_ROWS + 32)
+    verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN, lost, *others)
+
+    assert verdict.status is Status.INCOMPLETE
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (11, 9)
+    assert 0 < sum(read) < (ROWS if most == 1 else 100)
 
 
 @pytest.mark.parametrize("mode", COMPARED)

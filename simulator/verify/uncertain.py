@@ -1,0 +1,121 @@
+"""Which rows of unknown outcome are stored: only the times that they have are read."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.hashes import block_hashes, stored_hashes
+from simulator.data.mixer import Hashes, Rows
+from simulator.data.query import RowsQuery, Selection, Statement
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Table
+from simulator.modules.base import Database, Session, Unsupported
+from simulator.verify.accounting import PASS_ROWS, Sent
+from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
+from simulator.verify.stored import STREAM_ROWS
+
+MOST_SPANS = 100
+"""Each is a question to the database; beyond that, neighbours are one."""
+
+
+class Span(NamedTuple):
+    """The times from one until another."""
+
+    since: int
+    until: int
+
+
+def absent_rows(
+    database: Database,
+    session: Session,
+    dataset: Dataset,
+    table: Table,
+    uncertain: Sequence[RowRange],
+) -> Rows | None:
+    """Return the numbers of the uncertain rows of a table that are not stored.
+
+    Of rows that are alike the acknowledged ones count as stored first. None: a part of the table
+    does not tell, as its rows have no order in time, or the database cannot select by time.
+    """
+    reader = DatasetReader(dataset)
+    place = reader.place(table)
+    mine = [each for each in uncertain if each.table == place]
+    if not reader.time_rises:
+        return None
+    spans = spans_of(reader, mine)
+    ranges = [item for item in dataset.ranges if item.table == place]
+    sent = [part for item in ranges for span in spans for part in _within(reader, item, span)]
+    if sum(map(len, sent)) > PASS_ROWS:
+        return None
+    try:
+        statements = [database.render(_rows_of(table, span)) for span in spans]
+    except Unsupported:
+        return None
+    read = (
+        stored_hashes(statement.outputs, raw)
+        for statement in statements
+        for raw in session.stream(statement, STREAM_ROWS)
+    )
+    stored, copies = np.unique(np.concatenate([np.empty(0, np.uint64), *read]), return_counts=True)
+    found, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
+    maybe = np.concatenate([each.numbers() for each in mine])
+    for numbers, own in _hashed(reader, statements[0], sent):
+        is_unsure = np.isin(numbers, maybe)
+        found.add(own, is_unsure)
+        rows.append(numbers[is_unsure])
+        hashes.append(own[is_unsure])
+    left = np.maximum(copies - found.certain, 0)
+    return _beyond(np.concatenate(rows), np.concatenate(hashes), stored, left)
+
+
+def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[Span]:
+    """Return the times of some rows: in order, none of them twice, and not too many."""
+    found: list[Span] = []
+    times = (
+        Span(reader.time_at(item, 0), reader.time_at(item, len(item) - 1) + 1)
+        for item in rows
+        if item
+    )
+    for span in sorted(times):
+        if found and span.since <= found[-1].until:
+            found[-1] = Span(found[-1].since, max(found[-1].until, span.until))
+        else:
+            found.append(span)
+    together = max(-(-len(found) // MOST_SPANS), 1)
+    groups = (found[place : place + together] for place in range(0, len(found), together))
+    return [Span(each[0].since, each[-1].until) for each in groups]
+
+
+def _within(reader: DatasetReader, item: RowRange, span: Span) -> Iterator[RowRange]:
+    """Yield the part of a range whose rows have these times."""
+    places = range(len(item))
+    low, high = (bisect_left(places, at, key=lambda n: reader.time_at(item, n)) for at in span)
+    yield from item.part(low, high)
+
+
+def _rows_of(table: Table, span: Span) -> RowsQuery:
+    return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
+
+
+def _hashed(
+    reader: DatasetReader, statement: Statement, ranges: Sequence[RowRange]
+) -> Iterator[tuple[Rows, Hashes]]:
+    """Yield the numbers and the hashes of rows."""
+    for item in ranges:
+        for blocks in reader.blocks((item,), VERIFY_BLOCK_ROWS):
+            for block in blocks:
+                yield block.rows, block_hashes(statement.outputs, block)
+
+
+def _beyond(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
+    """Return the rows that are more than the stored copies with their hash."""
+    order = np.argsort(hashes, kind="stable")
+    rows, hashes = rows[order], hashes[order]
+    firsts = np.searchsorted(hashes, hashes)
+    places = np.searchsorted(stored, hashes)
+    known = np.append(stored, np.uint64(0))[places] == hashes
+    copies = np.where((places < len(stored)) & known, np.append(left, 0)[places], 0)
+    return rows[np.arange(len(rows)) - firsts >= copies]

@@ -1,0 +1,47 @@
+"""Rows of unknown outcome on every database: which are stored is read from their times alone."""
+
+import pytest
+
+from simulator.data.dataset import DatasetReader
+from simulator.data.hashes import stored_hashes
+from simulator.data.query import RowsQuery, Selection
+from simulator.data.ranges import RowRange
+from simulator.modules.base import BATCH, Unsupported
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify import uncertain
+from simulator.verify.comparison import verify
+from tests.contract.harness import created, send
+from tests.contract.targets import STORING
+
+ROWS, BATCH_ROWS, HALF = 2_000, 100, 50
+
+
+@pytest.mark.parametrize("target", [pytest.param(t, id=name) for name, t in STORING.items()])
+def test_half_of_a_batch_is_found_without_the_rest_of_the_table(target, database, monkeypatch):
+    dataset = created(target, database, ROWS, BATCH_ROWS)
+    reader = DatasetReader(dataset)
+    with database.connect() as session:
+        for blocks in reader.blocks([RowRange(start=0, stop=ROWS - HALF)]):
+            for block in blocks:
+                send(session, block, BATCH, BATCH_ROWS)
+    database.visible(reader.tables)
+    read = []
+    monkeypatch.setattr(
+        uncertain,
+        "stored_hashes",
+        lambda outputs, raw: read.append(len(raw)) or stored_hashes(outputs, raw),
+    )
+    unknown = [RowRange(start=ROWS - 2 * HALF, stop=ROWS)]
+    verdict = verify(database, dataset, unknown, VerifyMode.COUNTS)
+
+    assert verdict.status is Status.INCOMPLETE, verdict
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (HALF, HALF)
+    assert sum(read) == (HALF if selects_by_time(database, reader.tables[0]) else 0)
+
+
+def selects_by_time(database, table):
+    try:
+        database.render(RowsQuery(table, selection=Selection(since=0, until=1)))
+    except Unsupported:
+        return False
+    return True
