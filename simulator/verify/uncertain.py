@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from simulator.data.block import Rows
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.hashes import block_hashes, stored_hashes
-from simulator.data.mixer import Hashes, Rows
+from simulator.data.mixer import Hashes
 from simulator.data.query import RowsQuery, Selection, Statement
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
@@ -37,8 +38,8 @@ def absent_rows(
 ) -> Rows | None:
     """Return the numbers of the uncertain rows of a table that are not stored.
 
-    Of rows that are alike the acknowledged ones count as stored first. None: a part of the table
-    does not tell, as its rows have no order in time, or the database cannot select by time.
+    Of rows that are alike the acknowledged ones count as stored first. None: the whole table would
+    have to be read, as its rows have no order in time, or the database cannot select by time.
     """
     reader = DatasetReader(dataset)
     place = reader.place(table)
