@@ -249,9 +249,22 @@ class DatasetReader:
 
     def time_at(self, rows: RowRange, place: int) -> int:
         """Return the time of the row at a place of a range, in the unit of its table."""
-        table = self._workload.tables[rows.table].only(())
-        data = self._workload.draw(table, np.array([rows.number(place)]))
-        return int(data[table.time.name].values()[0])
+        return int(self._times(rows.table, np.array([rows.number(place)]))[0])
+
+    def places_at(self, rows: RowRange, times: Sequence[int]) -> Rows:
+        """Return how many rows of a range are before each of these times; its times rise."""
+        sought = np.array(times)
+        low, high = np.zeros(len(sought), np.int64), np.full(len(sought), len(rows))
+        while (open_ := low < high).any():
+            middle = (low + high) // 2
+            before = np.zeros(len(sought), np.bool_)
+            before[open_] = self._times(rows.table, rows.numbers_at(middle[open_])) < sought[open_]
+            low, high = np.where(before, middle + 1, low), np.where(open_ & ~before, middle, high)
+        return low
+
+    def _times(self, place: int, numbers: Rows) -> NDArray[Any]:
+        table = self._workload.tables[place].only(())
+        return self._workload.draw(table, numbers)[table.time.name].values()
 
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
         """Return a time that none of these rows is before, in ms since 1970.

@@ -64,13 +64,13 @@ class RowRange(Frozen):
 
     def numbers(self, low: int = 0, high: int | None = None) -> Rows:
         """Return the numbers of the rows at the places low..high."""
-        high = len(self) if high is None else high
-        if not self.every:
-            return np.arange(self.start + low, self.start + high)
-        places = np.arange(low, high)
-        places += places // self.take * (self.every - self.take)
-        places += self.start
-        return places
+        return self.numbers_at(np.arange(low, len(self) if high is None else high))
+
+    def numbers_at(self, places: Rows) -> Rows:
+        """Return the numbers of the rows at these places."""
+        if self.every:
+            places = places + places // self.take * (self.every - self.take)
+        return places + self.start
 
     def part(self, low: int, high: int) -> list["RowRange"]:
         """Return ranges of exactly the rows at the places low..high: one, or two with a stride."""

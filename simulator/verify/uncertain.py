@@ -1,6 +1,5 @@
 """Which rows of unknown outcome are stored: only the times that they have are read."""
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -48,7 +47,7 @@ def absent_rows(
         return None
     spans = spans_of(reader, mine)
     ranges = [item for item in dataset.ranges if item.table == place]
-    sent = [part for item in ranges for span in spans for part in _within(reader, item, span)]
+    sent = [part for item in ranges for part in _within(reader, item, spans)]
     if sum(map(len, sent)) > PASS_ROWS:
         return None
     try:
@@ -90,11 +89,11 @@ def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[Span]:
     return [Span(each[0].since, each[-1].until) for each in groups]
 
 
-def _within(reader: DatasetReader, item: RowRange, span: Span) -> Iterator[RowRange]:
-    """Yield the part of a range whose rows have these times."""
-    places = range(len(item))
-    low, high = (bisect_left(places, at, key=lambda n: reader.time_at(item, n)) for at in span)
-    yield from item.part(low, high)
+def _within(reader: DatasetReader, item: RowRange, spans: Sequence[Span]) -> Iterator[RowRange]:
+    """Yield the parts of a range whose rows have these times."""
+    places = reader.places_at(item, [time for span in spans for time in span]).tolist()
+    for low, high in zip(places[::2], places[1::2], strict=True):
+        yield from item.part(low, high)
 
 
 def _rows_of(table: Table, span: Span) -> RowsQuery:

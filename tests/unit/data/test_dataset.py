@@ -267,3 +267,23 @@ def test_a_reader_of_a_key_made_by_the_client_draws_what_it_is_made_of():
 
     assert {*some.data} == {"id", *table.key}
     assert np.array_equal(some.data["id"].values(), whole.drawn(table, rows).data["id"].values())
+
+
+@given(
+    stride=st.sampled_from([(0, 0), (2, 5), (1, 3)]),
+    start=st.integers(0, 50),
+    length=st.integers(0, 200),
+    offsets=st.lists(st.integers(-5, 300_000), min_size=1, max_size=5),
+)
+def test_the_places_at_times_are_those_before_which_rows_are_earlier(
+    stride, start, length, offsets
+):
+    take, every = stride
+    rows = RowRange(start=start, stop=start + length, take=take, every=every)
+    reader = DatasetReader(dataset(ranges=(rows,)))
+    times = [reader.time_at(rows, place) for place in range(len(rows))]
+    sought = [10**12 + offset for offset in offsets] + times[:1]
+
+    assert reader.places_at(rows, sought).tolist() == [
+        sum(time < each for time in times) for each in sought
+    ]
