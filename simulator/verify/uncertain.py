@@ -54,20 +54,15 @@ def absent_rows(
         statements = [database.render(_rows_of(table, span)) for span in spans]
     except Unsupported:
         return None
-    read = (
-        stored_hashes(statement.outputs, raw)
-        for statement in statements
-        for raw in session.stream(statement, STREAM_ROWS)
-    )
-    stored, copies = np.unique(np.concatenate([np.empty(0, np.uint64), *read]), return_counts=True)
-    found, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
+    stored, copies = _stored(session, statements)
+    known, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
     maybe = np.concatenate([each.numbers() for each in mine])
-    for numbers, own in _hashed(reader, statements[0], sent):
+    for numbers, own in _sent(reader, statements[0], sent):
         is_unsure = np.isin(numbers, maybe)
-        found.add(own, is_unsure)
+        known.add(own, is_unsure)
         rows.append(numbers[is_unsure])
         hashes.append(own[is_unsure])
-    left = np.maximum(copies - found.certain, 0)
+    left = np.maximum(copies - known.certain, 0)
     return _beyond(np.concatenate(rows), np.concatenate(hashes), stored, left)
 
 
@@ -100,7 +95,16 @@ def _rows_of(table: Table, span: Span) -> RowsQuery:
     return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
 
 
-def _hashed(
+def _stored(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
+    """Return the hashes of the rows that are found, sorted, and how many rows have each."""
+    found = [np.empty(0, np.uint64)]
+    for statement in statements:
+        for raw in session.stream(statement, STREAM_ROWS):
+            found.append(stored_hashes(statement.outputs, raw))
+    return np.unique(np.concatenate(found), return_counts=True)
+
+
+def _sent(
     reader: DatasetReader, statement: Statement, ranges: Sequence[RowRange]
 ) -> Iterator[tuple[Rows, Hashes]]:
     """Yield the numbers and the hashes of rows."""
