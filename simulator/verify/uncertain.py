@@ -97,11 +97,12 @@ def _rows_of(table: Table, span: Span) -> RowsQuery:
 
 def _stored(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
     """Return the hashes of the rows that are found, sorted, and how many rows have each."""
-    found = [np.empty(0, np.uint64)]
-    for statement in statements:
-        for raw in session.stream(statement, STREAM_ROWS):
-            found.append(stored_hashes(statement.outputs, raw))
-    return np.unique(np.concatenate(found), return_counts=True)
+    found = (
+        stored_hashes(statement.outputs, raw)
+        for statement in statements
+        for raw in session.stream(statement, STREAM_ROWS)
+    )
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
 
 
 def _sent(
