@@ -34,7 +34,7 @@ from simulator.data.ranges import lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
 from simulator.modules.iotdb.query import Clock, planned, render
 from simulator.modules.iotdb.session import IotDbSession
@@ -122,9 +122,17 @@ def test_a_query_counts_in_the_servers_precision():
     assert '"time" >= -5000 AND "time" < 1001000' in finer.text
     # The first whole millisecond after 1001 us is 2 ms.
     assert '"time" >= 0 AND "time" < 2' in coarser.text
-    assert 'CAST("time" AS INT64) - (' in same.text
-    assert '(CAST("time" AS INT64) / 1000) - (' in finer.text
-    assert '(CAST("time" AS INT64) * 1000) - (' in coarser.text
+    assert 'date_bin(60000ms, "time")' in same.text
+    assert 'date_bin(60000000us, "time")' in finer.text
+    assert 'date_bin(60ms, "time")' in coarser.text
+    keys = [row[0] for each in (same, finer, coarser) for row in each.read([(5000, 1)])]
+    assert keys == [5000, 5, 5_000_000]
+
+
+def test_a_bucket_that_the_server_cannot_count_is_refused():
+    query = AggregateQuery(replace(TABLE, time_unit=US), (Aggregate(Function.COUNT),), bucket=1_500)
+    with pytest.raises(Unsupported, match="buckets of 1500 us: the server counts ms"):
+        planned(query, Clock(US, MS))
 
 
 def test_the_groups_of_two_answers_are_combined():
