@@ -16,6 +16,7 @@ README's table and picture are made of all. `table` only prints it. With `--addr
 of their own, which are dropped at the end; the words are those of the contract suite.
 """
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -31,4 +32,7 @@ LEFT_OUT = {
     "cassandra_async": "120 batches of 1,000 rows in flight exhaust the heap of such a server",
 }
 """Target -> why the plan is not for it."""
+SMALL = ("cassandra_sync", "victoriametrics", "mongodb")
+SMALL_UNTIL = datetime(2026, 11, 27, 15, tzinfo=UTC)
+"""Until then the servers of these targets had less than what is installed."""
 BEGIN, END = "<!-- published -->\n", "<!-- end of published -->\n"

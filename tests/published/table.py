@@ -19,7 +19,7 @@ from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
-from tests.published import BEGIN, END, FOLDER, LEFT_OUT
+from tests.published import BEGIN, END, FOLDER, LEFT_OUT, SMALL, SMALL_UNTIL
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
 from tests.published.records import is_current, published
 
@@ -249,6 +249,13 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
         yield (
             f"Measured by an earlier plan, until {when:%Y-%m-%d}, in shorter runs, and left until"
             f" `make published` measures them again: {names}."
+        )
+    small = [f"`{row.target}`" for row in found if row.target in SMALL
+             and row.record.last and row.record.last < SMALL_UNTIL]  # fmt: skip
+    if small:
+        yield (
+            "On servers with less memory, or another size of the log, than as installed, and to be"
+            f" measured again: {', '.join(small)}."
         )
     uneven = [f"`{row.target}`" for row in found if _is_uneven(row)]
     if uneven:
