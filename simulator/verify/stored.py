@@ -25,14 +25,15 @@ def windows_of(database: Database, dataset: Dataset) -> Iterator[Window]:
         rows = sum(len(item) for item in dataset.ranges if item.table == place)
         number = min(rows // WINDOW_ROWS, MOST_WINDOWS)
         whole = whole_of(dataset, reader, place) if number > 1 else None
-        parts = whole.divided(number) if whole and _takes_windows(database, table) else []
+        parts = whole.divided(number) if whole and takes_windows(database, table) else []
         for part in parts:
             yield Window(table=place, since=part.since, until=part.until)
         if not parts:
             yield Window(table=place)
 
 
-def _takes_windows(database: Database, table: Table) -> bool:
+def takes_windows(database: Database, table: Table) -> bool:
+    """Return whether the database can select rows of a table by their time."""
     try:
         database.render(RowsQuery(table, selection=Selection(since=0, until=1)))
     except Unsupported:

@@ -12,10 +12,10 @@ from simulator.data.mixer import Hashes
 from simulator.data.query import RowsQuery, Selection, Statement
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
-from simulator.modules.base import Database, Session, Unsupported
+from simulator.modules.base import Database, Session
 from simulator.verify.accounting import PASS_ROWS, Sent
 from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
-from simulator.verify.stored import STREAM_ROWS
+from simulator.verify.stored import STREAM_ROWS, takes_windows
 
 MOST_SPANS = 100
 """Each is a question to the database; beyond that, neighbours are one."""
@@ -38,26 +38,24 @@ def absent_rows(
     """Return the numbers of the uncertain rows of a table that are not stored.
 
     Of rows that are alike the acknowledged ones count as stored first. None: the whole table would
-    have to be read, as its rows have no order in time, or the database cannot select by time.
+    have to be read, as its rows have no order in time, the database cannot select by time, or too
+    many rows have the times of uncertain ones.
     """
     reader = DatasetReader(dataset)
     place = reader.place(table)
     mine = [each for each in uncertain if each.table == place]
-    if not reader.time_rises:
+    if not (reader.time_rises and takes_windows(database, table)):
         return None
     spans = spans_of(reader, mine)
     ranges = [item for item in dataset.ranges if item.table == place]
-    sent = [part for item in ranges for part in _within(reader, item, spans)]
-    if sum(map(len, sent)) > PASS_ROWS:
+    parts = [part for item in ranges for part in _within(reader, item, spans)]
+    if sum(map(len, parts)) > PASS_ROWS:
         return None
-    try:
-        statements = [database.render(_rows_of(table, span)) for span in spans]
-    except Unsupported:
-        return None
+    statements = [database.render(_rows_of(table, span)) for span in spans]
     stored, copies = _stored(session, statements)
     known, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
     maybe = np.concatenate([each.numbers() for each in mine])
-    for numbers, own in _sent(reader, statements[0], sent):
+    for numbers, own in _sent(reader, statements[0], parts):
         is_unsure = np.isin(numbers, maybe)
         known.add(own, is_unsure)
         rows.append(numbers[is_unsure])

@@ -131,7 +131,7 @@ def test_a_query_counts_in_the_servers_precision():
 
 def test_a_bucket_that_the_server_cannot_count_is_refused():
     query = AggregateQuery(replace(TABLE, time_unit=US), (Aggregate(Function.COUNT),), bucket=1_500)
-    with pytest.raises(Unsupported, match="buckets of 1500 us: the server counts ms"):
+    with pytest.raises(Unsupported, match="buckets of 1500 us: expected whole ms"):
         planned(query, Clock(US, MS))
 
 

@@ -29,10 +29,10 @@ README = ROOT / "README.md"
 PICTURE = ROOT / "results" / "published.svg"
 LEFT_OUT = {
     "graphite": "it stores whole seconds only, and the rows have milliseconds",
-    "cassandra_async": "120 batches of 1,000 rows in flight exhaust the heap of such a server",
+    "cassandra_async": "120 batches of 1,000 rows in flight exhaust the heap as it is installed",
 }
 """Target -> why the plan is not for it."""
-SMALL = ("cassandra_sync", "victoriametrics", "mongodb")
-SMALL_UNTIL = datetime(2026, 11, 27, 15, tzinfo=UTC)
-"""Until then the servers of these targets had less than what is installed."""
+OTHERWISE_SET = ("cassandra_sync", "victoriametrics", "mongodb")
+OTHERWISE_SET_UNTIL = datetime(2026, 11, 27, 15, tzinfo=UTC)
+"""Until then the servers of these targets were set otherwise than they are installed."""
 BEGIN, END = "<!-- published -->\n", "<!-- end of published -->\n"

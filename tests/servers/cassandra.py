@@ -48,7 +48,7 @@ _SMALL = {
     "networking_cache_size": "16MiB",
     "write_request_timeout": "10000ms",
 }
-# Of conf/jvm17-server.options.
+# Of conf/jvm-server.options and conf/jvm17-server.options.
 _COLLECTOR = """
     -XX:+ParallelRefProcEnabled -XX:MaxTenuringThreshold=1 -XX:G1HeapRegionSize=16m
     -XX:G1RSetUpdatingPauseTimePercent=5 -XX:MaxGCPauseMillis=300

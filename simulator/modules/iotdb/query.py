@@ -368,7 +368,10 @@ def _bucket(width: int, clock: Clock) -> str:
     Of hundreds of groups by an expression of integers, IoTDB 2.0.1 returns some twice.
     """
     if width % clock.coarser:
-        raise Unsupported(f"buckets of {width} {clock.unit}: the server counts {clock.precision}")
+        raise Unsupported(
+            f"buckets of {width} {clock.unit}: expected whole {clock.precision}, the server's"
+            f" timestamp_precision; or use a server with timestamp_precision={clock.unit}"
+        )
     return f"date_bin({width * clock.finer // clock.coarser}{clock.precision}, {quoted(_TIME)})"
 
 

@@ -307,6 +307,17 @@ def test_only_the_times_of_uncertain_rows_are_read(stored, monkeypatch, most):
     assert 0 < sum(read) < (ROWS if most == 1 else 100)
 
 
+def test_a_table_is_read_whole_if_too_many_rows_have_the_times_of_uncertain_ones(
+    stored, monkeypatch
+):
+    stored.tamper(DELETE_UNCERTAIN.format(104))
+    monkeypatch.setattr("simulator.verify.uncertain.PASS_ROWS", 9)
+    verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN)
+
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (5, 5)
+    assert [check.name for check in verdict.checks] == ["events: every row"]
+
+
 @pytest.mark.parametrize("mode", COMPARED)
 def test_a_table_without_any_row_is_never_verified(stored, mode):
     stored.tamper("DELETE FROM events")
