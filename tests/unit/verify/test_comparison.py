@@ -196,6 +196,30 @@ def test_a_row_stored_twice_is_a_mismatch(stored, level):
     } <= set(wrong(verdict))
 
 
+@pytest.mark.parametrize("level", COMPARED)
+@pytest.mark.parametrize("left", [0, 1])
+def test_answers_that_change_are_distinguished_from_rows_that_are_wrong(
+    stored, monkeypatch, level, left
+):
+    """Two rows are there twice, until the question is repeated; one may still be then."""
+    first = "INSERT INTO events SELECT * FROM events WHERE rowid < 3"
+    stored.tamper(first)
+    monkeypatch.setattr(
+        comparison.time,
+        "sleep",
+        lambda _: stored.tamper(f"DELETE FROM events WHERE rowid > {ROWS + left}"),
+    )
+    verdict = stored.verify(level)
+    check = check_of(verdict, "events: the same questions a moment later")
+
+    assert verdict.status is Status.MISMATCH
+    assert verdict.reason.startswith("events: the same questions a moment later: expected the same")
+    if left:
+        assert "others, of which are wrong: events: count 501, " in check.found
+    else:
+        assert check.found == "the right answers"
+
+
 def test_full_shows_the_row_stored_twice(stored):
     stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
     with closing(sqlite3.connect(stored.path)) as connection:
