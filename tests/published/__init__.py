@@ -16,7 +16,6 @@ README's table and picture are made of all. `table` only prints it. With `--addr
 of their own, which are dropped at the end; the words are those of the contract suite.
 """
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +31,4 @@ LEFT_OUT = {
     "cassandra_async": "120 batches of 1,000 rows in flight exhaust the heap as it is installed",
 }
 """Target -> why the plan is not for it."""
-OTHERWISE_SET = ("cassandra_sync", "victoriametrics", "mongodb")
-OTHERWISE_SET_UNTIL = datetime(2026, 11, 27, 15, tzinfo=UTC)
-"""Until then the servers of these targets were set otherwise than they are installed."""
 BEGIN, END = "<!-- published -->\n", "<!-- end of published -->\n"

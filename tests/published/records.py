@@ -8,7 +8,7 @@ from typing import Any
 from cli.experiment.plan import read_plan
 from cli.experiment.record import PlanRecord
 from simulator import __version__
-from tests.published import FOLDER, MEASURED, OTHERWISE_SET, OTHERWISE_SET_UNTIL, PLAN
+from tests.published import FOLDER, MEASURED, PLAN
 
 
 def published() -> Mapping[str, tuple[Path, PlanRecord]]:
@@ -33,16 +33,6 @@ def measured(target: str) -> tuple[Path, PlanRecord] | None:
 
 
 def is_current(record: PlanRecord) -> bool:
-    """Whether this version of plan, program and servers measured it."""
-    return is_of_this_plan(record) and not (
-        record.lines
-        and record.lines[0].target in OTHERWISE_SET
-        and record.last
-        and record.last < OTHERWISE_SET_UNTIL
-    )
-
-
-def is_of_this_plan(record: PlanRecord) -> bool:
     """Whether this version of plan and program measured it."""
     plan = {key: value for key, value in record.plan.items() if key != "targets"}
     return record.program_version == __version__ and _same(plan, *_today())

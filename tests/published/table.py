@@ -19,9 +19,9 @@ from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
-from tests.published import BEGIN, END, FOLDER, LEFT_OUT, OTHERWISE_SET_UNTIL
+from tests.published import BEGIN, END, FOLDER, LEFT_OUT
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
-from tests.published.records import is_current, is_of_this_plan, published
+from tests.published.records import is_current, published
 
 RATE = "rows_per_s"
 PROMISES = (
@@ -241,22 +241,14 @@ def _said_of(found: Sequence[Row]) -> Iterator[str]:
 
 def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     """Yield what does not hold for all rows."""
-    earlier = [f"`{row.target}`" for row in found if not is_of_this_plan(row.record)]
+    earlier = [f"`{row.target}`" for row in found if not is_current(row.record)]
     if earlier:
         when = max(row.record.last for row in found
-                   if row.record.last and not is_of_this_plan(row.record))  # fmt: skip
+                   if row.record.last and not is_current(row.record))  # fmt: skip
         names = "all rows" if len(earlier) == len(found) else ", ".join(earlier)
         yield (
             f"Measured by an earlier plan, until {when:%Y-%m-%d}, in shorter runs, and left until"
             f" `make published` measures them again: {names}."
-        )
-    otherwise = [f"`{row.target}`" for row in found
-                 if is_of_this_plan(row.record) and not is_current(row.record)]  # fmt: skip
-    if otherwise:
-        yield (
-            f"Measured until {OTHERWISE_SET_UNTIL:%Y-%m-%d} on servers whose memory or log was not"
-            " as installed, and left until `make published` measures them again:"
-            f" {', '.join(otherwise)}."
         )
     uneven = [f"`{row.target}`" for row in found if _is_uneven(row)]
     if uneven:
