@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", text)
     if _addressed(config):
         _use_addresses(config)
+    _wanted(config)  # a wrong name is one error, also where several processes run the tests
     if config.getoption("evidence"):
         from tests.contract.evidence import Recorder  # noqa: PLC0415  # loads every module
 
