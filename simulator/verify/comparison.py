@@ -133,7 +133,7 @@ class _Comparison:
         for table in tables:
             maybe, truth = self.maybe_of(table), found[statistics_of(table)]
             if not len(maybe):
-                checks += self._counts_or_why(table, truth)
+                checks += self._counts_repeated(table, truth)
             elif mode is VerifyMode.COUNTS:
                 checks += self._counts_of_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL:
@@ -155,7 +155,7 @@ class _Comparison:
         fold(tasks)
         checks: list[Check] = []
         for table in tables:
-            checks += self._counts_or_why(table, tasks.truth(statistics_of(table)))
+            checks += self._counts_repeated(table, tasks.truth(statistics_of(table)))
             stored = tasks.stored(table) if apart else self._stored(table)
             checks.append(self._fingerprints(table, tasks.expected(table), stored))
         return checks
@@ -239,8 +239,8 @@ class _Comparison:
                 return without
         return [self.rows(table)]
 
-    def _counts_or_why(self, table: Table, truth: Truth) -> list[Check]:
-        """Compare as `_counts` does; if answers that were wrong change, that is the first check."""
+    def _counts_repeated(self, table: Table, truth: Truth) -> list[Check]:
+        """Compare as `_counts` does; a first check is added if wrong answers change."""
         checks = self._counts(table, truth)
         if all(check.ok for check in checks):
             return checks
@@ -252,7 +252,7 @@ class _Comparison:
         others = ", ".join(f"{check.name} {check.found}" for check in later if not check.ok)
         again = Check(
             name=f"{table.name}: the same questions a moment later",
-            expected="the same answers, since nothing was written",
+            expected="the same answers, since this program wrote nothing",
             found="the right answers" if is_right else f"others, of which are wrong: {others}",
             ok=False,
         )

@@ -167,7 +167,11 @@ def publish() -> None:
 def program(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> int:
     """Run a command of the product; what became of the items of a plan is in its record."""
     command = [sys.executable, ROOT / "run.py", *arguments]
-    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
-                          env={**os.environ, **(environment or {})}).returncode  # fmt: skip
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, cwd=ROOT,
+                          env={**os.environ, **(environment or {})}) as child:  # fmt: skip
+        while child.poll() is None:
+            with contextlib.suppress(KeyboardInterrupt):  # the command has it too, and ends itself
+                child.wait()
+    code = child.returncode
     print(f"{arguments[0]} ended with exit code {code}", file=sys.stderr, flush=True)
     return code

@@ -202,8 +202,7 @@ def test_answers_that_change_are_distinguished_from_rows_that_are_wrong(
     stored, monkeypatch, level, left
 ):
     """Two rows are there twice, until the question is repeated; one may still be then."""
-    first = "INSERT INTO events SELECT * FROM events WHERE rowid < 3"
-    stored.tamper(first)
+    stored.tamper("INSERT INTO events SELECT * FROM events WHERE rowid < 3")
     monkeypatch.setattr(
         comparison.time,
         "sleep",
