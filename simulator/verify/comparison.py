@@ -38,7 +38,7 @@ from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
 from simulator.verify.statistics import Statistics
-from simulator.verify.stored import STREAM_ROWS, StoredRows, windows_of
+from simulator.verify.stored import STREAM_ROWS, StoredRows, unreadable, windows_of
 from simulator.verify.uncertain import absent_rows
 
 _MAX_BUCKETS = 1000
@@ -62,19 +62,23 @@ def verify(  # noqa: PLR0913
     """Compare what is stored with the dataset; rows of `uncertain` may be absent.
 
     After faults, `promised` is whether the server says that acknowledged rows survive them; every
-    row is accounted for then, in mode `full`.
+    row is accounted for then, in mode `full`. An error ends the comparison; it is not raised if
+    rows or answers were found to be wrong before.
     """
-    try:
-        with database.connect() as session:
-            comparison = _Comparison(database, session, dataset, uncertain)
-            checks = comparison.checks(mode, fold, promised=promised)
-    except Unsupported as error:
-        return Verdict(status=Status.UNKNOWN, reason=str(error))
-    except ValueError as error:
-        types = "values of their columns' types"
-        return Verdict.of([Check(name="stored values", expected=types, found=str(error), ok=False)])
+    with database.connect() as session:
+        comparison = _Comparison(database, session, dataset, uncertain)
+        try:
+            comparison.compare(mode, fold, promised=promised)
+        except ValueError as error:
+            comparison.checks.append(unreadable(error))
+        except Exception as error:
+            if not any(check.ok is False for check in comparison.checks):
+                if isinstance(error, Unsupported):
+                    return Verdict(status=Status.UNKNOWN, reason=str(error))
+                raise
+            comparison.not_compared.append(f"all that follows: {database.explain(error)}")
     return Verdict.of(
-        checks,
+        comparison.checks,
         comparison.not_compared,
         present=comparison.present,
         absent=comparison.absent,
@@ -99,6 +103,7 @@ class _Comparison:
         self.statistics = Statistics(database, session, dataset)
         self.uncertain = uncertain
         """Rows that may be absent."""
+        self.checks: list[Check] = []
         self.not_compared: list[str] = []
         """What the database cannot answer, and why."""
         self.present = 0
@@ -119,28 +124,31 @@ class _Comparison:
         mine = [item.numbers() for item in self.uncertain if item.table == place]
         return np.concatenate([np.empty(0, np.int64), *mine])
 
-    def checks(self, mode: VerifyMode, fold: Folding, *, promised: bool | None) -> list[Check]:
-        """Compare every table."""
+    def compare(self, mode: VerifyMode, fold: Folding, *, promised: bool | None) -> None:
+        """Compare every table, and collect the checks."""
         tables = self.reader.tables
         if promised is not None and mode is VerifyMode.FULL:
-            return self._accounted(promised=promised)
-        if mode is VerifyMode.ROWS:
-            return [self._number(table) for table in tables]
-        if mode is VerifyMode.FULL and not self.uncertain:
-            return self._every_row(tables, fold)
+            self._account(promised=promised)
+        elif mode is VerifyMode.ROWS:
+            self.checks += map(self._number, tables)
+        elif mode is VerifyMode.FULL and not self.uncertain:
+            self._every_row(tables, fold)
+        else:
+            self._each(tables, mode, fold)
+
+    def _each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
+        """Compare statistics, and in mode `full` rows, table by table."""
         found = truths([statistics_of(table) for table in tables], self.dataset, fold)
-        checks: list[Check] = []
         for table in tables:
             maybe, truth = self.maybe_of(table), found[statistics_of(table)]
             if not len(maybe):
-                checks += self._counts_repeated(table, truth)
+                self._counts_repeated(table, truth)
             elif mode is VerifyMode.COUNTS:
-                checks += self._counts_of_uncertain(table, truth, maybe)
+                self.checks += self._counts_of_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL:
-                checks.append(self.rows(table))
-        return checks
+                self.checks.append(self.rows(table))
 
-    def _every_row(self, tables: Sequence[Table], fold: Folding) -> list[Check]:
+    def _every_row(self, tables: Sequence[Table], fold: Folding) -> None:
         """Compare statistics and rows of every table, whose outcomes are all known.
 
         A server is read by several connections at once, also those of workers.
@@ -153,12 +161,10 @@ class _Comparison:
             StoredRows(self.database, self.dataset).fingerprint,
         )
         fold(tasks)
-        checks: list[Check] = []
         for table in tables:
-            checks += self._counts_repeated(table, tasks.truth(statistics_of(table)))
+            self._counts_repeated(table, tasks.truth(statistics_of(table)))
             stored = tasks.stored(table) if apart else self._stored(table)
-            checks.append(self._fingerprints(table, tasks.expected(table), stored))
-        return checks
+            self.checks.append(self._fingerprints(table, tasks.expected(table), stored))
 
     def _stored(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the stored rows of a table."""
@@ -194,7 +200,7 @@ class _Comparison:
         self._resolve(len(maybe), absent + len(missing) - len(lost))
         return Check(name=name, expected=rows, found=differences, ok=explained)
 
-    def _accounted(self, *, promised: bool) -> list[Check]:
+    def _account(self, *, promised: bool) -> None:
         """Account for the rows of every table."""
         found = {}
         for table in self.reader.tables:
@@ -205,7 +211,9 @@ class _Comparison:
         total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
         self.accounts = Accounts(announced=not promised, **total)
         self.present, self.absent = self.accounts.present, self.accounts.absent
-        return [_account_check(name, each, promised=promised) for name, each in found.items()]
+        self.checks += [
+            _account_check(name, each, promised=promised) for name, each in found.items()
+        ]
 
     def _number(self, table: Table) -> Check:
         """Compare the number of rows of a table."""
@@ -239,15 +247,17 @@ class _Comparison:
                 return without
         return [self.rows(table)]
 
-    def _counts_repeated(self, table: Table, truth: Truth) -> list[Check]:
-        """Compare as `_counts` does; a first check is added if wrong answers change."""
+    def _counts_repeated(self, table: Table, truth: Truth) -> None:
+        """Compare as `_counts` does; a check goes before these if wrong answers change."""
         checks = self._counts(table, truth)
+        place = len(self.checks)
+        self.checks += checks
         if all(check.ok for check in checks):
-            return checks
+            return
         time.sleep(_AGAIN_AFTER_S)
         later = self._counts(table, truth)
         if _outline(later) == _outline(checks):
-            return checks
+            return
         is_right = all(check.ok for check in later)
         others = ", ".join(f"{check.name} {check.found}" for check in later if not check.ok)
         again = Check(
@@ -256,7 +266,7 @@ class _Comparison:
             found="the right answers" if is_right else f"others, of which are wrong: {others}",
             ok=False,
         )
-        return [again, *checks]
+        self.checks.insert(place, again)
 
     def _counts(self, table: Table, truth: Truth) -> list[Check]:
         """Compare count, sums, extremes and distinct keys of a table."""

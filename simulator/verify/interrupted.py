@@ -10,6 +10,7 @@ from simulator.errors import counted
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.accounting import PASS_ROWS, Account, Accountant
+from simulator.verify.stored import unreadable
 
 
 def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PASS_ROWS) -> Verdict:
@@ -27,8 +28,7 @@ def verify_interrupted(database: Database, dataset: Dataset, pass_rows: int = PA
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
-        types = "values of their columns' types"
-        return Verdict.of([Check(name="stored values", expected=types, found=str(error), ok=False)])
+        return Verdict.of([unreadable(error)])
     verdict = Verdict.of(checks, present=present, absent=dataset.rows - present)
     if verdict.status is not Status.INCOMPLETE:
         return verdict

@@ -8,6 +8,7 @@ from simulator.data.query import RowsQuery, Selection
 from simulator.data.schema import Table
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.messages import Window
+from simulator.protocol.verdict import Check
 from simulator.verify.fingerprint import Fingerprint
 from simulator.verify.parts import whole_of
 
@@ -39,6 +40,12 @@ def takes_windows(database: Database, table: Table) -> bool:
     except Unsupported:
         return False
     return True
+
+
+def unreadable(error: ValueError) -> Check:
+    """Return the check that fails where a stored value is not of its column's type."""
+    types = "values of their columns' types"
+    return Check(name="stored values", expected=types, found=str(error), ok=False)
 
 
 class StoredRows:

@@ -1,13 +1,19 @@
 """`run`: a plan on two SQLite files, killed at a random moment, and gone on with."""
 
 import json
+import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tests import ROOT
 from tests.integration.conftest import CommandLine
 
 PLAN = """
@@ -203,3 +209,40 @@ def test_a_batch_is_searched_and_taken_and_the_time_may_be_divided(planned: Comm
     assert taken["repeats"] == len(rates) in (2, 3)
     shown = planned.run("run", *arguments(planned)).out
     assert f"best size of a batch of one, find: {curve['best']:,}; tried 1,000, 3,000" in shown
+
+
+LONG = """
+name: long
+targets: [one]
+repeats: 2
+settings:
+  - name: bulk
+    insert: {workload: iot, workers: 1, num_inserts: 50000k, batch: 1000}
+"""
+MEASURING = """
+from sys import argv
+from tests.published.measuring import program
+program(*argv[1:])
+"""
+
+
+def test_the_published_measurement_waits_for_its_plan_when_interrupted(
+    planned: CommandLine, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    """Ctrl-C interrupts both; the plan tidies up, as after a Ctrl-C of its own."""
+    (planned.folder / "plan.yaml").write_text(LONG)
+    planned.temporary.mkdir()
+    running = subprocess.Popen(
+        [sys.executable, "-c", MEASURING, "run", planned.folder / "plan.yaml",
+         f"--config={planned.config}", f"--output={planned.output}"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(planned.temporary)},
+    )  # fmt: skip
+    eventually(lambda: planned.processes("worker"))
+    os.killpg(running.pid, signal.SIGINT)
+    done = planned.finish(running)
+
+    assert "run ended with exit code 130" in done.err
+    assert planned.leftovers() == []
+    _, result = planned.results()  # the first is the plan's record
+    assert result["status"] == "interrupted"

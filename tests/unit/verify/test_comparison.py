@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -217,6 +218,39 @@ def test_answers_that_change_are_distinguished_from_rows_that_are_wrong(
         assert "others, of which are wrong: events: count 501, " in check.found
     else:
         assert check.found == "the right answers"
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["statistics", "rows"])
+def test_an_error_does_not_hide_what_was_wrong_before(stored, monkeypatch, again):
+    """The server fails as it is asked the second time, or as its rows are read."""
+    stored.tamper("DELETE FROM events WHERE sequence_number = 7")
+
+    def fail(*_):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    method = "run" if again else "stream"
+    failing = partial(monkeypatch.setattr, SqliteSession, method, fail)
+    if again:
+        monkeypatch.setattr(comparison.time, "sleep", lambda _: failing())
+    else:
+        failing()
+    verdict = stored.verify(VerifyMode.FULL)
+
+    assert verdict.status is Status.MISMATCH
+    assert "events: count: expected 500, found 499" in verdict.reason
+    (rest,) = verdict.not_compared
+    assert rest.startswith("all that follows: ")
+    assert rest.endswith("disk I/O error")
+
+
+def test_an_error_before_anything_is_wrong_is_raised(stored, monkeypatch):
+    def fail(*_):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(SqliteSession, "stream", fail)
+
+    with pytest.raises(sqlite3.OperationalError):
+        stored.verify(VerifyMode.FULL)
 
 
 def test_full_shows_the_row_stored_twice(stored):
