@@ -17,6 +17,8 @@ class Measured:
     results: tuple[tuple[Path | None, Result], ...] = ()
     cause: str = ""
     """Why it could not be started; the results say why one of them failed."""
+    is_gone: bool = False
+    """Whether that is since the database no longer answers, after an item of it had failed."""
 
     @property
     def is_complete(self) -> bool:

@@ -8,7 +8,8 @@ from pathlib import Path
 from cli.cluster.options import ClusterOptions
 from cli.host.interrupts import Interrupts
 from cli.host.streams import say
-from cli.running.shell import STOPPED, Shell
+from cli.running.facts import STOPPED
+from cli.running.shell import Shell
 from cli.targets.config import Target
 
 Before = Callable[[], str]

@@ -19,6 +19,7 @@ from cli.experiment.searches import all_pairs, first_pairs, next_pairs
 from cli.host.streams import say
 from cli.host.terminal import width_of
 from cli.results import result_files
+from cli.running.facts import lasting_silence
 from cli.running.installing import Installing, Ready
 from cli.running.measure import Measuring, insert_of, refusal_of
 from cli.running.roster import Roster
@@ -142,10 +143,11 @@ def _measure_round(
             return Measured()
         began_s = time.monotonic()
         cause = ready()
-        if cause and measuring.interrupts.requested:
-            return Measured(cause=cause)
+        missing = Measured(cause=cause) if cause else _missing(item, found, measuring)
+        if missing and measuring.interrupts.requested:
+            return missing
         _say(measuring, f"[{len(found) + 1}/{total}] {item.name}")
-        done = Measured(cause=cause) if cause else measuring.measure(item)
+        done = missing or measuring.measure(item)
         measuring.limit.note(time.monotonic() - began_s)
         return done
 
@@ -160,6 +162,24 @@ def _measure_round(
         if measuring.interrupts.requested:
             return False
     return not measuring.limit.left
+
+
+def _missing(item: Item, found: Found, measuring: Measuring) -> Measured | None:
+    """Return why an item is not begun: the one before it failed, and the database is gone since.
+
+    It has some time to come back, once.
+    """
+    name = item.target.name
+    last = next((each for earlier, each in reversed(found) if earlier.target.name == name), None)
+    if last and last.is_gone:
+        return last
+    if not last or not last.failure:
+        return None
+    _say(measuring, f"checking {name}")
+    reason = lasting_silence(item.target, measuring.cluster, measuring.interrupts)
+    if not reason:
+        return None
+    return Measured(cause=f"not begun, the database is gone: {reason}", is_gone=True)
 
 
 def _say(measuring: Measuring, text: str) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from cli.cluster.options import ClusterOptions
-from cli.host.interrupts import caught_interrupts
+from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.planning import plan
 from cli.results import result_files
 from cli.runners.choice import runner_for
@@ -13,8 +13,12 @@ from simulator.errors import BenchError, Interrupted, SetupError
 from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.spec import Work
 
+STOPPED = "stopped by the user"
 _CHECK_S = 60.0
 """Longest time that a target may take to answer."""
+_READY_S = 60.0
+"""Longest time until a database that was started, or has failed, answers."""
+_POLL_S = 0.05
 _NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
 
 
@@ -81,7 +85,7 @@ def database_facts(
             if isinstance(event, Outcome) and event.status != "done":
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")
         if interrupts.requested:
-            raise Interrupted("stopped by the user")
+            raise Interrupted(STOPPED)
 
 
 def silence(target: Target, options: ClusterOptions) -> str:
@@ -97,6 +101,21 @@ def silence(target: Target, options: ClusterOptions) -> str:
             return f"does not answer within {_CHECK_S:g} s"
         return first_line(error).removeprefix(f"{target.name}: ")
     return ""
+
+
+def lasting_silence(target: Target, options: ClusterOptions, interrupts: Interrupts) -> str:
+    """Wait until a database answers; return why it does not, or that the user stopped."""
+    deadline_s = time.monotonic() + _READY_S
+    while not interrupts.requested:
+        try:
+            reason = silence(target, options)
+        except Interrupted:
+            interrupts.requested = True
+            break
+        if not reason or time.monotonic() > deadline_s:
+            return reason
+        time.sleep(_POLL_S)  # a database cannot say when it will answer
+    return STOPPED
 
 
 def first_line(error: BenchError) -> str:

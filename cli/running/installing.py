@@ -13,8 +13,8 @@ from cli.experiment.items import Pair
 from cli.experiment.record import InstallRecord
 from cli.host.interrupts import Interrupts
 from cli.host.streams import say
-from cli.running.facts import silence
-from cli.running.shell import STOPPED, Shell
+from cli.running.facts import STOPPED, silence
+from cli.running.shell import Shell
 from simulator.errors import Interrupted
 
 _THERE = re.compile(r"[\w.-]+/[\w.:-]+|[a-z0-9][a-z0-9.-]*")

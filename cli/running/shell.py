@@ -16,15 +16,11 @@ import yaml
 from cli.cluster.options import ClusterOptions
 from cli.host.interrupts import Interrupts
 from cli.host.scratch import scratch_folder
-from cli.running.facts import silence
+from cli.running.facts import STOPPED, lasting_silence
 from cli.targets.config import Target
-from simulator.errors import Interrupted
 
-STOPPED = "stopped by the user"
 _LONGEST_S = 1800.0
 """Of one command."""
-_READY_S = 60.0
-"""Longest time until a started database answers; the commands themselves wait longer."""
 _POLL_S = 0.05
 _GRACE_S = 5.0
 _LAST_LINES = 5
@@ -84,17 +80,7 @@ class Shell:
 
     def silence(self) -> str:
         """Wait until the database answers; return why it does not, or that the user stopped."""
-        deadline_s = time.monotonic() + _READY_S
-        while not self._interrupts.requested:
-            try:
-                reason = silence(self._targets[0], self._cluster)
-            except Interrupted:
-                self._interrupts.requested = True
-                break
-            if not reason or time.monotonic() > deadline_s:
-                return reason
-            time.sleep(_POLL_S)  # a database cannot say when it will answer
-        return STOPPED
+        return lasting_silence(self._targets[0], self._cluster, self._interrupts)
 
     def redact(self, text: str) -> str:
         """Return a text without credentials."""

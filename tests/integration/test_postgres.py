@@ -233,6 +233,48 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
     assert cli.leftovers() == []
 
 
+PLAN = """
+name: lost
+targets: [postgresql]
+repeats: 3
+settings:
+  - {name: bulk, insert: {workload: iot, workers: 1, batch: 1000, duration: 4s, warmup: 0s}}
+"""
+
+
+@pytest.mark.parametrize("comes_back", [True, pytest.param(False, marks=pytest.mark.rare)])
+def test_a_plan_waits_once_for_a_server_that_went_away(
+    cli: CommandLine, eventually: Wait, *, comes_back: bool
+) -> None:
+    with Postgres() as server, server.database() as database:
+        reaching(cli, server, database)
+        cli.config = cli.folder / "config.yaml"
+        target = "{module: postgres, runner: local, connection_string: '${BENCH_POSTGRES}'}"
+        cli.config.write_text(f"targets:\n  postgresql: {target}\n")
+        (cli.folder / "plan.yaml").write_text(PLAN)
+        running = cli.start("run", "plan.yaml", f"--output={cli.output}", "--format=json")
+        eventually(lambda: cli.processes("worker"))
+        server.kill()
+        began_s = time.monotonic()
+        if comes_back:
+            eventually(lambda: list(cli.output.glob("2*.json")))
+            server.start()
+        done = cli.finish(running, 120)
+
+    first, *others = done.json["items"]
+    assert first["verdict"] == "failed"
+    assert "checking postgresql" in done.err.partition("repeat 1")[2]
+    if comes_back:
+        assert [item["verdict"] for item in others] == ["verified", "verified"]
+        return
+    assert 60 < time.monotonic() - began_s < 100  # waited for once
+    assert {item["verdict"] for item in others} == {"failed"}
+    (cause,) = {item["cause"] for item in others}
+    assert cause.startswith("not begun, the database is gone: ")
+    assert "Connection refused" in cause
+    assert done.code == 1
+
+
 @pytest.mark.rare
 def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
     cli: CommandLine, eventually: Wait

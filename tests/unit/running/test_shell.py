@@ -12,9 +12,11 @@ from pydantic import SecretStr
 
 from cli.cluster.options import ClusterOptions
 from cli.host.interrupts import Interrupts
+from cli.running import facts
 from cli.running import shell as shells
 from cli.running.before import BeforeRun
-from cli.running.shell import STOPPED, Shell
+from cli.running.facts import STOPPED
+from cli.running.shell import Shell
 from cli.targets.config import Target
 from simulator.modules.options import Options
 
@@ -81,14 +83,14 @@ def test_the_target_has_a_while_to_answer_after_the_command(before, monkeypatch,
         asked.append(target.name)
         return "" if len(asked) == 3 else "connection refused"
 
-    monkeypatch.setattr(shells, "silence", silent)
+    monkeypatch.setattr(facts, "silence", silent)
     assert before()() == ""
     assert (asked, (tmp_path / "ran").exists()) == (["far"] * 3, True)
 
 
 def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
-    monkeypatch.setattr(shells, "silence", lambda *_: "connection refused")
-    monkeypatch.setattr(shells, "_READY_S", 0.2)
+    monkeypatch.setattr(facts, "silence", lambda *_: "connection refused")
+    monkeypatch.setattr(facts, "_READY_S", 0.2)
 
     cause = before()()
     assert cause.startswith(
@@ -98,7 +100,7 @@ def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
 
 
 def test_a_command_that_fails_is_not_followed_by_questions(before, monkeypatch):
-    monkeypatch.setattr(shells, "silence", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(facts, "silence", lambda *_: pytest.fail("asked"))
 
     assert "exit code 4: no such unit; see " in before("echo no such unit >&2; exit 4")()
 
