@@ -57,7 +57,7 @@ class Failure(StrEnum):
     """What an error of `send` means for the rows that were sent."""
 
     NOT_APPLIED = "not_applied"
-    """They are certainly not stored; send them again."""
+    """They are certainly not stored, or replace what is stored of them; send them again."""
     UNKNOWN = "unknown"
     """They may be stored; they count as uncertain. Use this when in doubt."""
     FATAL = "fatal"

@@ -5,7 +5,7 @@ Rows are compared by their hash, in passes, so that memory is bounded.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,14 @@ class Account:
     """Never sent, and stored."""
     first: list[str] = field(default_factory=list)
     """The first foreign rows."""
+    first_lost: list[int] = field(default_factory=list)
+    """The numbers of the first lost rows, but for those that others are like."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether all that is stored was sent, once: whole rows, or parts of missing ones."""
+        parts = self.torn <= self.lost + self.absent
+        return parts and not self.doubled and not self.foreign
 
     def beyond(self) -> Iterator[str]:
         """Yield in words what is stored besides whole rows, once each."""
@@ -55,13 +63,19 @@ class Account:
         if self.doubled:
             yield f"{self.doubled:,} stored twice"
         if self.foreign:
-            more = ", ..." if self.foreign > len(self.first) else ""
-            yield f"not expected {self.foreign:,} ({', '.join(self.first)}{more})"
+            yield f"not expected {self.foreign:,}{_first(self.first, self.foreign)}"
 
     def __str__(self) -> str:
-        parts = [f"{counted(self.kept, 'acknowledged row')}", f"{self.lost:,} lost"]
+        lost = f"{self.lost:,} lost{_first(self.first_lost, self.lost)}"
+        parts = [f"{counted(self.kept, 'acknowledged row')}", lost]
         parts += [f"{self.present:,} of unknown outcome"] * bool(self.present)
         return ", ".join([*parts, *self.beyond()])
+
+
+def _first(shown: Sequence[object], number: int) -> str:
+    """Return the first of a number of rows in brackets."""
+    more = ", ..." if number > len(shown) else ""
+    return f" ({', '.join(map(str, shown))}{more})" if shown else ""
 
 
 class Accountant:
@@ -98,9 +112,11 @@ class Accountant:
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
         sent = Sent(stored, copies)
-        for hashes, is_uncertain in self._expected():
+        for numbers, hashes, is_uncertain in self._expected():
             chosen = hashes % np.uint64(passes) == number
-            sent.add(hashes[chosen], is_uncertain[chosen])
+            hit = sent.add(hashes[chosen], is_uncertain[chosen])
+            lost = numbers[chosen][~hit & ~is_uncertain[chosen]]
+            found.first_lost += lost[: _MOST_SHOWN - len(found.first_lost)].tolist()
             if self._uncertain is None and not sent.left:
                 break  # what a run that ends by time was allowed to write has no bound
         kept = np.minimum(copies, sent.certain)
@@ -118,8 +134,8 @@ class Accountant:
         for raw in self._session.stream(self._statement, STREAM_ROWS):
             yield stored_hashes(self._statement.outputs, raw), [*map(tuple, raw)]
 
-    def _expected(self) -> Iterator[tuple[Hashes, NDArray[np.bool_]]]:
-        """Yield hashes of the table's rows, blocks of the ranges in turn, and which are unsure."""
+    def _expected(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
+        """Yield numbers and hashes of the table's rows, and which are unsure, range by range."""
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
         turns = [reader.blocks((rows,), VERIFY_BLOCK_ROWS) for rows in mine]
@@ -131,7 +147,7 @@ class Accountant:
                     unsure = np.ones(len(block), np.bool_)
                     if self._uncertain is not None:
                         unsure = np.isin(block.rows, self._uncertain)
-                    yield block_hashes(self._statement.outputs, block), unsure
+                    yield block.rows, block_hashes(self._statement.outputs, block), unsure
 
     def _name(self, found: Account, unknown: Hashes) -> None:
         """Count rows that are not the dataset's: of points, a row may be stored in part."""
@@ -158,12 +174,12 @@ class Sent:
         self.left = len(stored)
         """Hashes with more stored copies than rows so far."""
 
-    def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> None:
-        """Count rows."""
+    def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Count rows; return which of them have the hash of a stored one."""
         self.uncertain_rows += int(is_uncertain.sum())
         self.certain_rows += int((~is_uncertain).sum())
         if not len(self._stored):
-            return
+            return np.zeros(len(hashes), np.bool_)
         places = np.searchsorted(self._stored, hashes)
         places[places == len(self._stored)] = 0
         hit = self._stored[places] == hashes
@@ -172,6 +188,7 @@ class Sent:
             missing = self._missing(found)
             counts[found] += rows
             self.left -= int((missing & ~self._missing(found)).sum())
+        return np.asarray(hit)
 
     def _missing(self, places: _Numbers) -> NDArray[np.bool_]:
         known = self.certain[places] + self.uncertain[places]

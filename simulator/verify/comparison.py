@@ -8,7 +8,7 @@ Every other row must be stored exactly once.
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from simulator.data.query import (
     Function,
     Query,
     RowsQuery,
-    Statement,
 )
 from simulator.data.ranges import RowRange
 from simulator.data.schema import INTEGERS, Role, Table
@@ -174,39 +173,22 @@ class _Comparison:
             stored.add(stored_hashes(statement.outputs, raw))
         return stored
 
-    def _fingerprints(
-        self,
-        table: Table,
-        expected: Fingerprint,
-        stored: Fingerprint,
-        maybe: frozenset[int] = frozenset(),
-        absent: int = 0,
-    ) -> Check:
-        """Compare fingerprints; `absent` of the rows that may be are not stored."""
+    def _fingerprints(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
+        """Compare fingerprints, and name rows that differ."""
         name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
         buckets = expected.differing(stored)
         if not len(buckets):
-            self._resolve(len(maybe), absent)
             return Check(name=name, expected=rows, found=rows, ok=True)
-        statement = self.database.render(RowsQuery(table))
-        missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS], maybe)
-        lost = [row for row in missing if row not in maybe]
+        missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
         differences = (
-            f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(lost)};"
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(missing)};"
             f" not expected {_shown(extra)}"
         )
-        explained = len(buckets) <= _MAX_BUCKETS and not lost and not extra
-        # A stored row may equal both an uncertain row and an acknowledged one that is missing.
-        self._resolve(len(maybe), absent + len(missing) - len(lost))
-        return Check(name=name, expected=rows, found=differences, ok=explained)
+        return Check(name=name, expected=rows, found=differences, ok=False)
 
     def _account(self, *, promised: bool) -> None:
         """Account for the rows of every table."""
-        found = {}
-        for table in self.reader.tables:
-            maybe = self.maybe_of(table)
-            accountant = Accountant(self.database, self.session, self.dataset, table, maybe)
-            found[table.name] = accountant.account()
+        found = {table.name: self._account_of(table) for table in self.reader.tables}
         names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
         total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
         self.accounts = Accounts(announced=not promised, **total)
@@ -318,38 +300,23 @@ class _Comparison:
         return True
 
     def rows(self, table: Table) -> Check:
-        """Read every row of a table, some of which may be absent, and compare it."""
-        statement = self.database.render(RowsQuery(table))
-        expected, stored = Fingerprint(), Fingerprint()
-        maybe, absent = self.maybe_of(table), Counter[int]()
-        for block in self.blocks(table):
-            hashes = block_hashes(statement.outputs, block)
-            uncertain = np.isin(block.rows, maybe)
-            expected.add(hashes[~uncertain])
-            absent.update(hashes[uncertain].tolist())
-        sought = np.array([*absent], np.uint64)
-        for raw in self.session.stream(statement, STREAM_ROWS):
-            hashes = stored_hashes(statement.outputs, raw)
-            stored.add(hashes)
-            found = absent & Counter(hashes[np.isin(hashes, sought)].tolist())
-            expected.add(np.array([*found.elements()], np.uint64))
-            absent -= found
-        return self._fingerprints(
-            table, expected, stored, frozenset(maybe.tolist()), absent.total()
-        )
+        """Account for every row of a table, some of which may be absent."""
+        account = self._account_of(table)
+        self.present += account.present
+        self.absent += account.absent
+        return _account_check(table.name, account, promised=True)
+
+    def _account_of(self, table: Table) -> Account:
+        maybe = self.maybe_of(table)
+        return Accountant(self.database, self.session, self.dataset, table, maybe).account()
 
     def _resolve(self, uncertain: int, absent: int) -> None:
         self.absent += absent
         self.present += uncertain - absent
 
-    def _differences(
-        self,
-        table: Table,
-        statement: Statement,
-        buckets: NDArray[np.int64],
-        maybe: Collection[int],
-    ) -> tuple[list[int], list[Any]]:
+    def _differences(self, table: Table, buckets: NDArray[np.int64]) -> tuple[list[int], list[Any]]:
         """Return the numbers of rows that are missing and the rows that should not be there."""
+        statement = self.database.render(RowsQuery(table))
         expected: dict[int, list[int]] = {}
         for block in self.blocks(table):
             hashes = block_hashes(statement.outputs, block)
@@ -364,9 +331,7 @@ class _Comparison:
                 found[key] += 1
                 if found[key] > len(expected.get(key, ())):
                     extra.append(tuple(raw[index]))
-        missing: list[int] = []
-        for key, rows in expected.items():  # of equal rows the uncertain ones count as missing
-            missing += sorted(rows, key=maybe.__contains__)[found[key] :]
+        missing = [row for key, rows in expected.items() for row in rows[found[key] :]]
         return sorted(missing), extra
 
 
@@ -377,7 +342,7 @@ def _account_check(name: str, account: Account, *, promised: bool) -> Check:
         name=f"{name}: every row",
         expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",
         found=str(account),
-        ok=is_kept and not account.doubled and not account.foreign,
+        ok=is_kept and account.is_clean,
     )
 
 

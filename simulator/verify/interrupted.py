@@ -43,5 +43,5 @@ def _check(table: Table, account: Account) -> Check:
         name=f"{table.name}: rows of the interrupted insert",
         expected="no others",
         found=", ".join([f"{counted(account.present, 'row')} of it", *account.beyond()]),
-        ok=not account.foreign and not account.doubled,
+        ok=account.is_clean,
     )

@@ -243,13 +243,17 @@ def test_an_answer_that_counts_fewer_points_than_were_sent_is_no_success():
     [
         ("Storage exception: RemoteException", Failure.UNKNOWN),
         ("Write timedout", Failure.UNKNOWN),
-        ("Please throttle", Failure.UNKNOWN),
+        ("Please throttle", Failure.NOT_APPLIED),
+        (
+            "Storage exception: 1000 RPCs waiting on 'tsdb,,1.f6d3.' to come back online",
+            Failure.NOT_APPLIED,
+        ),
         ("Unable to parse value to a number", Failure.FATAL),
         ("Unknown metric", Failure.FATAL),
     ],
 )
 def test_what_the_servers_words_about_a_point_mean(words, meaning):
-    """Recorded by the vendor's documentation: these cannot be found from a server that works."""
+    """By the vendor's documentation, and one of a real server whose region was split under load."""
     reply = f'{{"success": 0, "failed": 1, "errors": [{{"error": "{words}"}}]}}'.encode()
 
     def answer(request):

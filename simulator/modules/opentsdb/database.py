@@ -97,6 +97,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",
             "A tag is neither empty nor NULL; a row has up to 8 of them, or max_tags.",
             "Times are milliseconds from 1970-04-27 to 2106-01-26, or whole seconds.",
+            "A batch is sent again if points are refused while a region moves or splits.",
             "Names stay in the table tsdb-uid after their points are deleted.",
             "The server reports neither the size on disk nor whether HBase syncs.",
         ),

@@ -33,6 +33,8 @@ _LIMITS = Limits(
 )
 _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "Missing ")
 """Errors about a point itself; all others are about storing it."""
+_THROTTLED = re.compile(r"Please throttle|\d+ RPCs waiting on .* to come back online", re.DOTALL)
+"""Points that HBase's client refuses while a region moves or splits, and takes later."""
 _UNKNOWN_TAG = "No such name for 'tagv'"
 _UNKNOWN_VALUE = re.compile(r"No such name for 'tagv': '([^']+)'")
 _BAD_REQUEST = 400
@@ -60,6 +62,8 @@ class PutError(HttpError):
         wrong = bool(errors) and all(each.startswith(_REFUSED) for each in errors)
         self.refused = wrong and not reply.get("success")
         """Whether none was stored, and all are wrong, so that trying again cannot help."""
+        self.throttled = bool(errors) and all(map(_THROTTLED.search, errors))
+        """Whether all are to be sent again: a point of the same time replaces the stored one."""
 
 
 class OpenTsdbSession(MetricSession):
@@ -185,6 +189,8 @@ class OpenTsdbSession(MetricSession):
         The server stores the other points of a request that it refuses in part, and only errors
         about the points themselves are certain to occur again.
         """
+        if isinstance(error, PutError) and error.throttled:
+            return Failure.NOT_APPLIED
         if isinstance(error, PutError):
             return Failure.FATAL if error.refused else Failure.UNKNOWN
         return classify(error)

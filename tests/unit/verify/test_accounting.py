@@ -68,7 +68,7 @@ def test_a_loss_against_the_promise_is_a_mismatch(database):
     assert verdict.accounts == Accounts(**NO_LOSS | {"kept": 880, "lost": 20})
     assert verdict.reason == (
         "events: every row: expected 900 acknowledged rows, once each, found 880 acknowledged"
-        " rows, 20 lost, 100 of unknown outcome"
+        " rows, 20 lost (100, 101, 102, ...), 100 of unknown outcome"
     )
 
 
@@ -107,4 +107,6 @@ def test_passes_add_up(database, pass_rows):
         found = accountant.account()
 
     assert (found.kept, found.lost, found.present, found.absent) == (810, 90, 90, 10)
-    assert str(found) == "810 acknowledged rows, 90 lost, 90 of unknown outcome"
+    assert len(found.first_lost) == 3
+    found.first_lost = [9]
+    assert str(found) == "810 acknowledged rows, 90 lost (9, ...), 90 of unknown outcome"
