@@ -20,6 +20,7 @@ from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.base import Database, Session
 from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS
+from simulator.verify.statistics import Statistics
 from simulator.verify.stored import STREAM_ROWS
 
 PASS_ROWS = 1 << 24
@@ -95,11 +96,12 @@ class Accountant:
         self._session, self._dataset, self._table = session, dataset, table
         self._uncertain, self._pass_rows = uncertain, pass_rows
         self._statement = database.render(RowsQuery(table))
-        self._count = database.render(AggregateQuery(table, (Aggregate(Function.COUNT),)))
+        self._statistics = Statistics(database, session, dataset)
 
     def account(self) -> Account:
         """Read the table, once in each pass and again for rows that were never sent."""
-        ((rows,),) = self._session.run(self._count)
+        count = AggregateQuery(self._table, (Aggregate(Function.COUNT),))
+        ((rows,),) = self._statistics.of(count).rows
         found, passes = Account(), int(rows) // self._pass_rows + 1
         for number in range(passes):
             self._compare(found, number, passes)
@@ -135,7 +137,7 @@ class Accountant:
             yield stored_hashes(self._statement.outputs, raw), [*map(tuple, raw)]
 
     def _expected(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
-        """Yield numbers and hashes of the table's rows, and which are unsure, range by range."""
+        """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn."""
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
         turns = [reader.blocks((rows,), VERIFY_BLOCK_ROWS) for rows in mine]

@@ -19,7 +19,7 @@ from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
-from tests.published import BEGIN, END, FOLDER, LEFT_OUT
+from tests.published import BEGIN, END, FOLDER, LEFT_OUT, NOTES
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
 from tests.published.records import is_current, published
 
@@ -261,6 +261,9 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
                 f"`{row.target}`: its server was not started by the tests; it ran on"
                 f" {row.machine_of_server}{note}."
             )
+    for row in found:
+        if row.target in NOTES:
+            yield f"`{row.target}`: {NOTES[row.target]}."
     for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
         yield f"\\* {module}: {PREALLOCATED[module]}."
     for name, why in LEFT_OUT.items():

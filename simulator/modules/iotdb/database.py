@@ -103,6 +103,7 @@ class IotDb(Database["IotDbSession"]):
             "a table's name with other characters than letters, digits and _ includes backquotes",
             "times finer than the server's timestamp_precision (default: ms) are refused",
             "the size on disk is unknown: the server reports a whole database, rounded and late",
+            "IoTDB 2.0.1-beta may bring back rows of a dropped table in a new one of its name",
             "IoTDB 2.0.1-beta returns NULL as the maximum of only negative FLOAT or DOUBLE values",
         ),
     )
