@@ -234,7 +234,8 @@ def _said_of(found: Sequence[Row]) -> Iterator[str]:
         f" measured on {when} on {' and '.join(sorted(machines))}, which ran workers and database"
         f" together. Rows of `iot` {batches}in batches of 1,000, or one by one; mean waits of the"
         " queries, least and greatest; bytes after compaction; the largest set that was written."
-        " Compare rows of the same promise only."
+        " Compare rows of the same promise only. The machine is virtual and shared: from one day to"
+        " another its speed has differed by a factor of two."
     )
     yield from _exceptions(found)
 
