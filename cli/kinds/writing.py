@@ -43,8 +43,8 @@ def writing_warnings(result: Result) -> Iterator[str]:
     if left_out:
         more = f"; and {len(left_out) - 1} more, in the result file" if len(left_out) > 1 else ""
         yield (
-            f"this database cannot answer everything that verification compares: {left_out[0]}"
-            f"{more}; a difference there stays unseen; --verify full reads every row back"
+            f"verification did not compare everything: {left_out[0]}{more}; a difference there"
+            " stays unseen; --verify full reads every row back"
         )
     unmarked = [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]
     if unmarked:

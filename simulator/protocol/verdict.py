@@ -90,7 +90,7 @@ class Verdict(BaseModel):
     reason: str = ""
     checks: tuple[Check, ...] = ()
     not_compared: tuple[str, ...] = ()
-    """What this database cannot answer, and why; the other checks still count."""
+    """What was not compared, and why; the other checks still count."""
     uncertain_present: int = 0
     """Rows whose send had no known outcome and that are stored."""
     uncertain_absent: int = 0

@@ -75,7 +75,8 @@ def verify(  # noqa: PLR0913
                 if isinstance(error, Unsupported):
                     return Verdict(status=Status.UNKNOWN, reason=str(error))
                 raise
-            comparison.not_compared.append(f"all that follows: {database.explain(error)}")
+            why = database.explain(error)
+            comparison.not_compared.insert(0, f"the rest, after an error: {why}")
     return Verdict.of(
         comparison.checks,
         comparison.not_compared,
@@ -104,7 +105,7 @@ class _Comparison:
         """Rows that may be absent."""
         self.checks: list[Check] = []
         self.not_compared: list[str] = []
-        """What the database cannot answer, and why."""
+        """What was not compared, and why: most often the database cannot answer it."""
         self.present = 0
         """Rows of `uncertain` that are stored."""
         self.absent = 0

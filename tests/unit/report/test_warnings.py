@@ -159,7 +159,7 @@ def test_what_was_not_compared_is_warned_of_once():
     )
     (reported,) = warnings_of(result([run(outcome(verdict=left)), run(outcome(verdict=left))]))
 
-    assert "verification compares: events: max_a: why; and 1 more, in the result file" in reported
+    assert "did not compare everything: events: max_a: why; and 1 more, in the result" in reported
 
 
 def test_failed_runs_and_queries_are_not_warned_of():

@@ -239,7 +239,7 @@ def test_an_error_does_not_hide_what_was_wrong_before(stored, monkeypatch, again
     assert verdict.status is Status.MISMATCH
     assert "events: count: expected 500, found 499" in verdict.reason
     (rest,) = verdict.not_compared
-    assert rest.startswith("all that follows: ")
+    assert rest.startswith("the rest, after an error: ")
     assert rest.endswith("disk I/O error")
 
 
