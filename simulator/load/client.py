@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import requests
+from requests.exceptions import ChunkedEncodingError
 
 from simulator.clock import ahead_s, now_s
 from simulator.errors import RunError
@@ -142,8 +143,8 @@ class CollectorClient:
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
         """Post, and retry for a while; a message may therefore arrive twice.
 
-        On a cluster a worker may start before the collector or before its name resolves, and the
-        network may fail for a moment.
+        On a cluster a worker may start before the collector or before its name resolves, the
+        network may fail for a moment, and a collector that is killed may leave half an answer.
         """
         unanswered_s = None
         while True:
@@ -155,7 +156,7 @@ class CollectorClient:
                     json=body,
                     timeout=(_CONNECT_S, min(read_s or self._read_s, left_s)),
                 )
-            except (requests.ConnectionError, requests.Timeout) as error:
+            except (requests.ConnectionError, requests.Timeout, ChunkedEncodingError) as error:
                 if not self._repeats or self._clock() - self._heard_s >= self._patience_s:
                     raise RunError(f"{NO_COLLECTOR}: {error}") from error
                 timed_out = isinstance(error, requests.Timeout)

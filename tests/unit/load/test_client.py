@@ -66,6 +66,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
+        if self.server.halves:
+            self.server.halves -= 1
+            content = content[: len(content) // 2]
+            self.close_connection = True
         self.wfile.write(content)
         self.wfile.flush()
 
@@ -74,16 +78,16 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A collector that says that all is well, and drops some connections first."""
+    """A collector that says that all is well, and drops or halves some answers first."""
 
     daemon_threads = True
 
-    def __init__(self, *, drops=0, listens=True):
+    def __init__(self, *, drops=0, halves=0, listens=True):
         super().__init__(("127.0.0.1", 0), Handler, bind_and_activate=listens)
         if not listens:
             self.server_bind()  # nobody else gets the port meanwhile
         self.heard = []
-        self.drops = drops
+        self.drops, self.halves = drops, halves
         self.status, self.content = 200, None
         self.clock_s, self.boot_id = 0.0, boot_id()
 
@@ -175,7 +179,7 @@ def test_a_collector_that_comes_late_is_waited_for(client_of):
 
 
 def test_a_message_whose_connection_breaks_is_sent_again(server, client_of):
-    server.drops = 2
+    server.drops, server.halves = 1, 1
 
     assert client_of(server.server_port).post("/heartbeat", BEAT).go
     assert [body for _, _, body in server.heard] == [dump(BEAT)] * 3
