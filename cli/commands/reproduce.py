@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from cli.experiment.engine import Found
+from cli.experiment.hardware import hardware_of
 from cli.experiment.installing import shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.plan import Plan
@@ -113,6 +114,7 @@ def reproduced(  # noqa: PLR0913, PLR0917
         title=document.title,
         measured_on=document.measured_on,
         machine=this_machine(),
+        hardware=hardware_of(*(each for _, each in found)),
         status=status,
         first=created[0] if created else None,
         last=created[-1] if created else None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from cli.experiment.hardware import hardware_of
 from cli.experiment.installing import Installation, installations_of, shown, shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
@@ -134,6 +135,7 @@ def _carried_out(
         name=plan.name,
         plan=_described(plan, _redacted(installing.installations, roster), roster),
         machine=this_machine(),
+        hardware=hardware_of(*(each for _, each in found)),
         status=status,
         first=created[0] if created else None,
         last=created[-1] if created else None,

@@ -16,6 +16,8 @@ from simulator.errors import ConfigError
 CONFIDENCE = 0.95
 NOISE = 0.05
 """The least difference that is called one: drift between sweeps moves rates by some percent."""
+_CLIENT, _ALIKE = "client_ns_per_row", 1.3
+"""The figure that shows the speed of a machine, and a factor that equal ones do not reach."""
 
 
 class Judgement(StrEnum):
@@ -72,6 +74,24 @@ class Comparison:
     def count(self, judgement: Judgement) -> int:
         """Return how many rows have this judgement."""
         return sum(line.judgement is judgement for row in self.rows for line in row.lines)
+
+    @property
+    def client_factor(self) -> float | None:
+        """How many times as much CPU time a row took the client on the other side; None: unknown.
+
+        Modules that differ cost the client different work, so they say nothing of the machine.
+        """
+        lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
+        factors = [1 + line.difference.change for line in lines if line.difference]
+        if not factors or self.base.first.module != self.other.first.module:
+            return None
+        return geometric_mean(factors)
+
+    @property
+    def is_of_other_speed(self) -> bool:
+        """Whether the client did its own work at another speed, or did other work."""
+        factor = self.client_factor
+        return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 
 
 def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:

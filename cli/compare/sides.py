@@ -173,7 +173,7 @@ def _circumstances(result: Result) -> dict[str, str]:
         **{f"option {key}": _text(value) for key, value in result.target_options.items()},
         "server": servers[-1].version if servers else "unknown",
         "durability": servers[-1].durability if servers else "unknown",
-        "machine": f"{machine.processor}, {machine.cores} cores, {machine.memory_bytes >> 30} GiB",
+        "machine": machine.hardware,
         "system": f"{machine.system}, Python {machine.python}",
         **{f"cluster {key}": value for key, value in result.ran_on.items()},
     }

@@ -140,6 +140,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     if not comparison.differing:
         yield "configuration, versions, durability and machine are equal"
     yield from comparison.plans.lines
+    yield from _of_the_machine(comparison)
     yield _judgements(comparison)
     yield from _explained(comparison)
 
@@ -150,6 +151,15 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         counts = dict.fromkeys(row.runs[number] for row in comparison.rows)
         each = ", ".join(counted(count, "run") for count in counts)
         yield f"runs of {name}: {each} of each row"
+
+
+def _of_the_machine(comparison: Comparison) -> Iterator[str]:
+    if comparison.is_of_other_speed:
+        yield (
+            f"warning: a row took the client itself {comparison.client_factor:.2f} times the CPU"
+            " time of the base, so the machine had another speed or the client did other work, and"
+            " the judgement is not of the database alone; repeat both sides in turns"
+        )
 
 
 def _judgements(comparison: Comparison) -> str:
@@ -191,6 +201,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "other": _side(comparison.other),
         "judgements": {name: count for name, count in judgements.items() if count},
+        "client_factor": comparison.client_factor,
         "rows": [
             {
                 **row.place.dimensions,

@@ -45,6 +45,7 @@ _UNITS: Mapping[Unit, Mapping[str, float]] = {
     Unit.QUERIES_PER_S: {"queries/s": 1.0},
     Unit.VALUES_PER_S: {"values/s": 1.0},
     Unit.BYTES_PER_S: {"B/s": 1.0, "bytes/s": 1.0},
+    Unit.NS_PER_ROW: {"ns": 1.0, "us": 1000.0, "ns/row": 1.0},
     Unit.BYTES_PER_ROW: {"B": 1.0, "bytes": 1.0, "bytes/row": 1.0},
 }
 _CHANGE = "_change"

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from cli.experiment.measures import current
 from cli.experiment.search import Sought
@@ -110,6 +110,9 @@ class PlanRecord(Frozen):
     plan: dict[str, Any]
     """As it was read, with all defaults."""
     machine: Machine
+    """That wrote this record."""
+    hardware: dict[str, int] = Field({})
+    """Processor, cores and memory of local workers -> number of results."""
     status: Status
     first: datetime | None
     """When the oldest of its results was started."""

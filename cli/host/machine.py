@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+from simulator.errors import counted
 from simulator.host import usable_cores
 
 
@@ -22,6 +23,12 @@ class Machine(BaseModel):
     python: str
     load_average: float
     """Over the last minute before the sweep; other load on the machine distorts the result."""
+
+    @property
+    def hardware(self) -> str:
+        """What rates depend on: those of machines that differ in it are not compared."""
+        memory_gib = self.memory_bytes / 2**30
+        return f"{self.processor}, {counted(self.cores, 'core')}, {memory_gib:.0f} GiB"
 
 
 def this_machine() -> Machine:

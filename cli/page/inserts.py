@@ -10,7 +10,7 @@ from cli.page.content import VERDICT, Picture, Table, number, words
 from cli.page.measured import Measured
 from cli.page.pictures import chunks, overs
 from cli.report.numbers import significant
-from cli.results.metrics import latency_of, merged, percentiles_ms
+from cli.results.latency import latency_of, merged, percentiles_ms
 from cli.summary.figures import FIGURES, spread_of
 from cli.summary.pictures import Over
 from cli.summary.rows import Row

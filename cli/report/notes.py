@@ -74,11 +74,7 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
         yield "cluster", _cluster(result)
     machine = result.machine
     where = "command line" if result.ran_on else "client"
-    words = (
-        f"{machine.processor}, {counted(machine.cores, 'core')},"
-        f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
-    )
-    yield where, words
+    yield where, f"{machine.hardware}, {machine.system}, Python {machine.python}"
 
 
 def background_of(result: Result) -> str:

@@ -16,6 +16,7 @@ _ENDINGS = {
     Unit.MILLISECONDS: ("_ms", "_seconds", 1e-3),
     Unit.SECONDS: ("_s", "_seconds", 1.0),
     Unit.SHARE: ("", "_ratio", 1.0),
+    Unit.NS_PER_ROW: ("_ns_per_row", "_seconds_per_row", 1e-9),
 }
 """Unit -> end of a figure's name, that of its metric, and what the value is multiplied by."""
 

@@ -128,6 +128,9 @@ class Reproduction(Frozen):
     title: str
     measured_on: str
     machine: Machine
+    """That wrote this record."""
+    hardware: dict[str, int] = Field({})
+    """Processor, cores and memory of local workers -> number of results."""
     status: Status
     first: datetime | None
     """When the oldest of its results was started."""

@@ -8,6 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from cli.experiment.hardware import warnings_of
 from cli.experiment.measures import unit_of
 from cli.experiment.record import FAILED, CurvePoint
 from cli.experiment.tables import absences
@@ -236,11 +237,8 @@ def notes_of(record: Reproduction) -> Iterator[str]:
             " workers); claims compare rates until the last acknowledgement"
         )
     yield f"the document measured on: {record.measured_on}"
-    machine = record.machine
-    yield (
-        f"client here: {machine.processor}, {counted(machine.cores, 'core')},"
-        f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}"
-    )
+    yield f"client here: {record.machine.hardware}, {record.machine.system}"
+    yield from warnings_of(record.hardware)
     if record.first and record.last:
         yield (
             f"{counted(len(record.items), 'item')}, started from {record.first:%F %T} to"

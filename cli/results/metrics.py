@@ -1,47 +1,24 @@
-"""The numbers of a run, computed from what its workers measured."""
+"""The numbers of a run of inserts, computed from what its workers measured."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from hdrh.histogram import HdrHistogram
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from cli.results.faults import Outage
+from cli.results.latency import Latency, latency_of, merged
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
-from simulator.load.meter import merged_histogram, new_histogram
-from simulator.protocol.events import Freshness, Outcome
-from simulator.protocol.messages import WARMUP, ChangeTimes, QueryTimes, StageTimes, WorkerReport
-from simulator.protocol.sketch import counts_from, quantile_ms
+from simulator.load.meter import merged_histogram
+from simulator.protocol.events import Outcome
+from simulator.protocol.messages import WARMUP, WorkerReport
 from simulator.protocol.verdict import Accounts
 
 _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
 """Phases of a run."""
-
-
-class Latency(BaseModel):
-    """Percentiles of the time from the due time of a batch to its acknowledgement, in ms."""
-
-    model_config = ConfigDict(frozen=True)
-
-    sends: int
-    min_ms: float = 0.0
-    mean_ms: float
-    p50_ms: float
-    p95_ms: float
-    p99_ms: float
-    p999_ms: float
-    max_ms: float
-
-    @property
-    def avg_ms(self) -> float:
-        """The mean."""
-        return self.mean_ms
 
 
 class InsertMetrics(BaseModel):
@@ -80,6 +57,8 @@ class InsertMetrics(BaseModel):
     0..1: drawing rows, encoding, keeping count."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
+    client_ns_per_row: float | None = None
+    """The workers' CPU time over their rows; None: the database works in the same processes."""
     throttled_share: float = 0.0
     """Part of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int
@@ -112,12 +91,12 @@ class InsertMetrics(BaseModel):
     @property
     def timed_s(self) -> float:
         """Length of the measured part."""
-        return _ratio(self.rows, self.rows_per_s)
+        return ratio(self.rows, self.rows_per_s)
 
     @property
     def stored_s(self) -> float | None:
         """The same, and the phase visible; None if that was not reached or not measured."""
-        return _ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
+        return ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
 def with_outages(
@@ -153,8 +132,9 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     busy = sum(report.duration_s for report in reports)
     mean = busy / len(reports) if reports else 0.0
     waited = sum(report.send_s + report.idle_s for report in reports)
-    cpu_share = _ratio(sum(report.cpu_s for report in reports), busy)
-    client_share = _ratio(max(busy - waited, 0.0), busy)
+    cpu_s = sum(report.cpu_s for report in reports)
+    cpu_share = ratio(cpu_s, busy)
+    client_share = ratio(max(busy - waited, 0.0), busy)
     connects = connects_of(reports)
     if connects and not embedded:  # threads that send compute, while the one that counts waits
         client_share = max(client_share, min(cpu_share, 1.0))
@@ -166,19 +146,20 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         retried=sum(report.retried for report in reports),
         backoff_s=sum(report.backoff_s for report in reports),
         disconnected_s=sum(report.disconnected_s for report in reports),
-        rows_per_s=_ratio(rows, window),
+        rows_per_s=ratio(rows, window),
         rows_per_s_stored=_stored_rate(rows, window, outcome),
         bytes_per_s=_bytes_per_s(reports, window),
-        values_per_s=_values_per_s(_ratio(rows, window), reader, stored),
-        rows_per_s_reference=_ratio(rows, mean),
+        values_per_s=_values_per_s(ratio(rows, window), reader, stored),
+        rows_per_s_reference=ratio(rows, mean),
         overlap=_overlap(outcome),
         evenness=_evenness(reports),
         client_share=client_share,
         cpu_share=cpu_share,
-        throttled_share=_ratio(sum(report.throttled_s for report in reports), busy),
+        client_ns_per_row=None if embedded else ratio(1e9 * cpu_s, rows) or None,
+        throttled_share=ratio(sum(report.throttled_s for report in reports), busy),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
         **connects,
-        bytes_per_row=_ratio(size_bytes, stored.rows) if size_bytes else None,
+        bytes_per_row=ratio(size_bytes, stored.rows) if size_bytes else None,
         bits_per_value=_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
         precision=reader.precision,
         latency=latency_of(merged(reports)),
@@ -234,55 +215,6 @@ def in_stages(reports: Iterable[WorkerReport]) -> bool:
     return any(report.stages for report in reports)
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """A run, or a part of one: what it measured, and how long each batch or query took."""
-
-    metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage | ChangeMetrics"
-    latencies: HdrHistogram
-
-
-@dataclass(frozen=True, slots=True)
-class InsertStage:
-    """What one stage of a run of inserts comes to."""
-
-    timed_s: float
-    """From the first batch that began in it to the end of the last one."""
-    rows: int
-
-    @property
-    def rows_per_s(self) -> float:
-        """Return the acknowledged rows per second."""
-        return _ratio(self.rows, self.timed_s)
-
-
-@dataclass(frozen=True, slots=True)
-class QueryStage:
-    """What one stage of a query comes to."""
-
-    timed_s: float
-    """From the first run that began in it to the end of the last one."""
-    queries_per_s: float
-
-
-def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
-    """Return a stage (from 0) by what workers measured of it; None: nothing began."""
-    own = [each for each in times if each.stage == number]
-    if not own:
-        return None
-    timed_s = max(each.ended_s for each in own) - min(each.started_s for each in own)
-    latencies = merged_histogram([each.latency for each in own])
-    if asked:
-        rate = _ratio(sum(each.count for each in own), timed_s)
-        return Timed(QueryStage(timed_s, rate), latencies)
-    return Timed(InsertStage(timed_s, sum(each.rows for each in own)), latencies)
-
-
-def timed_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
-    """Return a whole run of inserts."""
-    return Timed(metrics, merged(outcome.workers))
-
-
 def _overlap(outcome: Outcome) -> float | None:
     times = [(each.started_s, each.ended_s) for each in outcome.workers]
     known = [(start, end) for start, end in times if start and end]
@@ -298,163 +230,32 @@ def _overlap(outcome: Outcome) -> float | None:
 def _evenness(reports: Sequence[WorkerReport]) -> float | None:
     if in_stages(reports):
         return None
-    rates = [_ratio(measured_rows([report]), report.duration_s) for report in reports]
-    return _ratio(min(rates), max(rates)) if len(rates) > 1 else None
-
-
-@dataclass(frozen=True, slots=True)
-class QueryMetrics:
-    """What the runs of query types by all workers come to."""
-
-    timed_s: float
-    """In which they were asked."""
-    first_ms: float
-    """Mean wait of the workers' first runs."""
-    avg_ms: float
-    """Mean wait of the others: from the request to the last byte of the answer."""
-    queries_per_s: float
-    client_share: float
-    """Part of the time of the queries in which the client decoded and folded answers, 0..1; of
-    several connections at least the part in which their process was busy."""
-    connections: int | None = None
-    """Of all workers that ask, that were opened; None: each has one."""
-    connect_p50_ms: float | None = None
-    connect_p99_ms: float | None = None
-    freshness_p50_ms: float | None = None
-    """From the acknowledgement of a row until it was seen in an answer; None: nobody looked."""
-    freshness_p99_ms: float | None = None
-
-
-def timed_query(
-    *types: Sequence[QueryTimes],
-    in_turn: bool = False,
-    freshness: Freshness | None = None,
-    connects: Mapping[str, Any] | None = None,
-) -> Timed:
-    """Return query types, each as its workers measured it, over connections by `connects_of`.
-
-    The types were asked one after the other, or `in_turn`: all of them during the same time.
-    """
-    delays = counts_from(freshness.delays if freshness else ())
-    elapsed = [max(each.elapsed_s for each in times) for times in types]
-    elapsed_s = max(elapsed) if in_turn else sum(elapsed)
-    times = [each for of_type in types for each in of_type]
-    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
-    runs = sum(each.runs for each in times)
-    busy = _ratio(sum(each.cpu_s for each in times), sum(each.elapsed_s for each in times))
-    metrics = QueryMetrics(
-        timed_s=elapsed_s,
-        first_ms=1000 * sum(each.first_s for each in times) / len(times),
-        avg_ms=1000 * _ratio(waited, runs),
-        queries_per_s=_ratio(runs, elapsed_s),
-        client_share=max(_ratio(client, waited + client), min(busy, 1.0)),
-        **(connects or {}),
-        freshness_p50_ms=quantile_ms(delays, 0.5),
-        freshness_p99_ms=quantile_ms(delays, 0.99),
-    )
-    return Timed(metrics, merged_histogram([each.waits for each in times]))
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeMetrics:
-    """What corrections or deletions by all workers come to."""
-
-    timed_s: float
-    """From the first request to the last acknowledgement."""
-    rows: int
-    rows_per_s: float
-    client_share: float
-    """Part of the time in which the client drew and encoded rows, 0..1."""
-
-
-def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
-    """Return a change of so many rows, as its workers measured it."""
-    timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
-    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
-    metrics = ChangeMetrics(
-        timed_s=timed_s,
-        rows=rows,
-        rows_per_s=_ratio(rows, timed_s),
-        client_share=_ratio(client, waited + client),
-    )
-    return Timed(metrics, merged_histogram([each.waits for each in times]))
+    rates = [ratio(measured_rows([report]), report.duration_s) for report in reports]
+    return ratio(min(rates), max(rates)) if len(rates) > 1 else None
 
 
 def _stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
     """Return the rate until every row was queryable, if that moment was reached."""
     reached = _AFTER_VISIBLE in outcome.phases_s
-    return _ratio(rows, window_s + outcome.phases_s.get(_VISIBLE, 0.0)) if reached else None
+    return ratio(rows, window_s + outcome.phases_s.get(_VISIBLE, 0.0)) if reached else None
 
 
 def _bytes_per_s(reports: Sequence[WorkerReport], window_s: float) -> float | None:
     sizes = [report.payload_bytes for report in reports]
     known = [size for size in sizes if size is not None]
-    return _ratio(sum(known), window_s) if known and len(known) == len(sizes) else None
+    return ratio(sum(known), window_s) if known and len(known) == len(sizes) else None
 
 
 def _values_per_s(rows_per_s: float, reader: DatasetReader, stored: Dataset) -> float | None:
     values = reader.values(stored.ranges, (Role.FIELD,))
-    return None if values is None else rows_per_s * _ratio(values, stored.rows)
+    return None if values is None else rows_per_s * ratio(values, stored.rows)
 
 
 def _bits_per_value(size_bytes: int, reader: DatasetReader, stored: Dataset) -> float | None:
     values = reader.values(stored.ranges)
-    return None if values is None else _ratio(8 * size_bytes, values)
+    return None if values is None else ratio(8 * size_bytes, values)
 
 
-def _ratio(part: float, whole: float) -> float:
+def ratio(part: float, whole: float) -> float:
+    """Return a quotient; 0 of nothing."""
     return part / whole if whole else 0.0
-
-
-def merged(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
-    """Return the histogram of all workers' sends."""
-    return merged_histogram([report.latency for report in reports])
-
-
-def together(parts: Iterable[Timed]) -> Latency:
-    """Return the percentiles of all parts together."""
-    whole = new_histogram()
-    for part in parts:
-        whole.add(part.latencies)
-    return latency_of(whole)
-
-
-def latency_of(histogram: HdrHistogram) -> Latency:
-    """Return a histogram's percentiles."""
-    sends = histogram.get_total_count()
-    if not sends:
-        return Latency(
-            sends=0, mean_ms=0.0, p50_ms=0.0, p95_ms=0.0, p99_ms=0.0, p999_ms=0.0, max_ms=0.0
-        )
-    p50_ms, p95_ms, p99_ms, p999_ms = percentiles_ms(histogram, (50, 95, 99, 99.9))
-    middles_us, counts = _recorded(histogram)
-    return Latency(
-        sends=sends,
-        min_ms=histogram.get_min_value() / 1000,
-        mean_ms=int(middles_us @ counts) / sends / 1000,
-        p50_ms=p50_ms,
-        p95_ms=p95_ms,
-        p99_ms=p99_ms,
-        p999_ms=p999_ms,
-        max_ms=histogram.get_max_value() / 1000,
-    )
-
-
-def percentiles_ms(histogram: HdrHistogram, percentiles: Sequence[float]) -> list[float]:
-    """Return the values at percentiles, as the library does, which is a hundred times slower."""
-    counts = np.frombuffer(histogram.counts, np.uint64)
-    reached = np.cumsum(counts)
-    wanted = [histogram.get_target_count_at_percentile(each) for each in percentiles]
-    indices = np.searchsorted(reached, np.asarray(wanted, np.uint64))
-    values = [histogram.get_value_from_index(int(index)) for index in indices]
-    return [histogram.get_highest_equivalent_value(value) / 1000 for value in values]
-
-
-def _recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the middle of each bucket that has values, in microseconds, and how many it has."""
-    counts = np.frombuffer(histogram.counts, np.uint64)
-    indices = np.flatnonzero(counts)
-    half = histogram.sub_bucket_half_count
-    doublings = np.maximum((indices >> histogram.sub_bucket_half_count_magnitude) - 1, 0)
-    lowest = np.where(indices < half, indices, (indices & (half - 1)) + half) << doublings
-    return lowest + ((1 << doublings) >> 1), counts[indices].astype(np.int64)

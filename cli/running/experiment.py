@@ -10,12 +10,14 @@ from typing import TypeAlias
 
 from cli.experiment.engine import Found, Measured, complete_results, measured
 from cli.experiment.forecast import forecast, forecast_text
+from cli.experiment.hardware import hardware_of
 from cli.experiment.installing import groups_of
 from cli.experiment.items import Item, Pair, items_of
 from cli.experiment.plan import Plan
 from cli.experiment.precision import unsure
 from cli.experiment.record import Status
 from cli.experiment.searches import all_pairs, first_pairs, next_pairs
+from cli.host.machine import this_machine
 from cli.host.streams import say
 from cli.host.terminal import width_of
 from cli.results import result_files
@@ -158,10 +160,18 @@ def _measure_round(
             continue
         found.append((item, each))
         if not is_new:
-            _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before")
+            where = _elsewhere(each)
+            _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before{where}")
         if measuring.interrupts.requested:
             return False
     return not measuring.limit.left
+
+
+def _elsewhere(each: Measured) -> str:
+    """Return as text on which other hardware results were measured."""
+    here = this_machine().hardware
+    others = [name for name in hardware_of(each) if name != here]
+    return f" on other hardware: {', '.join(others)}" if others else ""
 
 
 def _missing(item: Item, found: Found, measuring: Measuring) -> Measured | None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import timed_change
 from cli.results.result import RunRecord
+from cli.results.timed import timed_change
 from cli.summary.figures import figures_of
 from cli.summary.inserts import timed_inserts
 from cli.summary.rows import INSERTS, Place, Row

@@ -6,7 +6,7 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any
 
-from cli.results.metrics import Timed, together
+from cli.results.timed import Timed, together
 
 
 class Unit(StrEnum):
@@ -16,6 +16,7 @@ class Unit(StrEnum):
     VALUES_PER_S = "values/s"
     BYTES_PER_S = "bytes/s"
     BYTES_PER_ROW = "bytes/row"
+    NS_PER_ROW = "ns/row"
     MILLISECONDS = "ms"
     QUERIES_PER_S = "queries/s"
     ROWS = "rows"
@@ -154,6 +155,12 @@ _ALL = (
         "Part of the time in which the client itself was busy.", _LOWER,
         columns=_columns(inserts=6, query=2, load=5, change=3), compared=True,
         picture="Client share of the time",
+    ),
+    Figure(
+        "client_ns_per_row", Unit.NS_PER_ROW, "Client ns/row",
+        "CPU time of the workers, over the rows acknowledged; not where the database works in their"
+        " processes. Where it differs between equal sweeps, so did the speed of the machine.",
+        _LOWER, compared=True,
     ),
     _of_outages(
         "silent_s", Unit.SECONDS, "Silent s",

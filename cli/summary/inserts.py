@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import Timed, timed_insert, timed_stage
 from cli.results.result import RunRecord
+from cli.results.timed import Timed, timed_insert, timed_stage
 from cli.summary.figures import figures_of
 from cli.summary.rows import Place, Row
 from cli.summary.verdicts import worst

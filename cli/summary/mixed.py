@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import Timed, connects_of, timed_query
+from cli.results.metrics import connects_of
 from cli.results.result import RunRecord
+from cli.results.timed import Timed, timed_query
 from cli.summary.figures import figures_of
 from cli.summary.inserts import timed_inserts
 from cli.summary.queries import times_of

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cli.results.metrics import connects_of, timed_query, timed_stage
+from cli.results.metrics import connects_of
 from cli.results.result import RunRecord
+from cli.results.timed import timed_query, timed_stage
 from cli.summary.figures import figures_of
 from cli.summary.rows import ALL_QUERIES, Place, Row
 from cli.summary.verdicts import worst

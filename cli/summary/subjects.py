@@ -3,15 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from cli.results.metrics import (
-    ChangeMetrics,
-    InsertMetrics,
-    InsertStage,
-    Latency,
-    QueryMetrics,
-    QueryStage,
-)
+from cli.results.latency import Latency
+from cli.results.metrics import InsertMetrics
 from cli.results.result import RunRecord
+from cli.results.timed import ChangeMetrics, InsertStage, QueryMetrics, QueryStage
 from cli.summary import changes, inserts, mixed, queries
 from cli.summary.checks import rows_by_check
 from cli.summary.figures import FIGURES, Figure

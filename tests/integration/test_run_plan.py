@@ -82,6 +82,18 @@ def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(planned: Comman
     assert again.err.count("measured before") == ITEMS
     assert json.loads(path.read_text())["lines"] == record["lines"]
     assert "plan tiny: 8 items, 8 measured to the end" in again.out
+    assert "hardware" not in again.err + again.out
+
+    first = planned.output / names[0]
+    moved = json.loads(first.read_text())
+    moved["machine"]["processor"] = "Another CPU"
+    first.write_text(json.dumps(moved))
+    elsewhere = planned.run("run", *arguments(planned))
+    hardware = json.loads(path.read_text())["hardware"]
+
+    assert elsewhere.err.count("measured before on other hardware: Another CPU, ") == 1
+    assert "warning: measured on different hardware" in elsewhere.out
+    assert sorted(hardware.values()) == [1, len(names) - 1]
 
 
 def test_a_dry_run_lists_the_items_and_touches_nothing(planned: CommandLine) -> None:

@@ -1,6 +1,7 @@
 """The README's table and picture of the published results."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,6 @@ from statistics import fmean
 
 from cli.compare.statistics import precision
 from cli.experiment.record import PlanLine, PlanRecord
-from cli.host.machine import Machine
 from cli.page import charts
 from cli.page.charts import Axis, Bar
 from cli.page.style import Style
@@ -85,6 +85,11 @@ class Row:
         version += {"apache": ", Apache edition", "timescale": ", Community"}.get(licence, "")
         settings = ", as its vendor advises" if self.target.endswith(SUFFIX) else ""
         return f"{version}{settings} (`{self.target}`)"
+
+    @cached_property
+    def hardware(self) -> str:
+        """Processor, cores and memory of the machine; of several, if it was measured on several."""
+        return " and ".join(sorted({each.machine.hardware for each in self.inserts}))
 
     @property
     def machine_of_server(self) -> str:
@@ -223,7 +228,7 @@ def with_table(readme: str) -> str:
 def _said_of(found: Sequence[Row]) -> Iterator[str]:
     """Yield on what, when and how the figures were measured."""
     records = [row.record for row in found]
-    machines = {_machine_text(record.machine) for record in records}
+    hardware = _most_common(found)
     days = sorted({moment.date() for record in records for moment in (record.first, record.last)
                    if moment})  # fmt: skip
     when = f"{days[0]} to {days[-1]}" if len(days) > 1 else str(days[0])
@@ -231,17 +236,22 @@ def _said_of(found: Sequence[Row]) -> Iterator[str]:
     batches = "in the batches that a search found best for the database, " * searched
     yield (
         "Means of several runs, with half of their 95 % interval, and in brackets their number;"
-        f" measured on {when} on {' and '.join(sorted(machines))}, which ran workers and database"
+        f" measured on {when} on a virtual machine ({hardware}), which ran workers and database"
         f" together. Rows of `iot` {batches}in batches of 1,000, or one by one; mean waits of the"
         " queries, least and greatest; bytes after compaction; the largest set that was written."
-        " Compare rows of the same promise only. The machine is virtual and shared: from one day to"
-        " another its speed has differed by a factor of two."
+        " Compare rows of the same promise only."
     )
     yield from _exceptions(found)
 
 
+def _most_common(found: Sequence[Row]) -> str:
+    """Return the hardware that most rows were measured on."""
+    return Counter(row.hardware for row in found).most_common(1)[0][0]
+
+
 def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     """Yield what does not hold for all rows."""
+    yield from _of_other_hardware(found)
     earlier = [f"`{row.target}`" for row in found if not is_current(row.record)]
     if earlier:
         when = max(row.record.last for row in found
@@ -271,13 +281,16 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
         yield f"Not measured: {name}, as {why}."
 
 
+def _of_other_hardware(found: Sequence[Row]) -> Iterator[str]:
+    """Yield which rows are not to be compared with most others."""
+    hardware = _most_common(found)
+    others = [row for row in found if row.hardware != hardware]
+    for own in sorted({row.hardware for row in others}):
+        names = ", ".join(f"`{row.target}`" for row in others if row.hardware == own)
+        yield f"Measured on other hardware ({own}), so not to be compared with other rows: {names}."
+
+
 def _is_uneven(row: Row) -> bool:
     rates = (row.rates(name) for name in (*_OF_BATCHES, "single-rows"))
     found = [precision(each) for each in rates if each]
     return any(within is None or within > 0.1 for within in found)
-
-
-def _machine_text(machine: Machine) -> str:
-    """Return what a reader needs to know of a machine."""
-    memory_gib = machine.memory_bytes / 2**30
-    return f"a machine with {machine.cores} cores and {memory_gib:.0f} GiB of memory"

@@ -177,3 +177,11 @@ def test_a_new_option_leaves_a_record_current_and_any_other_value_does_not() -> 
     assert not is_current(changed(lambda insert: insert.pop("warmup")))
     assert not is_current(changed(lambda insert: insert.update(verify="full")))
     assert not is_current(changed(lambda insert: insert.update(forgotten=1)))
+
+
+def test_rows_of_other_hardware_are_named() -> None:
+    others = {row.target for row in ROWS if row.hardware != table._most_common(ROWS)}
+    said = [line for line in with_table("").splitlines() if line.startswith("Measured on other")]
+
+    assert bool(said) == bool(others)
+    assert all(f"`{target}`" in " ".join(said) for target in others)

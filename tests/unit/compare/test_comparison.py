@@ -24,10 +24,15 @@ from tests.unit.report.made import (
 VERIFIED = Verdict(status=Status.VERIFIED)
 
 
-def sweep(name, *seconds, workers=1, **changes):
+def sweep(name, *seconds, workers=1, cpu_s=0.0, **changes):
     """A result whose runs took these times for 1,000 rows."""
     runs = [
-        run(outcome(*(worker(i, rows=1000, ended=10.0 + each) for i in range(workers))), number=n)
+        run(
+            outcome(
+                *(worker(i, rows=1000, ended=10.0 + each, cpu_s=cpu_s) for i in range(workers))
+            ),
+            number=n,
+        )
         for n, each in enumerate(seconds, 1)
     ]
     return result(runs, sweep_id=name, **changes)
@@ -192,6 +197,27 @@ def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
     assert "verdict: other, 1 worker: unknown" in shown
     assert "warning: other: b.json: interrupted; only its finished runs are compared" in shown
     assert "one run: no interval and no judgement" in shown
+
+
+def of_the_machine(base, other):
+    """The warning on the machine's speed, and the factor."""
+    comparison = compared(side(base), side(other))
+    (found,) = content_of([comparison])["comparisons"]
+    shown = printed([comparison], "table", 80)
+    return "a row took the client itself" in shown, found["client_factor"]
+
+
+def test_the_clients_own_work_shows_a_machine_of_another_speed():
+    base = sweep("a", 1.0, 1.01, cpu_s=0.1)
+    slow, alike = sweep("b", 2.0, 2.1, cpu_s=0.2), sweep("c", 2.0, 2.1, cpu_s=0.11)
+    other_module = sweep("d", 2.0, 2.1, cpu_s=0.2, module="postgres")
+    unknown = sweep("e", 2.0, 2.1)
+
+    assert of_the_machine(base, slow) == (True, pytest.approx(2.0))
+    assert of_the_machine(slow, base) == (True, pytest.approx(0.5))
+    assert of_the_machine(base, alike) == (False, pytest.approx(1.1))
+    assert of_the_machine(base, other_module) == (False, None)
+    assert of_the_machine(base, unknown) == (False, None)
 
 
 def test_the_table_shows_every_figure_with_its_interval():

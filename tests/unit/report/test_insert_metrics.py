@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.results.metrics import insert_metrics, latency_of, merged, rates_by_second
+from cli.results.latency import latency_of, merged
+from cli.results.metrics import insert_metrics, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.meter import encoded_histogram, merged_histogram
@@ -40,6 +41,14 @@ def test_the_clients_share_is_all_that_neither_database_nor_schedule_took():
     metrics = insert_metrics(outcome(*workers), stored(200))
 
     assert (metrics.client_share, metrics.cpu_share) == (2.0 / 8, 4.0 / 8)
+
+
+def test_the_clients_cpu_time_of_a_row_is_known_where_it_works_alone():
+    workers = worker(0, rows=300, cpu_s=0.5), worker(1, rows=100, ended=16.0, cpu_s=1.5)
+
+    assert insert_metrics(outcome(*workers), stored(400)).client_ns_per_row == 2e9 / 400
+    assert insert_metrics(outcome(*workers), stored(400), embedded=True).client_ns_per_row is None
+    assert insert_metrics(outcome(worker(0, rows=0)), stored(0)).client_ns_per_row is None
 
 
 def test_a_last_send_that_failed_leaves_no_negative_share():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cli.results.formats import as_current
-from cli.results.metrics import timed_query, together
+from cli.results.timed import timed_query, together
 from simulator.protocol.messages import QueryTimes
 
 

@@ -13,7 +13,8 @@ from cli.host.owner import Owner
 from cli.kinds import writing_kinds
 from cli.reference import RESULT_SCHEMA
 from cli.results import result_files
-from cli.results.metrics import InsertMetrics, Latency
+from cli.results.latency import Latency
+from cli.results.metrics import InsertMetrics
 from cli.results.result import Manifest, Progress, Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, lane_range

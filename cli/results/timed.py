@@ -1,0 +1,149 @@
+"""The numbers of a run's parts, each with its histogram: inserts, a stage, queries, a change."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from cli.results.latency import Latency, latency_of, merged
+from cli.results.metrics import InsertMetrics, ratio
+from simulator.load.meter import merged_histogram, new_histogram
+from simulator.protocol.events import Freshness, Outcome
+from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
+from simulator.protocol.sketch import counts_from, quantile_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A run, or a part of one: what it measured, and how long each batch or query took."""
+
+    metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage | ChangeMetrics"
+    latencies: HdrHistogram
+
+
+@dataclass(frozen=True, slots=True)
+class InsertStage:
+    """What one stage of a run of inserts comes to."""
+
+    timed_s: float
+    """From the first batch that began in it to the end of the last one."""
+    rows: int
+
+    @property
+    def rows_per_s(self) -> float:
+        """Return the acknowledged rows per second."""
+        return ratio(self.rows, self.timed_s)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStage:
+    """What one stage of a query comes to."""
+
+    timed_s: float
+    """From the first run that began in it to the end of the last one."""
+    queries_per_s: float
+
+
+def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
+    """Return a stage (from 0) by what workers measured of it; None: nothing began."""
+    own = [each for each in times if each.stage == number]
+    if not own:
+        return None
+    timed_s = max(each.ended_s for each in own) - min(each.started_s for each in own)
+    latencies = merged_histogram([each.latency for each in own])
+    if asked:
+        rate = ratio(sum(each.count for each in own), timed_s)
+        return Timed(QueryStage(timed_s, rate), latencies)
+    return Timed(InsertStage(timed_s, sum(each.rows for each in own)), latencies)
+
+
+def timed_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
+    """Return a whole run of inserts."""
+    return Timed(metrics, merged(outcome.workers))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMetrics:
+    """What the runs of query types by all workers come to."""
+
+    timed_s: float
+    """In which they were asked."""
+    first_ms: float
+    """Mean wait of the workers' first runs."""
+    avg_ms: float
+    """Mean wait of the others: from the request to the last byte of the answer."""
+    queries_per_s: float
+    client_share: float
+    """Part of the time of the queries in which the client decoded and folded answers, 0..1; of
+    several connections at least the part in which their process was busy."""
+    connections: int | None = None
+    """Of all workers that ask, that were opened; None: each has one."""
+    connect_p50_ms: float | None = None
+    connect_p99_ms: float | None = None
+    freshness_p50_ms: float | None = None
+    """From the acknowledgement of a row until it was seen in an answer; None: nobody looked."""
+    freshness_p99_ms: float | None = None
+
+
+def timed_query(
+    *types: Sequence[QueryTimes],
+    in_turn: bool = False,
+    freshness: Freshness | None = None,
+    connects: Mapping[str, Any] | None = None,
+) -> Timed:
+    """Return query types, each as its workers measured it, over connections by `connects_of`.
+
+    The types were asked one after the other, or `in_turn`: all of them during the same time.
+    """
+    delays = counts_from(freshness.delays if freshness else ())
+    elapsed = [max(each.elapsed_s for each in times) for times in types]
+    elapsed_s = max(elapsed) if in_turn else sum(elapsed)
+    times = [each for of_type in types for each in of_type]
+    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    runs = sum(each.runs for each in times)
+    busy = ratio(sum(each.cpu_s for each in times), sum(each.elapsed_s for each in times))
+    metrics = QueryMetrics(
+        timed_s=elapsed_s,
+        first_ms=1000 * sum(each.first_s for each in times) / len(times),
+        avg_ms=1000 * ratio(waited, runs),
+        queries_per_s=ratio(runs, elapsed_s),
+        client_share=max(ratio(client, waited + client), min(busy, 1.0)),
+        **(connects or {}),
+        freshness_p50_ms=quantile_ms(delays, 0.5),
+        freshness_p99_ms=quantile_ms(delays, 0.99),
+    )
+    return Timed(metrics, merged_histogram([each.waits for each in times]))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMetrics:
+    """What corrections or deletions by all workers come to."""
+
+    timed_s: float
+    """From the first request to the last acknowledgement."""
+    rows: int
+    rows_per_s: float
+    client_share: float
+    """Part of the time in which the client drew and encoded rows, 0..1."""
+
+
+def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
+    """Return a change of so many rows, as its workers measured it."""
+    timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
+    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    metrics = ChangeMetrics(
+        timed_s=timed_s,
+        rows=rows,
+        rows_per_s=ratio(rows, timed_s),
+        client_share=ratio(client, waited + client),
+    )
+    return Timed(metrics, merged_histogram([each.waits for each in times]))
+
+
+def together(parts: Iterable[Timed]) -> Latency:
+    """Return the percentiles of all parts together."""
+    whole = new_histogram()
+    for part in parts:
+        whole.add(part.latencies)
+    return latency_of(whole)
