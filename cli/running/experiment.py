@@ -21,7 +21,7 @@ from cli.host.machine import this_machine
 from cli.host.streams import say
 from cli.host.terminal import width_of
 from cli.results import result_files
-from cli.running.facts import lasting_silence
+from cli.running.facts import READY_S, lasting_silence
 from cli.running.installing import Installing, Ready
 from cli.running.measure import Measuring, insert_of, refusal_of
 from cli.running.roster import Roster
@@ -185,7 +185,7 @@ def _missing(item: Item, found: Found, measuring: Measuring) -> Measured | None:
         return last
     if not last or not last.failure:
         return None
-    _say(measuring, f"checking {name}")
+    _say(measuring, f"checking {name}, which has {READY_S:g} s to answer")
     reason = lasting_silence(item.target, measuring.cluster, measuring.interrupts)
     if not reason:
         return None

@@ -16,7 +16,7 @@ from simulator.protocol.spec import Work
 STOPPED = "stopped by the user"
 _CHECK_S = 60.0
 """Longest time that a target may take to answer."""
-_READY_S = 60.0
+READY_S = 60.0
 """Longest time until a database that was started, or has failed, answers."""
 _POLL_S = 0.05
 _NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
@@ -105,7 +105,7 @@ def silence(target: Target, options: ClusterOptions) -> str:
 
 def lasting_silence(target: Target, options: ClusterOptions, interrupts: Interrupts) -> str:
     """Wait until a database answers; return why it does not, or that the user stopped."""
-    deadline_s = time.monotonic() + _READY_S
+    deadline_s = time.monotonic() + READY_S
     while not interrupts.requested:
         try:
             reason = silence(target, options)

@@ -273,8 +273,9 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
                 f" {row.machine_of_server}{note}."
             )
     for row in found:
-        if row.target in NOTES:
-            yield f"`{row.target}`: {NOTES[row.target]}."
+        day, note = NOTES.get(row.target, (None, ""))
+        if row.record.last and row.record.last.date() == day:
+            yield f"`{row.target}`: {note}."
     for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
         yield f"\\* {module}: {PREALLOCATED[module]}."
     for name, why in LEFT_OUT.items():

@@ -185,3 +185,9 @@ def test_rows_of_other_hardware_are_named() -> None:
 
     assert bool(said) == bool(others)
     assert all(f"`{target}`" in " ".join(said) for target in others)
+
+
+def test_every_note_is_on_a_row_that_is_published() -> None:
+    said = with_table("")
+
+    assert all(f"`{name}`: {note}." in said for name, (_, note) in published.NOTES.items())

@@ -90,7 +90,7 @@ def test_the_target_has_a_while_to_answer_after_the_command(before, monkeypatch,
 
 def test_a_target_that_does_not_answer_is_named(before, monkeypatch):
     monkeypatch.setattr(facts, "silence", lambda *_: "connection refused")
-    monkeypatch.setattr(facts, "_READY_S", 0.2)
+    monkeypatch.setattr(facts, "READY_S", 0.2)
 
     cause = before()()
     assert cause.startswith(
