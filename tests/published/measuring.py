@@ -13,11 +13,12 @@ from typing import Any
 
 import yaml
 
-from cli.experiment.record import FAILED
+from cli.experiment.record import FAILED, PlanRecord
+from cli.host.machine import this_machine
 from simulator.errors import Interrupted, counted
 from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
 from tests.published.elsewhere import database_on, hidden, tag_results
-from tests.published.records import measured, published
+from tests.published.records import hardware_of, measured, published
 from tests.published.table import picture, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
@@ -38,7 +39,9 @@ def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
         known = measured(target)
         done = known is not None and known[1].status == "done"
         if (only and done) or (known is None and any((MEASURED / target).glob("plan-*.json"))):
-            shutil.rmtree(MEASURED / target, ignore_errors=True)  # of another plan or program
+            why = "" if known else ": its results are of another plan, version or hardware"
+            print(f"{target}: measured again{why}", file=sys.stderr)
+            shutil.rmtree(MEASURED / target, ignore_errors=True)
         if done and not only:
             continue
         left_s = ends_s - time.monotonic()
@@ -122,7 +125,7 @@ def left() -> str:
     for target in wanted:
         known = measured(target)
         if known is None:
-            lines.append(f"{target}: not begun")
+            lines.append(f"{target}: not begun{_published_on(published().get(target))}")
         else:
             path, record = known
             items = counted(len(record.items), "item")
@@ -134,6 +137,12 @@ def left() -> str:
     done = sum(map(_is_done, wanted))
     lines.append(f"{done} of {len(wanted)} targets are done")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _published_on(known: tuple[Path, PlanRecord] | None) -> str:
+    """Return as text on what hardware a row was published, if not on this."""
+    others = sorted(hardware_of(*known) - {this_machine().hardware}) if known else ()
+    return f" here; published on {' and '.join(others)}" if others else ""
 
 
 def known_targets() -> list[str]:

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cli.experiment.plan import read_plan
 from cli.experiment.record import PlanRecord
+from cli.host.machine import this_machine
+from cli.results.result_files import read
 from simulator import __version__
 from tests.published import FOLDER, MEASURED, PLAN
 
@@ -22,14 +25,27 @@ def published() -> Mapping[str, tuple[Path, PlanRecord]]:
 
 
 def measured(target: str) -> tuple[Path, PlanRecord] | None:
-    """Return what this plan and program measured last of a target, here or as published."""
+    """Return what this plan and program measured last of a target on this hardware."""
     paths = (MEASURED / target).glob("plan-*.json")
     for path in sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True):
         record = PlanRecord.model_validate_json(path.read_bytes())
-        if is_current(record):
+        if is_current(record) and _is_of_this_hardware(path, record):
             return path, record
     known = published().get(target)
-    return known if known and is_current(known[1]) else None
+    return known if known and is_current(known[1]) and _is_of_this_hardware(*known) else None
+
+
+def hardware_of(path: Path, record: PlanRecord) -> set[str]:
+    """Return what a record was measured on; those of earlier versions name one machine only."""
+    if record.hardware:
+        return {*record.hardware}
+    files = (path.parent / file for item in record.items for file in item.files)
+    there = filter(Path.exists, files)
+    return {read(file).machine.hardware for file in islice(there, 1)}
+
+
+def _is_of_this_hardware(path: Path, record: PlanRecord) -> bool:
+    return hardware_of(path, record) == {this_machine().hardware}
 
 
 def is_current(record: PlanRecord) -> bool:

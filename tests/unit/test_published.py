@@ -10,6 +10,7 @@ import pytest
 
 from cli.bundle.folder import problems_of
 from cli.experiment.record import PlanRecord
+from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from tests import published
 from tests.published import measuring, records, table
@@ -78,6 +79,7 @@ def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
     known = records.published()
     new, other = sorted(known, key=lambda target: not is_current(known[target][1]))[:2]
     _moved(tmp_path, monkeypatch)
+    _on(monkeypatch, *known[new])
     folder = published.FOLDER
     for target, into in ((new, tmp_path / "measured" / new), (other, tmp_path / "old" / "results")):
         into.mkdir(parents=True)
@@ -100,6 +102,7 @@ def test_a_row_says_that_its_server_ran_elsewhere_and_stays_verified(
     known = records.published()
     target = next(name for name in known if is_current(known[name][1]))
     _moved(tmp_path, monkeypatch)
+    _on(monkeypatch, *known[target])
     into = tmp_path / "measured" / target
     into.mkdir(parents=True)
     path, record = known[target]
@@ -160,6 +163,14 @@ def _moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places["README"].write_text(published.BEGIN + published.END)
 
 
+def _on(monkeypatch: pytest.MonkeyPatch, path: Path, record: PlanRecord) -> None:
+    """Be on the machine that a row was measured on."""
+    file = next(file for item in record.items for file in item.files)
+    machine = read(path.parent / file).machine
+    for module in (measuring, records):
+        monkeypatch.setattr(module, "this_machine", lambda: machine)
+
+
 def _left_without_what_is_measured(folder: Path) -> str:
     shutil.rmtree(folder / "measured")
     return measuring.left()
@@ -191,3 +202,17 @@ def test_every_note_is_on_a_row_that_is_published() -> None:
     said = with_table("")
 
     assert all(f"`{name}`: {note}." in said for name, (_, note) in published.NOTES.items())
+
+
+def test_what_was_published_from_other_hardware_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, known = next(iter(records.published().items()))
+    _on(monkeypatch, *known)
+    here = measuring.this_machine()
+    assert f"{target}: published, " in measuring.left()
+
+    other = here.model_copy(update={"processor": "Another CPU"})
+    for module in (measuring, records):
+        monkeypatch.setattr(module, "this_machine", lambda: other)
+
+    assert f"{target}: not begun here; published on {here.hardware}\n" in measuring.left()
+    assert f"0 of {len(measuring.known_targets())} targets are done" in measuring.left()
