@@ -279,7 +279,7 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
         yield f"\\* {module}: {PREALLOCATED[module]}."
     for name, why in LEFT_OUT.items():
-        yield f"Not measured: {name}, as {why}."
+        yield f"Left out: `{name}`, as {why}."
 
 
 def _of_other_hardware(found: Sequence[Row]) -> Iterator[str]:

@@ -15,7 +15,11 @@ OTHERS += ("cassandra_cluster", "iotdb_us")
 def targets() -> dict[str, Place]:
     """Return target -> where it is measured; no server for an embedded database."""
     found = {name: Place("", name, Choice.INSTALLED) for name in EMBEDDED} | dict(places(*OTHERS))
-    return {target: place for target, place in found.items() if place.base not in LEFT_OUT}
+    return {
+        target: place
+        for target, place in found.items()
+        if not {target, place.base} & LEFT_OUT.keys()
+    }
 
 
 def size() -> Size:
