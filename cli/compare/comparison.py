@@ -6,7 +6,7 @@ from enum import StrEnum
 from statistics import fmean, geometric_mean
 
 from cli.compare.query_plans import PlanComparison, compared_plans
-from cli.compare.sides import Sample, Side, differing
+from cli.compare.sides import Sample, Side, differing, is_same_work
 from cli.compare.statistics import Difference, difference
 from cli.summary.figures import Better, Figure
 from cli.summary.rows import Place
@@ -77,19 +77,19 @@ class Comparison:
 
     @property
     def client_factor(self) -> float | None:
-        """How many times as much CPU time a row took the client on the other side; None: unknown.
+        """CPU time that a row took the client on the other side, as a multiple of that of the base.
 
-        Modules that differ cost the client different work, so they say nothing of the machine.
+        None: it is not known, or the client did other work, which says nothing of the machine.
         """
         lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
         factors = [1 + line.difference.change for line in lines if line.difference]
-        if not factors or self.base.first.module != self.other.first.module:
+        if not factors or not is_same_work(self.base.first, self.other.first):
             return None
         return geometric_mean(factors)
 
     @property
     def is_of_other_speed(self) -> bool:
-        """Whether the client did its own work at another speed, or did other work."""
+        """Whether the client did the same work at another speed."""
         factor = self.client_factor
         return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 

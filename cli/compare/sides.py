@@ -151,6 +151,15 @@ def _data(result: Result) -> dict[str, Any]:
     }
 
 
+def is_same_work(base: Result, other: Result) -> bool:
+    """Whether the client did the same for a row: same program, module, runner and configuration."""
+    before, after = (
+        (each.program_version, each.module, each.runner, _configured(each))
+        for each in (base, other)
+    )
+    return before == after
+
+
 def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
     """Return what differs in configuration, versions, durability and machine: name, both values."""
     before, after = _circumstances(base), _circumstances(other)
@@ -161,6 +170,10 @@ def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
     ]
 
 
+def _configured(result: Result) -> dict[str, Any]:
+    return {key: value for key, value in result.configuration.items() if key not in _VARIES}
+
+
 def _circumstances(result: Result) -> dict[str, str]:
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
     machine = result.machine
@@ -169,7 +182,7 @@ def _circumstances(result: Result) -> dict[str, str]:
         "module": result.module,
         "runner": result.runner,
         "program": result.program_version,
-        **{key: _text(value) for key, value in result.configuration.items() if key not in _VARIES},
+        **{key: _text(value) for key, value in _configured(result).items()},
         **{f"option {key}": _text(value) for key, value in result.target_options.items()},
         "server": servers[-1].version if servers else "unknown",
         "durability": servers[-1].durability if servers else "unknown",

@@ -156,9 +156,10 @@ def _runs(comparison: Comparison) -> Iterator[str]:
 def _of_the_machine(comparison: Comparison) -> Iterator[str]:
     if comparison.is_of_other_speed:
         yield (
-            f"warning: a row took the client itself {comparison.client_factor:.2f} times the CPU"
-            " time of the base, so the machine had another speed or the client did other work, and"
-            " the judgement is not of the database alone; repeat both sides in turns"
+            f"warning: for a row, the client used {comparison.client_factor:.2f} times as much CPU"
+            " time as in the base: the machine ran at another speed, or an option that differs"
+            " costs the client more, so the judgement is not about the database alone; repeat both"
+            " sides in turns"
         )
 
 

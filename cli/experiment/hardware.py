@@ -1,4 +1,4 @@
-"""The hardware that an experiment was measured on: it may go on on another machine. Pure."""
+"""The hardware that an experiment was measured on, which may differ after an interruption. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

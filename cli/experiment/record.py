@@ -110,7 +110,7 @@ class PlanRecord(Frozen):
     plan: dict[str, Any]
     """As it was read, with all defaults."""
     machine: Machine
-    """That wrote this record."""
+    """The machine that wrote this record."""
     hardware: dict[str, int] = Field({})
     """Processor, cores and memory of local workers -> number of results."""
     status: Status

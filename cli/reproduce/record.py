@@ -128,7 +128,7 @@ class Reproduction(Frozen):
     title: str
     measured_on: str
     machine: Machine
-    """That wrote this record."""
+    """The machine that wrote this record."""
     hardware: dict[str, int] = Field({})
     """Processor, cores and memory of local workers -> number of results."""
     status: Status

@@ -58,7 +58,7 @@ class InsertMetrics(BaseModel):
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
     client_ns_per_row: float | None = None
-    """The workers' CPU time over their rows; None: the database works in the same processes."""
+    """The workers' CPU time over their rows; None: the database is embedded."""
     throttled_share: float = 0.0
     """Part of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int

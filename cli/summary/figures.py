@@ -158,8 +158,8 @@ _ALL = (
     ),
     Figure(
         "client_ns_per_row", Unit.NS_PER_ROW, "Client ns/row",
-        "CPU time of the workers, over the rows acknowledged; not where the database works in their"
-        " processes. Where it differs between equal sweeps, so did the speed of the machine.",
+        "CPU time of the workers, over the rows acknowledged; not measured if the database is"
+        " embedded. If it differs between equal sweeps, the machine ran at another speed.",
         _LOWER, compared=True,
     ),
     _of_outages(

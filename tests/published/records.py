@@ -18,17 +18,26 @@ def published() -> Mapping[str, tuple[Path, PlanRecord]]:
     """Return target -> what is published of it: the file and the record."""
     found = {}
     for path in sorted(FOLDER.glob("plan-*.json")):
-        record = PlanRecord.model_validate_json(path.read_bytes())
+        record = _record(path)
         for target in dict.fromkeys(line.target for line in record.lines):
             found[target] = (path, record)
     return found
+
+
+def _record(path: Path) -> PlanRecord:
+    return _parsed(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _parsed(path: Path, _changed_ns: int) -> PlanRecord:
+    return PlanRecord.model_validate_json(path.read_bytes())
 
 
 def measured(target: str) -> tuple[Path, PlanRecord] | None:
     """Return what this plan and program measured last of a target on this hardware."""
     paths = (MEASURED / target).glob("plan-*.json")
     for path in sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True):
-        record = PlanRecord.model_validate_json(path.read_bytes())
+        record = _record(path)
         if is_current(record) and _is_of_this_hardware(path, record):
             return path, record
     known = published().get(target)

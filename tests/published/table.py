@@ -236,7 +236,7 @@ def _said_of(found: Sequence[Row]) -> Iterator[str]:
     batches = "in the batches that a search found best for the database, " * searched
     yield (
         "Means of several runs, with half of their 95 % interval, and in brackets their number;"
-        f" measured on {when} on a virtual machine ({hardware}), which ran workers and database"
+        f" measured on {when} on a machine with {hardware}, which ran workers and database"
         f" together. Rows of `iot` {batches}in batches of 1,000, or one by one; mean waits of the"
         " queries, least and greatest; bytes after compaction; the largest set that was written."
         " Compare rows of the same promise only."

@@ -204,19 +204,21 @@ def of_the_machine(base, other):
     comparison = compared(side(base), side(other))
     (found,) = content_of([comparison])["comparisons"]
     shown = printed([comparison], "table", 80)
-    return "a row took the client itself" in shown, found["client_factor"]
+    return "the machine ran at another speed" in shown, found["client_factor"]
 
 
 def test_the_clients_own_work_shows_a_machine_of_another_speed():
     base = sweep("a", 1.0, 1.01, cpu_s=0.1)
     slow, alike = sweep("b", 2.0, 2.1, cpu_s=0.2), sweep("c", 2.0, 2.1, cpu_s=0.11)
     other_module = sweep("d", 2.0, 2.1, cpu_s=0.2, module="postgres")
-    unknown = sweep("e", 2.0, 2.1)
+    other_batch = sweep("e", 2.0, 2.1, cpu_s=0.2, configuration={"workers": [1], "batch": 20})
+    unknown = sweep("f", 2.0, 2.1)
 
     assert of_the_machine(base, slow) == (True, pytest.approx(2.0))
     assert of_the_machine(slow, base) == (True, pytest.approx(0.5))
     assert of_the_machine(base, alike) == (False, pytest.approx(1.1))
     assert of_the_machine(base, other_module) == (False, None)
+    assert of_the_machine(base, other_batch) == (False, None)
     assert of_the_machine(base, unknown) == (False, None)
 
 
