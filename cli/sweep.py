@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
+from cli.host.bystanders import Bystanders, OtherWork
 from cli.host.interrupts import Interrupts
 from cli.host.resources import AFTER, BEFORE, ResourceMeter, Resources
 from cli.planning.plan import PlannedRun
@@ -49,6 +51,7 @@ def run_sweep(  # noqa: PLR0913
     file: ResultFile,
     watch: Watch,
     interrupts: Interrupts,
+    bystanders: Bystanders | None = None,
     meter: ResourceMeter | None = None,
     before: Callable[[], str] | None = None,
     drop_caches: Callable[[], str] | None = None,
@@ -56,8 +59,9 @@ def run_sweep(  # noqa: PLR0913
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
-    `redact` removes credentials from messages, since a driver may repeat one. `meter` measures the
-    resources of each run, and those of the machine at rest before and after it. `before` is called
+    `redact` removes credentials from messages, since a driver may repeat one. `bystanders` measure
+    what others do on this machine during each run, unless there are `faults`, and `meter` its
+    resources, and those of the machine at rest before and after it. `before` is called
     before each run, and ends the sweep if it returns a cause; then `drop_caches` is. `faults` make
     the database fail in each run.
     """
@@ -71,11 +75,12 @@ def run_sweep(  # noqa: PLR0913
             record = _Record(result, file, planned, meter, faults)
             if meter:
                 meter.rest(BEFORE, lambda: interrupts.requested)
-            outcome = _run(planned, runner, redact, watch, record)
+            with _other_work(None if faults else bystanders, record):
+                outcome = _run(planned, runner, redact, watch, record)
             if meter:
                 if outcome.status == "done":
                     meter.rest(AFTER, lambda: interrupts.requested)
-                record.add(meter.taken())
+                record.add(resources=thinned_resources(meter.taken()))
             result.ran_on = runner.facts()
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
@@ -100,6 +105,16 @@ def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str]
         result.status = "interrupted" if interrupts.requested else "failed"
         result.cause = cause
     return not cause
+
+
+@contextmanager
+def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[None]:
+    """Measure what others do meanwhile. Faults are without: anybody may start a server again."""
+    if bystanders:
+        bystanders.begin()
+    yield
+    if bystanders:
+        record.add(other_work=bystanders.work())
 
 
 def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
@@ -182,10 +197,9 @@ class _Record:
         if entered or time.monotonic() - self._written_s >= self._pause_s:
             self._write()
 
-    def add(self, resources: Resources) -> None:
-        """Note what the run, which has ended, has used."""
-        kept = {"resources": thinned_resources(resources)}
-        self._result.runs[-1] = self._result.runs[-1].model_copy(update=kept)
+    def add(self, **measured: Resources | OtherWork | None) -> None:
+        """Note what was measured beside the run, which has ended."""
+        self._result.runs[-1] = self._result.runs[-1].model_copy(update=measured)
 
     def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
         """Note the outcome."""

@@ -1,9 +1,10 @@
-"""The best number of shards, or size of a batch: raised until the rate no longer rises. Pure."""
+"""The best number of shards, or size of a batch: raised until the rate clearly falls. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import count, pairwise, takewhile
+from itertools import count, takewhile
+from statistics import fmean
 
 FIRST_BATCH_ROWS = 1000
 Rates = Mapping[int, Sequence[float]]
@@ -38,8 +39,8 @@ class Search:
         if not rates:
             return self.numbers()[0]
         last = max(rates)
-        is_rising = bool(rates[last]) and best_number(rates) == last
-        return next((each for each in self.numbers() if each > last), None) if is_rising else None
+        has_ended = not rates[last] or _is_above(rates[best_number(rates)], rates[last])
+        return None if has_ended else next((each for each in self.numbers() if each > last), None)
 
 
 def _is_above(ones: Sequence[float], others: Sequence[float]) -> bool:
@@ -48,9 +49,5 @@ def _is_above(ones: Sequence[float], others: Sequence[float]) -> bool:
 
 
 def best_number(rates: Rates) -> int:
-    """Return the number up to which each one is faster than the one before."""
-    tried = sorted(rates)
-    for before, number in pairwise(tried):
-        if not _is_above(rates[number], rates[before]):
-            return before
-    return tried[-1]
+    """Return the number with the highest mean rate; of equal ones, or without rates, the least."""
+    return max(sorted(rates), key=lambda number: fmean(rates[number] or (0.0,)))

@@ -10,6 +10,9 @@ import psutil
 from simulator.modules.addresses import addresses
 from simulator.modules.options import Options
 
+_FORWARDERS = {"docker-proxy", "kubectl", "pasta", "rootlessport", "slirp4netns", "socat", "ssh"}
+"""Processes that listen in place of a server which is in a container or on another machine."""
+
 
 def elsewhere(options: Options, *, embedded: bool) -> str:
     """Return why the server is not known to be on this machine; empty: it is."""
@@ -27,14 +30,33 @@ def server_of(options: Options, *, embedded: bool) -> psutil.Process | str:
         return f"not measured: {reason}"
     local = [(host, port) for host, port in addresses(options) if _is_here(host)]
     for _, port in local:
-        pid = _listening(port)
-        if pid is not None:
-            return psutil.Process(pid)
+        with suppress(psutil.NoSuchProcess):
+            if pid := _listening(port):
+                return _server(psutil.Process(pid), port)
     places = ", ".join(f"{host}:{port}" for host, port in local)
     return (
         f"not measured: this user sees no process of this machine that listens at {places}; run as"
         " the server's user or as root"
     )
+
+
+def _server(found: psutil.Process, port: int) -> psutil.Process | str:
+    name = found.name()
+    if name in _FORWARDERS:
+        return (
+            f"not measured: {name} listens at port {port}, and forwards to a server whose processes"
+            " are not known"
+        )
+    return found
+
+
+def servers_here(options: Options, *, embedded: bool) -> list[psutil.Process] | None:
+    """Return the server's process, if it is on this machine; None: which it is, is not known."""
+    known = addresses(options)
+    if embedded or (known and not any(_is_here(host) for host, _ in known)):
+        return []
+    found = server_of(options, embedded=embedded)
+    return [found] if isinstance(found, psutil.Process) else None
 
 
 def _is_here(host: str) -> bool:

@@ -203,7 +203,7 @@ def _curves(record: Reproduction) -> Iterator[str]:
     """Yield what each search for the best number of shards found."""
     if record.curves:
         yield ""
-        yield "Best number of shards, up to which each repeat is faster than with fewer (rows/s):"
+        yield "Best number of shards, by the mean rate of its repeats (rows/s):"
     for curve in record.curves:
         points = [f"{each.number}: {_point(each)}" for each in curve.points]
         yield f"  {curve.best}: {curve.target}, {curve.setting}; {', '.join(points)}"

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from cli.host.bystanders import OtherWork
 from cli.host.machine import Machine
 from cli.host.resources import Resources
 from cli.results import kinds
@@ -70,6 +71,8 @@ class RunRecord(Frozen):
     """What was made to fail in it, and what that did (--fault)."""
     resources: Resources | None = None
     """What the machine, the client and the server used (--resources)."""
+    other_work: OtherWork | None = None
+    """What else the client's machine did meanwhile; None: not measured, as on a cluster."""
     took_s: float | None = None
     """From its start to its end, processes or pods included; None: not measured."""
 

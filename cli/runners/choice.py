@@ -1,11 +1,13 @@
 """The runner of a target. What only one runner needs is imported only for that runner."""
 
 from contextlib import nullcontext
+from functools import partial
 
 from cli.cluster.options import ClusterOptions
+from cli.host.bystanders import Bystanders
 from cli.host.counters import ProcessSource
 from cli.host.interrupts import Interrupts
-from cli.host.listener import server_of
+from cli.host.listener import server_of, servers_here
 from cli.host.lock import locked
 from cli.host.resources import ResourceMeter
 from cli.runners.base import Runner
@@ -87,6 +89,14 @@ def meter_for(
             + "\ndeployment/rbac-resources.yaml grants them"
         )
     return ResourceMeter(KubeletSource(cluster, selector, database_pods(cluster, target)))
+
+
+def bystanders_for(target: Target) -> Bystanders | None:
+    """Return what measures the work of others beside a target's runs; None: they are in pods."""
+    if target.runner != "local":
+        return None
+    embedded = target.open().capabilities.embedded
+    return Bystanders(partial(servers_here, target.options, embedded=embedded))
 
 
 def _expect_packages(target: Target) -> None:

@@ -35,7 +35,7 @@ from cli.report.progress import Follower
 from cli.results import result_files
 from cli.results.result import Result
 from cli.results.result_files import ResultFile
-from cli.runners.choice import manifests, meter_for, runner_for
+from cli.runners.choice import bystanders_for, manifests, meter_for, runner_for
 from cli.running.before import Before, BeforeRun
 from cli.running.faults import Failing
 from cli.sweep import FaultInjector, run_sweep
@@ -140,6 +140,7 @@ def carried_out(  # noqa: PLR0913
                 file=sweep.file,
                 watch=watch,
                 interrupts=interrupts,
+                bystanders=bystanders_for(target),
                 meter=meter,
                 before=_before(sweep, cluster, interrupts, stack, quiet=quiet or as_json),
                 drop_caches=_dropping(target) if sweep.drops_caches else None,

@@ -1,0 +1,129 @@
+"""What else this machine did while a run went on, which makes figures lower and uneven."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psutil
+
+from simulator.frozen import Frozen
+
+STOLEN = "other machines on the same hardware"
+_KERNEL = 2
+"""The process that starts the kernel's threads, which work for the database, too."""
+_NAMED = 3
+_LEAST_CORES = 0.02
+
+
+class OtherWork(Frozen):
+    """CPU time that neither the client nor the server used in a run, over its time."""
+
+    cores: float
+    busiest: dict[str, float]
+    """Name of a process, or STOLEN -> its cores; the busiest ones, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    name: str
+    parent: int
+    began_s: float
+    cpu_s: float
+    """With that of children that have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    at_s: float
+    stolen_s: float
+    processes: Mapping[int, _Process]
+    apart: AbstractSet[int] | None
+    """Those that are no bystanders; None: which ones are the server's is not known."""
+
+
+class Bystanders:
+    """Measures one run after another."""
+
+    def __init__(self, servers: Callable[[], Sequence[psutil.Process] | None]) -> None:
+        """`servers` returns the server's processes on this machine now; None: not known."""
+        self._servers = servers
+        self._first: _Reading | None = None
+
+    def begin(self) -> None:
+        """A run begins."""
+        self._first = self._read()
+
+    def work(self) -> OtherWork | None:
+        """Return what others have done since then; None: it is not known."""
+        first, self._first = self._first, None
+        last = self._read()
+        if not first or first.apart is None or last.apart is None:
+            return None
+        return _between(first, last, first.apart | last.apart)
+
+    def _read(self) -> _Reading:
+        processes = dict(_processes())
+        stolen_s = float(getattr(psutil.cpu_times(), "steal", 0.0))
+        return _Reading(time.monotonic(), stolen_s, processes, self._apart(processes))
+
+    def _apart(self, processes: Mapping[int, _Process]) -> set[int] | None:
+        servers = self._servers()
+        if servers is None:
+            return None
+        roots = {psutil.Process().pid}
+        if _KERNEL in processes and processes[_KERNEL].name == "kthreadd":
+            roots.add(_KERNEL)
+        return _descendants(processes, roots) | _serving(processes, {each.pid for each in servers})
+
+
+def _processes() -> Iterator[tuple[int, _Process]]:
+    for each in psutil.process_iter():
+        with suppress(psutil.Error), each.oneshot():
+            times = each.cpu_times()
+            cpu_s = times.user + times.system
+            if each.pid != 1:  # it waits for the children of processes that have ended
+                cpu_s += times.children_user + times.children_system
+            yield each.pid, _Process(each.name(), each.ppid(), each.create_time(), cpu_s)
+
+
+def _descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> set[int]:
+    """Return some processes and those that they have started."""
+    found, new = {*roots}, {*roots}
+    while new:
+        new = {pid for pid, each in processes.items() if each.parent in new} - found
+        found |= new
+    return found
+
+
+def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> set[int]:
+    """Return the processes of servers, and of those on this machine that they are clients of."""
+    if not servers:
+        return set()
+    connections = psutil.net_connections("tcp")
+    listeners = {each.laddr.port: each.pid for each in connections
+                 if each.status == psutil.CONN_LISTEN and each.laddr and each.pid}  # fmt: skip
+    found: set[int] = set()
+    new = servers
+    while new:
+        new = _descendants(processes, new)
+        found |= new
+        ports = {each.raddr.port for each in connections if each.raddr and each.pid in new}
+        new = {listeners[port] for port in ports & listeners.keys()} - found
+    return found
+
+
+def _between(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherWork:
+    duration_s = last.at_s - first.at_s
+    used = defaultdict[str, float](float, {STOLEN: last.stolen_s - first.stolen_s})
+    for pid, each in last.processes.items():
+        if pid not in apart:
+            before = first.processes.get(pid)
+            is_older = before is not None and before.began_s == each.began_s
+            used[each.name] += each.cpu_s - (before.cpu_s if before and is_older else 0.0)
+    cores = {name: max(cpu_s, 0.0) / duration_s for name, cpu_s in used.items()}
+    named = {name: round(each, 2) for name, each in cores.items() if each >= _LEAST_CORES}
+    busiest = sorted(named.items(), key=lambda each: -each[1])[:_NAMED]
+    return OtherWork(cores=round(sum(cores.values()), 3), busiest=dict(busiest))
