@@ -25,6 +25,8 @@ def files_of(found: Published) -> dict[str, bytes]:
             configuration.FILE: targets.text(),
             versions.FILE: versions.versions_text(known),
         }
+    if found.parts:
+        texts[readme.COMMANDS] = readme.commands(found, targets)
     files = {name: text.encode() for name, text in texts.items()}
     return files | {f"{RESULTS}/{path.name}": content_of(path) for path in found.paths}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from cli.summary.verdicts import verdict_of
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
 
+_NAMED = 4
+"""Targets of a title; more are counted."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Published:
     """The results of a bundle, each with its file."""
 
@@ -32,11 +36,26 @@ class Published:
         return [path for path, _ in self.sweeps] + [path for path, _, _ in self.records]
 
     @property
+    def parts(self) -> Sequence[tuple[Path, Result]]:
+        """The results that are parts of a record."""
+        return [each for each in self.sweeps if each[0].name in self._of_records]
+
+    @property
+    def singles(self) -> Sequence[tuple[Path, Result]]:
+        """The others."""
+        return [each for each in self.sweeps if each[0].name not in self._of_records]
+
+    @cached_property
+    def _of_records(self) -> set[str]:
+        return {name for _, kind, record in self.records for name in kind.files(record)}
+
+    @property
     def title(self) -> str:
         """What was measured, in a few words."""
         kinds = dict.fromkeys(result.kind for _, result in self.sweeps)
-        targets = dict.fromkeys(result.target for _, result in self.sweeps)
-        return f"{' and '.join(kinds)} on {', '.join(targets)}"
+        targets = [*dict.fromkeys(result.target for _, result in self.sweeps)]
+        named = ", ".join(targets) if len(targets) <= _NAMED else f"{len(targets)} targets"
+        return f"{' and '.join(kinds)} on {named}"
 
 
 def gathered(folder: Path, names: Sequence[str]) -> Published:

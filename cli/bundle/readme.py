@@ -1,18 +1,24 @@
 """The README of a bundle: what it is, what was found, how to check it, how to repeat it."""
 
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from cli.archive.export import exported
+from cli.archive.gathered import Gathered, Outline
 from cli.archive.names import id_of
 from cli.bundle.configuration import Targets
 from cli.bundle.gather import Published
+from cli.results.result import Result
 from cli.summary.verdicts import verdict_of
 from simulator import __version__
+from simulator.errors import counted
 
 FILE = "README.md"
+COMMANDS = "commands.sh"
+"""Where the commands of results are that are parts of a plan, a reproduction or a capacity."""
 _REPEATED = "../repeated"
 """Folder of the results of the commands: the bundle stays as it is."""
 _FILES = """\
@@ -26,9 +32,20 @@ _FILES = """\
 """
 
 
+_COMMANDS_FILE = f"| `{COMMANDS}` | the commands that measure parts of plans and the like again |"
+_WIDTH = 120
+"""Columns of a table as text."""
+
+
 def readme(found: Published, targets: Targets, versions: list[dict[str, Any]]) -> str:
     """Return the README as Markdown."""
     return "\n".join(_lines(found, targets, versions)) + "\n"
+
+
+def commands(found: Published, targets: Targets) -> str:
+    """Return the commands that measure the results of plans and the like again, a line each."""
+    lines = ("# in this folder; README.md says what they need", *_commands(found.parts, targets))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -> Iterator[str]:
@@ -38,20 +55,24 @@ def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -
         f" itself. `iotbench publish` {__version__} wrote this folder.\n"
     )
     yield "## Verdict\n"
-    for path, result in found.sweeps:
-        verdict = verdict_of(result)
-        yield f"- `{path.name}`: {result.kind} on {result.target}: **{verdict}**"
+    for path, result in found.singles:
+        yield f"- `{path.name}`: {result.kind} on {result.target}: **{verdict_of(result)}**"
         for warning in result.warnings:
             yield f"  - warning: {warning}"
     for path, kind, record in found.records:
-        yield f"- `{path.name}`: {kind.outline(record).what}"
+        yield from _verdict(path, kind, record, found)
     yield "\n## Figures\n"
-    named = [(id_of(path) or result.sweep_id, result) for path, result in found.sweeps]
-    yield exported(named, "markdown").rstrip()
+    if found.singles:
+        named = [(id_of(path) or result.sweep_id, result) for path, result in found.singles]
+        yield exported(named, "markdown").rstrip()
+    for path, kind, record in found.records:
+        yield f"### {_title(kind.outline(record))}\n"
+        text = kind.text(record, f"results/{path.name}", _WIDTH)
+        yield "\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n"
     yield "\n## Measured with\n"
     yield from dict.fromkeys(_measured_with(each) for each in versions)
     yield "\n## Files\n"
-    yield _FILES
+    yield _FILES + f"{_COMMANDS_FILE}\n" * bool(found.parts)
     yield "## Check\n"
     yield "    sha256sum -c SHA256SUMS"
     yield "    iotbench publish --check .\n"
@@ -61,6 +82,23 @@ def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -
     )
     yield "## Repeat\n"
     yield from _repeat(found, targets)
+
+
+def _title(outline: Outline) -> str:
+    return f"{outline.what} on {', '.join(outline.targets)}"
+
+
+def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Iterator[str]:
+    """Yield the verdict of a record, and the warnings of its results, each once."""
+    outline, names = kind.outline(record), {*kind.files(record)}
+    own = [result for each, result in found.parts if each.name in names]
+    warnings = Counter(warning for result in own for warning in result.warnings)
+    yield (
+        f"- `{path.name}`: {_title(outline)}: **{outline.verdict}**,"
+        f" {counted(len(own), 'result file')}"
+    )
+    for warning, n in warnings.items():
+        yield f"  - warning of {counted(n, 'result')}: {warning}"
 
 
 def _measured_with(each: dict[str, Any]) -> str:
@@ -81,16 +119,16 @@ def _repeat(found: Published, targets: Targets) -> Iterator[str]:
     )
     for variable, option in targets.variables.items():
         yield f"    export {variable}=...       # {option}"
-    without = []
-    for path, result in found.sweeps:
-        words = targets.command(path, result)
-        if words:
-            yield f"    iotbench {shlex.join([*words, '--output', _REPEATED])}"
-        else:
-            without.append(path)
+    for line in _commands(found.singles, targets):
+        yield f"    {line}"
     yield ""
-    for path in without:
-        yield f"- The file `{path.name}` does not hold the command that measured it."
+    if found.parts:
+        whose = "of plans and the like" if found.singles else "of all results"
+        n = counted(len(found.parts), "result file")
+        yield f"`{COMMANDS}` has the commands {whose}, {n}.\n"
+    for path, result in found.sweeps:
+        if not targets.command(path, result):
+            yield f"- The file `{path.name}` does not hold the command that measured it."
     yield from _needed(found)
     yield (
         "\nIn a checkout, `python run.py` stands for `iotbench`. The commands write to"
@@ -98,6 +136,13 @@ def _repeat(found: Published, targets: Targets) -> Iterator[str]:
         "\nThe rows are the same. The machine, its load and the versions above are not part of a"
         " command: another machine gives other rates."
     )
+
+
+def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterator[str]:
+    """Yield the command of each result that holds one."""
+    for path, result in sweeps:
+        if words := targets.command(path, result):
+            yield f"iotbench {shlex.join([*words, '--output', _REPEATED])}"
 
 
 def _needed(found: Published) -> Iterator[str]:

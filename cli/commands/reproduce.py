@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from cli.experiment.engine import Found
-from cli.experiment.hardware import hardware_of
 from cli.experiment.installing import shown_before_runs
 from cli.experiment.items import digest_of
+from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from cli.experiment.hardware import hardware_of
 from cli.experiment.installing import Installation, installations_of, shown, shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
+from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.record import PlanRecord
 from cli.experiment.searches import chosen, curves

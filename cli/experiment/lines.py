@@ -4,6 +4,7 @@ from cli.experiment.engine import Found
 from cli.experiment.measures import measures_of
 from cli.experiment.record import ItemRecord, PlanLine
 from cli.experiment.verdicts import verdict_of, worst_of
+from cli.results.other_work import much_other_work
 
 
 def item_records(found: Found) -> tuple[ItemRecord, ...]:
@@ -16,6 +17,7 @@ def item_records(found: Found) -> tuple[ItemRecord, ...]:
             repeat=item.repeat,
             verdict=verdict_of(each),
             cause=each.failure,
+            other_work=much_other_work(*(result for _, result in each.results)),
             exit_code=each.results[-1][1].exit_code if each.results else 0,
             files=tuple(path.name for path, _ in each.results if path),
         )

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from cli.experiment.measures import current
 from cli.experiment.search import Sought
+from cli.host.bystanders import OtherWork
 from cli.host.machine import Machine
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
@@ -31,6 +32,8 @@ class ItemRecord(Frozen):
     """Of its last sweep."""
     files: tuple[str, ...] = ()
     """Its result files."""
+    other_work: OtherWork | None = None
+    """The most beside one of its runs; None: less than a tenth of the cores, or not measured."""
 
 
 class CurvePoint(Frozen):
@@ -51,14 +54,14 @@ class CurvePoint(Frozen):
 
 
 class Curve(Frozen):
-    """A search on one target: it ends where rates rise no more."""
+    """A search on one target: it ends where the rate clearly falls."""
 
     setting: str
     target: str
     sought: Sought = Sought.SHARDS
     points: tuple[CurvePoint, ...]
     best: int
-    """Up to it, every repeat is faster than those with the number before."""
+    """Its repeats have the highest mean rate."""
 
 
 def _with_current_names(found: Any) -> Any:

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cli.experiment.hardware import warnings_of
+from cli.experiment.machine import warnings_of
 from cli.experiment.precision import within_of
 from cli.experiment.record import FAILED, PlanLine, PlanRecord
 from cli.experiment.search import Sought
@@ -108,7 +108,7 @@ def _spread(values: Sequence[float]) -> str:
 def _notes(record: PlanRecord) -> Iterator[str]:
     if record.status == "interrupted":
         yield "interrupted: the same command goes on where it stopped"
-    yield from warnings_of(record.hardware)
+    yield from warnings_of(record.hardware, record.items)
     for item in record.items:
         if item.verdict == FAILED:
             yield f"failed: {item.target}, {item.setting}, repeat {item.repeat}: {item.cause}"

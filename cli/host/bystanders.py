@@ -25,6 +25,10 @@ class OtherWork(Frozen):
     busiest: dict[str, float]
     """Name of a process, or STOLEN -> its cores; the busiest ones, in this order."""
 
+    def __str__(self) -> str:
+        busiest = ", ".join(f"{name} {cores:.2f}" for name, cores in self.busiest.items())
+        return f"{self.cores:.2f} cores: {busiest}" if busiest else f"{self.cores:.2f} cores"
+
 
 @dataclass(frozen=True, slots=True)
 class _Process:

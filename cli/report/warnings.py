@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 from cli.host.caches import DROPPED
 from cli.kinds import kind_of
+from cli.results.other_work import much_other_work
 from cli.results.result import Result
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import counted
-
-_OTHER_WORK = 0.1
-"""Part of the cores that others may use."""
 
 
 def warnings_of(result: Result) -> list[str]:
@@ -40,15 +38,11 @@ def _pause_warnings(result: Result) -> Iterator[str]:
 
 
 def _other_work_warnings(result: Result) -> Iterator[str]:
-    """Yield the most that others did beside a run, if it can have slowed the run down."""
-    work = [run.other_work for run in result.runs if run.other_work]
-    most = max(work, key=lambda each: each.cores, default=None)
-    if most and most.cores >= _OTHER_WORK * result.machine.cores:
-        who = ", ".join(f"{name} {cores:.2f}" for name, cores in most.busiest.items())
+    if work := much_other_work(result):
         yield (
-            f"other work on this machine took up to {most.cores:.2f} of"
-            f" {counted(result.machine.cores, 'core')} while a run went on ({who}), so rates may be"
-            " lower and latencies higher than without it; stop it, and repeat the run"
+            f"other work took a tenth of this machine's {counted(result.machine.cores, 'core')} or"
+            f" more while a run went on ({work}), so rates may be lower and latencies higher than"
+            " without it; stop it, and repeat the run"
         )
 
 

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cli.experiment.hardware import warnings_of
+from cli.experiment.machine import warnings_of
 from cli.experiment.measures import unit_of
 from cli.experiment.record import FAILED, CurvePoint
 from cli.experiment.tables import absences
@@ -238,7 +238,7 @@ def notes_of(record: Reproduction) -> Iterator[str]:
         )
     yield f"the document measured on: {record.measured_on}"
     yield f"client here: {record.machine.hardware}, {record.machine.system}"
-    yield from warnings_of(record.hardware)
+    yield from warnings_of(record.hardware, record.items)
     if record.first and record.last:
         yield (
             f"{counted(len(record.items), 'item')}, started from {record.first:%F %T} to"

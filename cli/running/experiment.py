@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from cli.experiment.engine import Found, Measured, complete_results, measured
 from cli.experiment.forecast import forecast, forecast_text
-from cli.experiment.hardware import hardware_of
 from cli.experiment.installing import groups_of
 from cli.experiment.items import Item, Pair, items_of
+from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan
 from cli.experiment.precision import unsure
 from cli.experiment.record import Status

@@ -14,6 +14,7 @@ from cli.page import charts
 from cli.page.charts import Axis, Bar
 from cli.page.style import Style
 from cli.report.numbers import significant
+from cli.results.other_work import much_other_work
 from cli.results.result import Result
 from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
@@ -265,6 +266,12 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
     if uneven:
         names = "no row" if len(uneven) == len(found) else f"all but {', '.join(uneven)}"
         yield f"Known to within 10 % in all columns of rates, after the runs made: {names}."
+    disturbed = [f"`{row.target}`" for row in found if much_other_work(*row.inserts)]
+    if disturbed:
+        yield (
+            "Other work took a tenth of the cores or more beside runs of these rows, which may be"
+            f" lower than without it: {', '.join(disturbed)}."
+        )
     for row in found:
         if row.machine_of_server:
             note = row.note and f": {row.note}"

@@ -10,6 +10,7 @@ import pytest
 
 from cli.bundle.folder import problems_of
 from cli.experiment.record import PlanRecord
+from cli.host.bystanders import OtherWork
 from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from tests import published
@@ -202,6 +203,20 @@ def test_rows_of_other_hardware_are_named() -> None:
     assert "(Another CPU)" in said
     assert f"`{moved.target}`" in said
     assert not any(f"`{row.target}`" in said for row in others)
+
+
+def test_rows_that_were_measured_beside_other_work_are_named() -> None:
+    disturbed, quiet = found = [Row(row.record) for row in ROWS[:2]]
+    assert "Other work" not in table.table(found)
+
+    first, *rest = disturbed.inserts
+    work = OtherWork(cores=first.machine.cores / 10, busiest={"make": 0.2})
+    run = first.runs[0].model_copy(update={"other_work": work})
+    vars(disturbed)["inserts"] = [first.model_copy(update={"runs": [run]}), *rest]
+    said = next(line for line in table.table(found).splitlines() if "Other work" in line)
+
+    assert f"`{disturbed.target}`" in said
+    assert f"`{quiet.target}`" not in said
 
 
 def test_every_note_is_on_a_row_that_is_published() -> None:

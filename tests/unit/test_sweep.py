@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pydantic import SecretStr
 
 from cli import sweep
+from cli.host.bystanders import Bystanders
 from cli.host.caches import DROPPED
 from cli.host.interrupts import Interrupts
 from cli.host.machine import this_machine
@@ -88,7 +89,7 @@ class Scripted:
         return {}
 
 
-def swept(tmp_path, *events, before=None, drop_caches=None):
+def swept(tmp_path, *events, before=None, **given):
     """Run a sweep of one run; return what its result file held after each event, and at the end."""
     spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
     result = _result(spec)
@@ -104,7 +105,7 @@ def swept(tmp_path, *events, before=None, drop_caches=None):
             file=ResultFile(path),
             watch=lambda _, __: None,
             interrupts=Interrupts(),
-            drop_caches=drop_caches,
+            **given,
         )
     return [*runner.seen, result_files.read(path)]
 
@@ -194,3 +195,23 @@ def test_caches_are_dropped_before_a_run_and_the_result_says_so(tmp_path):
     (warning,) = [text for text in kept[-1].warnings if "caches" in text]
     assert warning.startswith("--drop-caches: the system's file caches were not dropped (no permi")
     assert not any("caches" in line for line in notes_of(unasked[-1], None))
+
+
+class NoFaults:
+    """Faults that do nothing."""
+
+    def follow(self, spec, event):
+        pass
+
+    def injected(self, outcome):
+        return ()
+
+
+def test_the_work_of_others_is_measured_beside_each_run_but_not_beside_faults(tmp_path):
+    none = swept(tmp_path, INIT, DONE)[-1]
+    measured = swept(tmp_path, INIT, DONE, bystanders=Bystanders(list))[-1]
+    failing = swept(tmp_path, INIT, DONE, bystanders=Bystanders(list), faults=NoFaults())[-1]
+
+    assert none.runs[0].other_work is None
+    assert measured.runs[0].other_work.cores >= 0
+    assert failing.runs[0].other_work is None

@@ -183,6 +183,39 @@ def test_queries_bring_the_insert_of_their_rows_and_a_plan_its_sweeps(tmp_path):
     assert gathered(tmp_path, [id_of(3)]).paths == [insert, query]
     assert gathered(tmp_path, ["plan-tiny-00000000"]).paths == [insert, plan]
 
+    run("plan-tiny-00000000", "-o", tmp_path / "out", "--output", tmp_path)
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert f"- `{plan.name}`: plan tiny on lite: **verified**, 1 result file\n" in text
+    assert "### plan tiny on lite\n" in text
+    assert "plan tiny: 1 item, 1 measured to the end" in text
+    assert insert.name not in text
+    assert "`commands.sh` has the commands of all results, 1 result file." in text
+    (command,) = (tmp_path / "out" / "commands.sh").read_text().splitlines()[1:]
+    assert command.startswith("iotbench insert --config config.yaml --target lite --workers 1")
+
+
+def test_many_results_of_a_plan_have_a_short_readme(tmp_path):
+    slow = "the database was slow"
+    inserts = [
+        stored(tmp_path, n, warnings=[slow] * (n % 2), target=f"t{n % 6}") for n in range(40)
+    ]
+    items = [
+        ItemRecord(id=str(n), target=f"t{n % 6}", setting="s", repeat=n, verdict="verified",
+                   files=(path.name,)) for n, path in enumerate(inserts)
+    ]  # fmt: skip
+    record = PlanRecord(
+        program_version="1", name="tiny", plan={}, machine=this_machine(), status="done",
+        first=None, last=None, items=items, lines=(), curves=(), not_had={}, refused={},
+    )  # fmt: skip
+    result_files.write(tmp_path / "plan-tiny-00000000.json", record)
+    run("plan-tiny-00000000", "-o", tmp_path / "out", "--output", tmp_path)
+    text = (tmp_path / "out" / "README.md").read_text()
+
+    assert text.startswith("# Benchmark results: insert on 6 targets\n")
+    assert f"  - warning of 20 results: {slow}\n" in text
+    assert len(text.splitlines()) < 60
+    assert run("--check", tmp_path / "out") == (0, f"{tmp_path / 'out'}: all right\n")
+
 
 @pytest.mark.parametrize("name", config.load(ROOT / "config.yaml").targets)
 def test_a_target_is_configured_as_it_was_measured(name, tmp_path, monkeypatch):

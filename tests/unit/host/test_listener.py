@@ -8,7 +8,7 @@ import sys
 import psutil
 import pytest
 
-from cli.host.listener import addresses, server_of
+from cli.host.listener import addresses, server_of, servers_here
 from simulator.modules import database_class
 
 LISTEN = """
@@ -65,6 +65,39 @@ def test_the_process_that_listens_is_the_server():
 
     assert isinstance(found, psutil.Process)
     assert found.pid == process.pid != os.getpid()
+
+
+def test_a_process_that_only_forwards_is_not_the_server(tmp_path):
+    forwarder = tmp_path / "socat"
+    forwarder.symlink_to(sys.executable)
+    given = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([forwarder, "-c", LISTEN], **given) as process:
+        assert process.stdout
+        port = int(process.stdout.readline())
+        found = server_of(options("influxdb", url=f"http://localhost:{port}"), embedded=False)
+        here = servers_here(options("influxdb", url=f"http://localhost:{port}"), embedded=False)
+        process.communicate(b"")
+
+    assert found == (
+        f"not measured: socat listens at port {port}, and forwards to a server whose processes are"
+        " not known"
+    )
+    assert here is None
+
+
+def test_a_server_here_is_a_process_and_one_elsewhere_is_none():
+    with subprocess.Popen(
+        [sys.executable, "-c", LISTEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        port = int(process.stdout.readline())
+        (here,) = servers_here(options("influxdb", url=f"http://[::1]:{port}"), embedded=False)
+        process.communicate(b"")
+
+    assert here.pid == process.pid
+    assert servers_here(options("influxdb", url="http://192.0.2.1:1"), embedded=False) == []
+    assert servers_here(options("sqlite"), embedded=True) == []
+    assert servers_here(options("null"), embedded=False) is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cli.host.bystanders import OtherWork
 from cli.report.warnings import warnings_of
 from simulator.data.ranges import RowRange
 from simulator.data.workloads.file import BadCells, FileParams, OnError
@@ -40,6 +41,15 @@ def test_more_workers_than_cores_are_warned_of(cores, warned):
     assert [text.partition(" of this")[0] for text in reported] == [
         "2 workers share 1 core"
     ] * warned
+
+
+@pytest.mark.parametrize(("others", "warned"), [((None, 0.79), False), ((0.3, 0.9), True)])
+def test_work_of_others_from_a_tenth_of_the_cores_on_is_warned_of(others, warned):
+    work = [each and OtherWork(cores=each, busiest={"make": each}) for each in others]
+    beside = [run().model_copy(update={"other_work": each}) for each in work]
+    reported = warnings_of(result(beside, cores=8))
+
+    assert ["(0.90 cores: make 0.90)" in text for text in reported] == [True] * warned
 
 
 @pytest.mark.parametrize(("seconds", "warned"), [(1.1, False), (1.12, True)])
