@@ -38,6 +38,8 @@ class Measured:
     """Which result of the page it is."""
     label: str
     style: Style
+    repeated: Repeated | None
+    """The item of a plan that it is the repeats of."""
 
     @property
     def ids(self) -> str:
@@ -85,17 +87,19 @@ def measured(
     """Return results in the order of their kind and time, each file once, repeats as one."""
     groups = _repeats(found, repeated or {})
     results = [_joined(group) for group in groups]
-    settings = [(repeated or {}).get(group[0][0]) for group in groups]
-    labels = _labels(results, [each.setting if each else "" for each in settings])
+    items = [(repeated or {}).get(group[0][0]) for group in groups]
+    labels = _labels(results, [each.setting if each else "" for each in items])
     colours = colours_of(result.target for result in results)
     orders: Counter[tuple[str, ...]] = Counter()
     on_page: list[Measured] = []
-    for index, (group, result, label) in enumerate(zip(groups, results, labels, strict=True)):
+    for index, (group, result, label, item) in enumerate(
+        zip(groups, results, labels, items, strict=True)
+    ):
         style = Style(colours[result.target], orders[_group(result)])
         orders[_group(result)] += 1
         paths, of_group = [path for path, _ in group], [each for _, each in group]
         summary = joined_summary([_summary(*each) for each in group])
-        on_page.append(Measured(of_group, result, summary, paths, index, label, style))
+        on_page.append(Measured(of_group, result, summary, paths, index, label, style, item))
     return on_page
 
 
@@ -134,17 +138,16 @@ def _group(result: Result) -> tuple[str, ...]:
 def _labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
     """Return the target of each result, with what differs from its other results.
 
-    That is the setting, if each of a plan's has its own, and options else.
+    That is the setting, if a plan has several, and options within it.
     """
-    targets: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    own: dict[tuple[str, tuple[str, ...]], dict[str, list[Result]]] = defaultdict(dict)
     for result, setting in zip(results, settings, strict=True):
-        targets[result.target, _group(result)].append(setting)
+        own[result.target, _group(result)].setdefault(setting, []).append(result)
     found = []
     for result, setting in zip(results, settings, strict=True):
-        others = targets[result.target, _group(result)]
-        named = setting and len(others) == len({*others}) > 1
-        words = f", {setting}" if named else _differences(result, results)
-        found.append(f"{result.target}{words}")
+        others = own[result.target, _group(result)]
+        words = f", {setting}" if setting and len(others) > 1 else ""
+        found.append(f"{result.target}{words}{_differences(result, others[setting])}")
     counts = Counter((_group(r), label) for r, label in zip(results, found, strict=True))
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     for index, result in enumerate(results):
@@ -155,9 +158,8 @@ def _labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
     return found
 
 
-def _differences(result: Result, results: Sequence[Result]) -> str:
-    """Return the options in which a result differs from the others of its target and group."""
-    alike = [r for r in results if (r.target, _group(r)) == (result.target, _group(result))]
+def _differences(result: Result, alike: Sequence[Result]) -> str:
+    """Return the options in which a result differs from others."""
     own, others = _options(result), [_options(each) for each in alike]
     words = [
         f"{key} {value}" for key, value in own.items() if any(o.get(key) != value for o in others)

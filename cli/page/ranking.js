@@ -19,6 +19,7 @@
   const fits = row => {
     const result = results[row.result];
     return (chosen.kind === "every" || chosen.kind === result.kind)
+      && (chosen.setting === "every" || chosen.setting === result.setting)
       && (chosen.part === "every" || chosen.part === row.part)
       && (chosen.durability === "every" || chosen.durability === result.durability)
       && (chosen.verdict === "every" || chosen.verdict === row.verdict.split(",")[0])
@@ -48,8 +49,11 @@
   }
 
   function namesOf(shown) {
-    const plain = shown.map(row => results[row.result].name);
-    const once = plain.map(name => plain.indexOf(name) === plain.lastIndexOf(name));
+    const isOnce = (name, at, names) => names.indexOf(name) === names.lastIndexOf(name);
+    const full = shown.map(row => results[row.result].name), targets = shown.map(row => results[row.result].target);
+    const isTarget = targets.map(isOnce);
+    const plain = full.map((name, at) => chosen.setting !== "every" && isTarget[at] ? targets[at] : name);
+    const once = plain.map(isOnce);
     return shown.map((row, at) => {
       if (once[at]) return plain[at];
       return `${plain[at]}, ${chosen.kind === "every" ? `${results[row.result].kind}, ` : ""}${row.at}`;
@@ -227,6 +231,7 @@
     const some = rows.filter(row => of[row.result]);
     const has = {
       figure: name => some.some(row => row.figures[name]),
+      setting: name => name === "every" || results.some((result, at) => of[at] && result.setting === name),
       part: name => name === "every" || some.some(row => row.part === name),
       workers: name => ["best", "every"].includes(name) || some.some(row => `${row.workers}` === name),
     };

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from cli.page.details import verdict_of
 from cli.page.drawing import ORIGIN, compiled, drawn, library
 from cli.page.html import SYMBOLS
 from cli.page.measured import Measured
-from cli.page.overview import line_of
+from cli.page.overview import MOST_CARDS, line_of
 from cli.page.pictures import spread_text
 from cli.report.numbers import written
 from cli.summary.figures import FIGURES, Better, Figure, Measurement, Unit
@@ -40,9 +41,11 @@ def ranking_of(found: Sequence[Measured]) -> Ranking | None:
     first = FIGURES[of_kind[0].summary.subject.listed_by]
     having = {each.about for each in found for r in each.summary.every if first.name in r.figures}
     chosen_kind = EVERY if having == {kind} else kind
+    setting = _first_setting(of_kind)
+    of_kind = [each for each in of_kind if setting in (EVERY, _setting(each))]
     rows = [*_rows(found)]
     figures = [f for f in FIGURES.values() if any(f.name in row["figures"] for row in rows)]
-    shown = _first_shown(first, of_kind)
+    shown = _first_shown(first, of_kind, is_one_of_target=setting != EVERY)
     values = [row["value"] for row in shown]
     is_log = min(values) > 0 and max(values) > _FAR * min(values)
     promises = [
@@ -57,6 +60,7 @@ def ranking_of(found: Sequence[Measured]) -> Ranking | None:
     chosen = {
         "figure": first.name,
         "kind": chosen_kind,
+        "setting": setting,
         "part": EVERY,
         "workers": _BEST,
         "durability": EVERY,
@@ -112,7 +116,9 @@ def _about(figure: Figure) -> Mapping[str, Any]:
 def _result(each: Measured) -> Mapping[str, Any]:
     return {
         "name": each.label,
+        "target": each.result.target,
         "kind": each.about,
+        "setting": _setting(each),
         "durability": each.durability,
         "link": each.anchor,
         "cells": line_of(each, each.summary.headline),
@@ -161,9 +167,29 @@ def _facets(figure: Figure, found: Measurement) -> list[Any]:
     return [*facets, *ends, text, spread_text(found)]
 
 
-def _first_shown(figure: Figure, found: Sequence[Measured]) -> list[dict[str, Any]]:
+def _setting(each: Measured) -> str:
+    return each.repeated.setting if each.repeated else ""
+
+
+def _first_setting(found: Sequence[Measured]) -> str:
+    """Return the setting of plans that is shown first: the first one that most targets have.
+
+    EVERY if there are few results, or some are of no plan. A search is no choice.
+    """
+    items = [each.repeated for each in found if each.repeated]
+    places = {item.setting: item.place for item in items if not item.is_search}
+    if len(found) <= MOST_CARDS or len(items) < len(found) or not places:
+        return EVERY
+    targets = Counter(item.setting for item in {replace(item, record=Path()) for item in items})
+    return min(places, key=lambda name: (-targets[name], places[name]))
+
+
+def _first_shown(
+    figure: Figure, found: Sequence[Measured], *, is_one_of_target: bool
+) -> list[dict[str, Any]]:
     """Return the rows of the picture that is chosen first, the best one first."""
     shown = []
+    targets = Counter(each.result.target for each in found)
     for each in found:
         row = each.summary.headline
         assert row
@@ -172,7 +198,8 @@ def _first_shown(figure: Figure, found: Sequence[Measured]) -> list[dict[str, An
         low, high = facets[3:5] or (None, None)
         verdict = "" if row.verdict == "verified" else f" · {row.verdict}"
         shown.append({
-            "name": each.label, "value": facets[0], "low": low, "high": high, "zero": 0,
+            "name": each.result.target if is_one_of_target and targets[each.result.target] == 1
+            else each.label, "value": facets[0], "low": low, "high": high, "zero": 0,
             "text": facets[1] + verdict, "durability": each.durability, "picked": "",
         })  # fmt: skip
     return sorted(shown, key=lambda row: row["value"], reverse=figure.better is Better.HIGHER)
@@ -184,6 +211,11 @@ def _choices(
     yield Choice("figure", "Figure", {f.name: f.title for f in figures})
     kinds = dict.fromkeys(each.about for each in found)
     yield Choice("kind", "Kind", {k: k for k in kinds} | {EVERY: "all kinds"})
+    items = sorted(
+        {(each.repeated.place, each.repeated.setting) for each in found if each.repeated}
+    )
+    settings = {setting: setting for _, setting in items}
+    yield Choice("setting", "Setting", {EVERY: "all"} | settings)
     parts = dict.fromkeys(row["part"] for row in rows if row["part"])
     yield Choice("part", "Part", {EVERY: "best of each result"} | {part: part for part in parts})
     counts = sorted({row["workers"] for row in rows if row["workers"] is not None})

@@ -21,6 +21,10 @@ class Repeated:
     """The file of the plan or the reproduction."""
     setting: str
     target: str
+    place: int = 0
+    """Of the setting, in the plan."""
+    is_search: bool = False
+    """Whether the setting searches a number: it has an entry for each that was tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,16 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
 
 def repeated_of(path: Path, record: Any) -> dict[Path, Repeated]:
     """Return what the results of a plan or a reproduction, which are beside it, are repeats of."""
-    items = record.items if isinstance(record, PlanRecord | Reproduction) else ()
+    if not isinstance(record, PlanRecord | Reproduction):
+        return {}
+    planned = record.plan.get("settings", ()) if isinstance(record, PlanRecord) else ()
+    names = [*dict.fromkeys([*(each["name"] for each in planned),
+                             *(item.setting for item in record.items)])]  # fmt: skip
+    searches = {curve.setting for curve in record.curves}
     return {
-        path.parent / file: Repeated(path, item.setting, item.target)
-        for item in items
+        path.parent / file: Repeated(
+            path, item.setting, item.target, names.index(item.setting), item.setting in searches
+        )
+        for item in record.items
         for file in item.files
     }

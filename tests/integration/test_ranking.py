@@ -9,7 +9,7 @@ import pytest
 
 from cli.page.build import page_of
 from cli.page.html import rendered
-from cli.page.sources import Sources
+from cli.page.sources import Repeated, Sources
 from cli.results.result import Result
 from simulator.protocol.verdict import Status, Verdict
 from tests.browser import WIDTHS, Tab, browser, chromium
@@ -324,6 +324,44 @@ def test_a_page_of_100_results_is_below_3_mb_and_says_it_all_at_first(
         tab.evaluate("document.querySelector('#ranking-picture').getBoundingClientRect().top") < 450
     )
     assert tab.evaluate("document.documentElement.scrollHeight") < 12_000
+
+
+def _planned(tmp_path: Path) -> Path:
+    """A page of a plan: two settings on five targets, the second one three times as slow."""
+    results, repeated = [], {}
+    for place, setting in enumerate(("quick", "thorough")):
+        for number in range(1, 6):
+            path, target = Path(f"{setting}-{number}.json"), f"target-{number}"
+            results.append((path, _slower(target, number * (1 + 2 * place))))
+            repeated[path] = Repeated(Path("plan-p.json"), setting, target, place)
+    page = tmp_path / "plan.html"
+    page.write_text(rendered(page_of(Sources(results, (), repeated))))
+    return page
+
+
+def test_of_a_plan_each_target_is_shown_once_until_all_are_wanted(
+    only_tab: Tab, tmp_path: Path
+) -> None:
+    page = _planned(tmp_path)
+    tab = opened(only_tab, page)
+    targets = [f"target-{number}" for number in range(1, 6)]
+    first = [mark.split(", Rows/s")[0] for mark in tab.evaluate(_MARKS)]
+    table = tab.evaluate(_NAMES)
+    choose(tab, "setting", "thorough")
+    other = tab.evaluate(_MARKS)
+    fragment = tab.evaluate("location.hash")
+    choose(tab, "setting", "every")
+
+    assert first == targets
+    assert table == [f"{name}, quick" for name in targets]
+    assert other[0].startswith("target-1, Rows/s: 630, ")
+    assert fragment == "#setting=thorough"
+    assert len(tab.evaluate(_MARKS)) == len(tab.evaluate(_NAMES)) == 10
+    assert tab.evaluate(_MARKS)[0].startswith("target-1, quick, Rows/s: 1,891, ")
+    folded = (
+        "[...document.querySelectorAll('details.fold, details.result')].every(each => !each.open)"
+    )
+    assert tab.evaluate(f"document.querySelectorAll('#all details.result').length && {folded}")
 
 
 def test_the_console_is_empty_and_nothing_is_requested(tab: Tab) -> None:

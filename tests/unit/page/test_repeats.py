@@ -1,15 +1,18 @@
 """Repeats of an item of a plan on a page: one entry, with means and spreads over the repeats."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from cli.experiment.record import Curve, ItemRecord, PlanRecord
+from cli.host.machine import this_machine
 from cli.kinds import summary_of
 from cli.page.build import page_of
 from cli.page.html import rendered
 from cli.page.measured import measured
-from cli.page.sources import Repeated, Sources
+from cli.page.sources import Repeated, Sources, repeated_of
 from cli.report.repeats import joined_summary
 from cli.summary.figures import Measurement
 from cli.summary.rows import Place, Row
@@ -96,6 +99,68 @@ def test_settings_and_plans_are_kept_apart_and_named():
     others = {path: Repeated(Path(f"plan-{path}"), "s", "lite") for path, _ in results}
     assert len(measured(results, others)) == 4
     assert len(measured(results)) == 4
+
+
+def tried(target, batch):
+    given = {"configuration": {"batch": batch}}
+    return shown.insert(target, counts=(1,)).model_copy(update=given)
+
+
+def published_results():
+    """A plan of three settings on four targets, one of them a search; one target has less."""
+    results, repeated = [], {}
+    for target in ("a", "b", "c", "d"):
+        batches = (("search", 1000), ("search", 3000), ("two", 5), ("one", 3))
+        for place, (setting, batch) in enumerate(batches):
+            if (target, setting) != ("d", "two"):
+                path = Path(f"{target}-{place}.json")
+                results.append((path, tried(target, batch)))
+                order = ("search", "one", "two").index(setting)
+                repeated[path] = Repeated(
+                    Path(f"plan-{target}.json"), setting, target, order, setting == "search"
+                )
+    return results, repeated
+
+
+def test_what_a_search_tried_is_named_by_the_setting_and_the_number():
+    labels = [each.label for each in measured(*published_results())]
+
+    assert labels[:4] == ["a, search, batch 1000", "a, search, batch 3000", "a, two", "a, one"]
+
+
+def test_of_many_results_of_plans_a_setting_that_most_targets_have_is_shown_first():
+    results, repeated = published_results()
+    ranking = page_of(Sources(results, (), repeated)).ranking
+    data = json.loads(ranking.data)
+    few = [(path, result) for path, result in results if path.name < "c"]
+    alone = {path: item for path, item in repeated.items() if path.name > "b"}
+
+    assert data["chosen"]["setting"] == "one"
+    (settings,) = [each.options for each in ranking.choices if each.name == "setting"]
+    assert [*settings] == ["every", "search", "one", "two"]
+    names = re.findall(r">([abcd])</text>", ranking.svg)
+    assert sorted(names) == ["a", "b", "c", "d"]
+    assert ", one" not in ranking.svg
+    for sources in (Sources(few, (), repeated), Sources(results, (), alone)):
+        assert json.loads(page_of(sources).ranking.data)["chosen"]["setting"] == "every"
+
+
+def test_the_settings_of_a_record_have_the_order_of_its_plan():
+    curve = Curve(setting="find", target="lite", points=(), best=1)
+    items = [
+        ItemRecord(id=name, target="lite", setting=name, repeat=1, verdict="verified",
+                   files=(f"{name}.json",)) for name in ("last", "find")
+    ]  # fmt: skip
+    record = PlanRecord(
+        program_version="1", name="tiny", machine=this_machine(), status="done", first=None,
+        plan={"settings": [{"name": "find"}, {"name": "never"}, {"name": "last"}]}, last=None,
+        items=items, lines=(), curves=(curve,), not_had={}, refused={},
+    )  # fmt: skip
+
+    assert repeated_of(PLAN, record) == {
+        Path("last.json"): Repeated(PLAN, "last", "lite", 2),
+        Path("find.json"): Repeated(PLAN, "find", "lite", 0, is_search=True),
+    }
 
 
 def test_other_options_within_an_item_are_other_entries():
