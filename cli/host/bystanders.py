@@ -104,9 +104,10 @@ def _descendants(processes: Mapping[int, _Process], roots: AbstractSet[int]) -> 
 
 def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> set[int]:
     """Return the processes of servers, and of those on this machine that they are clients of."""
-    if not servers:
-        return set()
-    connections = psutil.net_connections("tcp")
+    connections = []
+    if servers:
+        with suppress(psutil.Error):  # some systems show them to root only
+            connections = psutil.net_connections("tcp")
     listeners = {each.laddr.port: each.pid for each in connections
                  if each.status == psutil.CONN_LISTEN and each.laddr and each.pid}  # fmt: skip
     found: set[int] = set()

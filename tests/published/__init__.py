@@ -9,12 +9,12 @@
 where a vendor advises others (dbinstall/settings.yaml): its server is started, measured and
 stopped. It ends in time; the same command goes on where it stopped, also after an interruption.
 `--only` measures one target, again if it is done. `left` shows what is done and what is not; what
-was published by this plan and version from equal hardware is done. Once nothing is left, or by
-`publish`, rows that were measured replace their own in results/published/, as the command `publish`
-writes it, and the README's table and picture are made of all. `table` only prints it. With
-`--address`, or `--addresses FILE`, the targets named there are measured on servers that run
-elsewhere, in databases of their own, which are dropped at the end; the words are those of the
-contract suite.
+was published by this plan and version from equal hardware, with a search that has ended, is done.
+Once nothing is left, or by `publish`, rows that were measured replace their own in
+results/published/, as the command `publish` writes it, and the README's table and picture are made
+of all. `table` only prints it. With `--address`, or `--addresses FILE`, the targets named there are
+measured on servers that run elsewhere, in databases of their own, which are dropped at the end; the
+words are those of the contract suite.
 """
 
 from datetime import date
@@ -40,8 +40,8 @@ NOTES = {
         date(2026, 11, 28),
         (
             "single rows and batches of 1,000 were inserted at one of two speeds, since each INSERT"
-            " makes files, and ext4 is slow at that for some minutes after many were deleted, as"
-            " those of the run before"
+            " makes files, and this machine's file system, ext4 without a journal, is slow at that"
+            " for some minutes after many were deleted, as those of the run before"
         ),
     ),
     "iotdb": (

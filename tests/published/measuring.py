@@ -18,7 +18,7 @@ from cli.host.machine import this_machine
 from simulator.errors import Interrupted, counted
 from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
 from tests.published.elsewhere import database_on, hidden, tag_results
-from tests.published.records import hardware_of, measured, published
+from tests.published.records import hardware_of, is_search_over, measured, published
 from tests.published.table import picture, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
@@ -36,8 +36,7 @@ def measure(places: Mapping[str, Place], only: str, hours: float) -> None:
     ends_s = time.monotonic() + 3600 * hours
     wanted = {only: places[only]} if only else places
     for target, place in wanted.items():
-        known = measured(target)
-        done = known is not None and known[1].status == "done"
+        known, done = measured(target), _is_done(target)
         if (only and done) or (known is None and any((MEASURED / target).glob("plan-*.json"))):
             why = "" if known else ": its results are of another plan, version or hardware"
             print(f"{target}: measured again{why}", file=sys.stderr)
@@ -116,7 +115,7 @@ def _elsewhere(place: Place) -> type[Elsewhere] | None:
 
 def _is_done(target: str) -> bool:
     known = measured(target)
-    return known is not None and known[1].status == "done"
+    return known is not None and known[1].status == "done" and is_search_over(known[1])
 
 
 def left() -> str:
@@ -133,7 +132,9 @@ def left() -> str:
             items += f" ({failed} failed)" if failed else ""
             state = "done" if record.status == "done" else "begun"
             state = "published" if path.is_relative_to(BUNDLE) else state
-            lines.append(f"{target}: {state}, {items} measured until {record.last:%Y-%m-%d %H:%M}")
+            until = f"{record.last:%Y-%m-%d %H:%M}"
+            until += "" if is_search_over(record) else "; its search for the best batch goes on"
+            lines.append(f"{target}: {state}, {items} measured until {until}")
     done = sum(map(_is_done, wanted))
     lines.append(f"{done} of {len(wanted)} targets are done")
     return "".join(f"{line}\n" for line in lines)

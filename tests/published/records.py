@@ -8,6 +8,7 @@ from typing import Any
 
 from cli.experiment.plan import read_plan
 from cli.experiment.record import PlanRecord
+from cli.experiment.search import Search
 from cli.host.machine import this_machine
 from cli.results.result_files import read
 from simulator import __version__
@@ -51,6 +52,20 @@ def hardware_of(path: Path, record: PlanRecord) -> set[str]:
     files = (path.parent / file for item in record.items for file in item.files)
     there = filter(Path.exists, files)
     return {read(file).machine.hardware for file in islice(there, 1)}
+
+
+def is_search_over(record: PlanRecord) -> bool:
+    """Whether the searches of a record have ended; by an earlier rule they ended sooner."""
+    most = {
+        each["name"]: each.get("batches") or each.get("shards") for each in record.plan["settings"]
+    }
+    return all(
+        Search(curve.sought, most[curve.setting]).next_number(
+            {point.number: point.values for point in curve.points}
+        )
+        is None
+        for curve in record.curves
+    )
 
 
 def _is_of_this_hardware(path: Path, record: PlanRecord) -> bool:

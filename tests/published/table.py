@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, groupby
@@ -22,7 +22,7 @@ from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
 from tests.published import BEGIN, END, FOLDER, LEFT_OUT, NOTES
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
-from tests.published.records import is_current, published
+from tests.published.records import is_current, is_search_over, published
 
 RATE = "rows_per_s"
 PROMISES = (
@@ -262,16 +262,7 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
             f"Measured by an earlier plan, until {when:%Y-%m-%d}, in shorter runs, and left until"
             f" `make published` measures them again: {names}."
         )
-    uneven = [f"`{row.target}`" for row in found if _is_uneven(row)]
-    if uneven:
-        names = "no row" if len(uneven) == len(found) else f"all but {', '.join(uneven)}"
-        yield f"Known to within 10 % in all columns of rates, after the runs made: {names}."
-    disturbed = [f"`{row.target}`" for row in found if much_other_work(*row.inserts)]
-    if disturbed:
-        yield (
-            "Other work took a tenth of the cores or more beside runs of these rows, which may be"
-            f" lower than without it: {', '.join(disturbed)}."
-        )
+    yield from _of_runs(found)
     for row in found:
         if row.machine_of_server:
             note = row.note and f": {row.note}"
@@ -287,6 +278,27 @@ def _exceptions(found: Sequence[Row]) -> Iterator[str]:
         yield f"\\* {module}: {PREALLOCATED[module]}."
     for name, why in LEFT_OUT.items():
         yield f"Left out: `{name}`, as {why}."
+
+
+def _of_runs(found: Sequence[Row]) -> Iterator[str]:
+    """Yield which rows a search, the spread of their runs, or other work leaves in doubt."""
+    if ended := _names(found, lambda row: not is_search_over(row.record)):
+        yield (
+            "The search for the best batch of these rows ended at the first size that was not"
+            f" clearly faster, so a larger one may be: {ended}. `make published` goes on with it."
+        )
+    if uneven := _names(found, _is_uneven):
+        names = "no row" if all(map(_is_uneven, found)) else f"all but {uneven}"
+        yield f"Known to within 10 % in all columns of rates, after the runs made: {names}."
+    if disturbed := _names(found, lambda row: much_other_work(*row.inserts) is not None):
+        yield (
+            "Other work took a tenth of the cores or more beside runs of these rows, which may be"
+            f" lower than without it: {disturbed}."
+        )
+
+
+def _names(found: Sequence[Row], is_meant: Callable[[Row], bool]) -> str:
+    return ", ".join(f"`{row.target}`" for row in found if is_meant(row))
 
 
 def _of_other_hardware(found: Sequence[Row]) -> Iterator[str]:

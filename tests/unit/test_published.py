@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cli.bundle.folder import problems_of
-from cli.experiment.record import PlanRecord
+from cli.experiment.record import Curve, CurvePoint, PlanRecord
+from cli.experiment.search import Sought
 from cli.host.bystanders import OtherWork
 from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
@@ -74,11 +75,15 @@ def test_rows_of_an_earlier_plan_are_named():
     assert all(f"`{target}`" in said[0] for target in earlier if len(earlier) < len(ROWS))
 
 
+def _is_finished(record: PlanRecord) -> bool:
+    return is_current(record) and records.is_search_over(record)
+
+
 def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = records.published()
-    new, other = sorted(known, key=lambda target: not is_current(known[target][1]))[:2]
+    new, other = sorted(known, key=lambda target: not _is_finished(known[target][1]))[:2]
     _moved(tmp_path, monkeypatch)
     _on(monkeypatch, *known[new])
     folder = published.FOLDER
@@ -101,7 +106,7 @@ def test_a_row_says_that_its_server_ran_elsewhere_and_stays_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = records.published()
-    target = next(name for name in known if is_current(known[name][1]))
+    target = next(name for name in known if _is_finished(known[name][1]))
     _moved(tmp_path, monkeypatch)
     _on(monkeypatch, *known[target])
     into = tmp_path / "measured" / target
@@ -217,6 +222,34 @@ def test_rows_that_were_measured_beside_other_work_are_named() -> None:
 
     assert f"`{disturbed.target}`" in said
     assert f"`{quiet.target}`" not in said
+
+
+def _with_search(record: PlanRecord, *rates: tuple[float, ...]) -> PlanRecord:
+    points = tuple(
+        CurvePoint(number=number, values=values, verdict="verified")
+        for number, values in zip((1000, 3000, 10_000, 30_000, 100_000), rates, strict=False)
+    )
+    curve = Curve(setting="best-batch", target="t", sought=Sought.BATCH, points=points, best=1000)
+    return record.model_copy(update={"curves": (curve,)})
+
+
+def test_a_row_whose_search_ended_early_is_named_and_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target, (path, record) = next(iter(records.published().items()))
+    early = _with_search(record, (5.0, 6.0), (5.5, 7.0))
+    whole = _with_search(record, (5.0, 6.0), (5.5, 7.0), (1.0, 2.0))
+
+    assert records.is_search_over(whole)
+    assert not records.is_search_over(early)
+    assert "goes on with it" not in table.table([Row(whole)])
+    said = next(line for line in table.table([Row(early)]).splitlines() if "goes on with" in line)
+    assert f"`{target}`" in said
+    monkeypatch.setattr(measuring, "measured", lambda _: (path, early))
+    assert measuring.left().splitlines()[0].endswith("; its search for the best batch goes on")
+    assert measuring.left().splitlines()[-1].startswith("0 of ")
+    monkeypatch.setattr(measuring, "measured", lambda _: (path, whole))
+    assert "its search" not in measuring.left()
 
 
 def test_every_note_is_on_a_row_that_is_published() -> None:
