@@ -32,7 +32,7 @@ _FILES = """\
 """
 
 
-_COMMANDS_FILE = f"| `{COMMANDS}` | the commands that measure parts of plans and the like again |"
+_COMMANDS_FILE = f"| `{COMMANDS}` | the commands of results that plans or searches measured |"
 _WIDTH = 120
 """Columns of a table as text."""
 
@@ -43,7 +43,7 @@ def readme(found: Published, targets: Targets, versions: list[dict[str, Any]]) -
 
 
 def commands(found: Published, targets: Targets) -> str:
-    """Return the commands that measure the results of plans and the like again, a line each."""
+    """Return the commands of the results that belong to a record, a line each."""
     lines = ("# in this folder; README.md says what they need", *_commands(found.parts, targets))
     return "".join(f"{line}\n" for line in lines)
 
@@ -123,7 +123,7 @@ def _repeat(found: Published, targets: Targets) -> Iterator[str]:
         yield f"    {line}"
     yield ""
     if found.parts:
-        whose = "of plans and the like" if found.singles else "of all results"
+        whose = "of the other results" if found.singles else "of all results"
         n = counted(len(found.parts), "result file")
         yield f"`{COMMANDS}` has the commands {whose}, {n}.\n"
     for path, result in found.sweeps:
