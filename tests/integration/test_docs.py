@@ -23,7 +23,7 @@ from cli.main import commands
 from tests import ROOT
 from tests.servers import SERVERS
 
-PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "results/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
 CHECKED = ("cluster", "developer")
 TOOLS = ("docker", "helm", "kind", "kubectl", "minikube", "openssl", "podman", "sudo")

@@ -1,4 +1,4 @@
-"""The published results: measured on every database server, and the README's table of them.
+"""The published results: measured on every database server, and the tables of them.
 
     python -m tests.published measure [--only TARGET] [--hours 2] [--address TARGET=URL ...]
     python -m tests.published left
@@ -11,10 +11,11 @@ stopped. It ends in time; the same command goes on where it stopped, also after 
 `--only` measures one target, again if it is done. `left` shows what is done and what is not; what
 was published by this plan and version from equal hardware, with a search that has ended, is done.
 Once nothing is left, or by `publish`, rows that were measured replace their own in
-results/published/, as the command `publish` writes it, and the README's table and picture are made
-of all. `table` only prints it. With `--address`, or `--addresses FILE`, the targets named there are
-measured on servers that run elsewhere, in databases of their own, which are dropped at the end; the
-words are those of the contract suite.
+results/published/, as the command `publish` writes it, and the tables of README.md and
+results/README.md and the picture are made of all. `table` only prints that of all figures. With
+`--address`, or `--addresses FILE`, the targets named there are measured on servers that run
+elsewhere, in databases of their own, which are dropped at the end; the words are those of the
+contract suite.
 """
 
 from datetime import date
@@ -27,6 +28,9 @@ MEASURED = ROOT / "results" / "measured"
 BUNDLE = ROOT / "results" / "published"
 FOLDER = BUNDLE / "results"
 README = ROOT / "README.md"
+"""It has the short table."""
+TABLE = ROOT / "results" / "README.md"
+"""It has all figures."""
 PICTURE = ROOT / "results" / "published.svg"
 LEFT_OUT = {
     "graphite": "it stores whole seconds only, and the rows have milliseconds",

@@ -29,8 +29,8 @@ def main() -> None:
     measuring.add_argument("--addresses", metavar="FILE", type=Path, help="the same from a file")
     measuring.add_argument("--hours", type=float, default=_HOURS, help="at most so long")
     commands.add_parser("left", help="print what is done and what is left")
-    commands.add_parser("publish", help="publish what is done; write table and picture")
-    commands.add_parser("table", help="print the README's table")
+    commands.add_parser("publish", help="publish what is done; write tables and picture")
+    commands.add_parser("table", help="print the table of all figures")
     arguments = parser.parse_args()
     match arguments.command:
         case "measure":

@@ -16,10 +16,11 @@ import yaml
 from cli.experiment.record import FAILED, PlanRecord
 from cli.host.machine import this_machine
 from simulator.errors import Interrupted, counted
-from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT
+from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT, TABLE
 from tests.published.elsewhere import database_on, hidden, tag_results
+from tests.published.picture import picture
 from tests.published.records import hardware_of, is_search_over, measured, published
-from tests.published.table import picture, with_table
+from tests.published.table import short_table, table, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
 from tests.servers.base import Server
@@ -154,7 +155,7 @@ def known_targets() -> list[str]:
 
 
 def publish() -> None:
-    """Publish what is done in place of earlier rows, and put table and picture into the README."""
+    """Publish what is done in place of earlier rows, and write the tables and the picture."""
     known = {target: path for target, (path, _) in published().items()}
     wanted = known_targets()
     done = [target for target in wanted if _is_done(target)]
@@ -171,7 +172,8 @@ def publish() -> None:
             BUNDLE.rename(Path(folder, "earlier"))
         new.rename(BUNDLE)
     PICTURE.write_text(picture())
-    README.write_text(with_table(README.read_text()))
+    for path, text in ((README, short_table()), (TABLE, table())):
+        path.write_text(with_table(path.read_text(), text))
 
 
 def program(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> int:

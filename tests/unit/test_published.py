@@ -1,9 +1,10 @@
-"""The published results: the README's table is made of them, and all of them are verified."""
+"""The published results: the tables are made of them, and all of them are verified."""
 
 import copy
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -16,19 +17,27 @@ from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from tests import published
 from tests.published import measuring, records, table
+from tests.published import row as row_module
 from tests.published.elsewhere import hidden, tag_results
+from tests.published.picture import picture
 from tests.published.records import is_current
-from tests.published.table import PROMISES, Row, picture, rows, with_table
+from tests.published.remarks import remarks
+from tests.published.row import PROMISES, Row, rows
 from tests.published.targets import targets
 
 ROWS = rows()
 
 
-def test_the_table_of_the_readme_is_that_of_the_published_results():
-    text = published.README.read_text()
+@pytest.mark.parametrize(
+    ("path", "made"),
+    [(published.README, table.short_table), (published.TABLE, table.table)],
+    ids=["readme", "results"],
+)
+def test_the_tables_are_those_of_the_published_results(path: Path, made: Callable[[], str]) -> None:
+    text = path.read_text()
 
     assert published.BEGIN in text
-    assert text == with_table(text)
+    assert text == table.with_table(text, made())
 
 
 def test_the_picture_of_the_readme_is_that_of_the_published_results():
@@ -69,7 +78,7 @@ def test_the_folder_is_as_it_was_published():
 
 def test_rows_of_an_earlier_plan_are_named():
     earlier = [row.target for row in ROWS if not is_current(row.record)]
-    said = [line for line in with_table("").splitlines() if line.startswith("Measured by an")]
+    said = [line for line in table.table(ROWS).splitlines() if line.startswith("Measured by an")]
 
     assert len(said) == bool(earlier)
     assert all(f"`{target}`" in said[0] for target in earlier if len(earlier) < len(ROWS))
@@ -96,7 +105,7 @@ def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
     assert f"{new}: done" in measuring.left()
     measuring.publish()
 
-    found = {row.target for row in table.rows()}
+    found = {row.target for row in rows()}
     assert found == {new, other}
     assert f"{new}: published" in _left_without_what_is_measured(tmp_path)
     assert list(problems_of(tmp_path / "old")) == []
@@ -128,7 +137,7 @@ def test_a_row_says_that_its_server_ran_elsewhere_and_stays_verified(
 
 
 def published_text(folder: Path) -> str:
-    return (folder / "README.md").read_text()
+    return (folder / "table.md").read_text()
 
 
 def test_what_cannot_be_published_leaves_what_is_published(
@@ -145,7 +154,7 @@ def test_what_cannot_be_published_leaves_what_is_published(
     with pytest.raises(SystemExit, match="stays as it was"):
         measuring.publish()
     assert (into / path.name).is_file()
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["README.md", "old"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["README.md", "old", "table.md"]
 
 
 def test_credentials_of_an_address_are_in_the_environment_only() -> None:
@@ -160,13 +169,14 @@ def _moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = {
         "BUNDLE": folder / "old", "FOLDER": folder / "old" / "results",
         "MEASURED": folder / "measured", "README": folder / "README.md",
-        "PICTURE": folder / "published.svg",
+        "TABLE": folder / "table.md", "PICTURE": folder / "published.svg",
     }  # fmt: skip
-    for module in (measuring, records, table):
+    for module in (measuring, records, row_module, table):
         for name, path in places.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, path)
-    places["README"].write_text(published.BEGIN + published.END)
+    for name in ("README", "TABLE"):
+        places[name].write_text(published.BEGIN + published.END)
 
 
 def _on(monkeypatch: pytest.MonkeyPatch, path: Path, record: PlanRecord) -> None:
@@ -194,6 +204,35 @@ def test_a_new_option_leaves_a_record_current_and_any_other_value_does_not() -> 
     assert not is_current(changed(lambda insert: insert.pop("warmup")))
     assert not is_current(changed(lambda insert: insert.update(verify="full")))
     assert not is_current(changed(lambda insert: insert.update(forgotten=1)))
+
+
+def test_the_short_table_has_a_row_for_both_sets_of_settings_of_a_database() -> None:
+    known = {row.target: row for row in ROWS}
+    installed, advised = known["postgresql"], known["postgresql_advised"]
+
+    def lines() -> list[str]:
+        text = table.short_table(sorted([installed, advised], key=lambda row: row.promise))
+        return [line for line in text.splitlines() if line.startswith("|")][2:]
+
+    (line,) = lines()
+    cells = [cell.strip() for cell in line.split("|")]
+    assert cells[2].rstrip("†") == f"{installed.product} (`postgresql`)"
+    assert cells[3].startswith(f"{fmean(installed.fastest):,.0f} ±")
+    assert cells[4].startswith(f"{fmean(advised.fastest):,.0f} ±")
+
+    advised = Row(advised.record)
+    vars(advised)["promise"] = 2
+    assert len(lines()) == 2
+
+
+def test_the_short_table_marks_what_a_remark_is_on() -> None:
+    text = table.short_table(ROWS)
+
+    remarked = {target for each in remarks(ROWS) for target in each.targets}
+    for row in ROWS:
+        if not row.is_advised:
+            pair = {row.target, row.target + SUFFIX}
+            assert (f"(`{row.target}`)†" in text) == bool(pair & remarked)
 
 
 def test_rows_of_other_hardware_are_named() -> None:
@@ -253,7 +292,7 @@ def test_a_row_whose_search_ended_early_is_named_and_left(
 
 
 def test_every_note_is_on_a_row_that_is_published() -> None:
-    said = with_table("")
+    said = table.table(ROWS)
 
     assert all(f"`{name}`: {note}." in said for name, (_, note) in published.NOTES.items())
 

@@ -1,0 +1,127 @@
+"""What a reader of the published rows should know: when and where, and what is uncertain."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from cli.compare.statistics import precision
+from cli.results.other_work import much_other_work
+from tests.published import LEFT_OUT, NOTES
+from tests.published.records import is_current, is_search_over
+from tests.published.row import OF_BATCHES, PREALLOCATED, SINGLE_ROWS, Row
+
+
+class Remark(NamedTuple):
+    """A sentence on some rows."""
+
+    targets: Sequence[str]
+    text: str
+
+
+def when_and_where(found: Sequence[Row]) -> str:
+    """Return as text on what days and on what machine the rows were measured."""
+    moments = (each for row in found for each in (row.record.first, row.record.last) if each)
+    days = sorted({moment.date() for moment in moments})
+    days_text = f"{days[0]} to {days[-1]}" if len(days) > 1 else str(days[0])
+    return (
+        f"measured on {days_text} on a machine with {_most_common(found)}, which ran workers and"
+        " database together"
+    )
+
+
+def preallocated(found: Sequence[Row]) -> Iterator[str]:
+    """Yield what the asterisk at a number of bytes means."""
+    for module in sorted({row.inserts[0].module for row in found} & {*PREALLOCATED}):
+        yield f"\\* {module}: {PREALLOCATED[module]}."
+
+
+def remarks(found: Sequence[Row]) -> Iterator[Remark]:
+    """Yield what does not hold for all rows."""
+    yield from _of_other_hardware(found)
+    yield from _of_an_earlier_plan(found)
+    yield from _of_runs(found)
+    yield from _of_servers_elsewhere(found)
+    for row in found:
+        day, note = NOTES.get(row.target, (None, ""))
+        if row.record.last and row.record.last.date() == day:
+            yield Remark([row.target], f"`{row.target}`: {note}.")
+    for name, why in LEFT_OUT.items():
+        yield Remark([name], f"Left out: `{name}`, as {why}.")
+
+
+def _of_other_hardware(found: Sequence[Row]) -> Iterator[Remark]:
+    """Yield which rows are not to be compared with most others."""
+    hardware = _most_common(found)
+    for own in sorted({row.hardware for row in found} - {hardware}):
+        others = [row.target for row in found if row.hardware == own]
+        yield Remark(
+            others,
+            f"Measured on other hardware ({own}), so not to be compared with other rows:"
+            f" {_names(others)}.",
+        )
+
+
+def _most_common(found: Sequence[Row]) -> str:
+    """Return the hardware that most rows were measured on."""
+    return Counter(row.hardware for row in found).most_common(1)[0][0]
+
+
+def _of_an_earlier_plan(found: Sequence[Row]) -> Iterator[Remark]:
+    earlier = [row for row in found if not is_current(row.record)]
+    if earlier:
+        when = max(row.record.last for row in earlier if row.record.last)
+        targets = [row.target for row in earlier]
+        names = "all rows" if len(earlier) == len(found) else _names(targets)
+        yield Remark(
+            targets,
+            f"Measured by an earlier plan, until {when:%Y-%m-%d}, in shorter runs, and left until"
+            f" `make published` measures them again: {names}.",
+        )
+
+
+def _of_runs(found: Sequence[Row]) -> Iterator[Remark]:
+    """Yield which rows a search, the spread of their runs, or other work leaves in doubt."""
+    if ended := _targets(found, lambda row: not is_search_over(row.record)):
+        yield Remark(
+            ended,
+            "The search for the best batch of these rows ended at the first size that was not"
+            f" clearly faster, so a larger one may be: {_names(ended)}. `make published` goes on"
+            " with it.",
+        )
+    if uneven := _targets(found, _is_uneven):
+        names = "no row" if len(uneven) == len(found) else f"all but {_names(uneven)}"
+        yield Remark(
+            uneven,
+            f"Known to within 10 % in all columns of rates, after the runs made: {names}.",
+        )
+    if disturbed := _targets(found, lambda row: much_other_work(*row.inserts) is not None):
+        yield Remark(
+            disturbed,
+            "Other work took a tenth of the cores or more beside runs of these rows, which may be"
+            f" lower than without it: {_names(disturbed)}.",
+        )
+
+
+def _is_uneven(row: Row) -> bool:
+    rates = (row.rates(name) for name in (*OF_BATCHES, SINGLE_ROWS))
+    found = [precision(each) for each in rates if each]
+    return any(within is None or within > 0.1 for within in found)
+
+
+def _of_servers_elsewhere(found: Sequence[Row]) -> Iterator[Remark]:
+    for row in found:
+        if row.machine_of_server:
+            note = row.note and f": {row.note}"
+            yield Remark(
+                [row.target],
+                f"`{row.target}`: its server was not started by the tests; it ran on"
+                f" {row.machine_of_server}{note}.",
+            )
+
+
+def _targets(found: Sequence[Row], is_meant: Callable[[Row], bool]) -> list[str]:
+    return [row.target for row in found if is_meant(row)]
+
+
+def _names(targets: Sequence[str]) -> str:
+    return ", ".join(f"`{target}`" for target in targets)
