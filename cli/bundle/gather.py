@@ -13,12 +13,10 @@ from cli.kinds import kind_of
 from cli.report.damage import expect_whole
 from cli.results import result_files
 from cli.results.result import Result
+from cli.results.title import title_of
 from cli.summary.verdicts import verdict_of
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
-
-_NAMED = 4
-"""Targets of a title; more are counted."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,7 @@ class Published:
     @property
     def title(self) -> str:
         """What was measured, in a few words."""
-        kinds = dict.fromkeys(result.kind for _, result in self.sweeps)
-        targets = [*dict.fromkeys(result.target for _, result in self.sweeps)]
-        named = ", ".join(targets) if len(targets) <= _NAMED else f"{len(targets)} targets"
-        return f"{' and '.join(kinds)} on {named}"
+        return title_of([result for _, result in self.sweeps])
 
 
 def gathered(folder: Path, names: Sequence[str]) -> Published:

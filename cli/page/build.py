@@ -11,8 +11,8 @@ from cli.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
 from cli.page.ranking import ranking_of
 from cli.page.sections import section_of
 from cli.page.sources import Sources
+from cli.results.title import title_of
 from simulator import __version__
-from simulator.errors import counted
 
 
 def page_of(given: Sources) -> Page:
@@ -52,10 +52,8 @@ def _sections(found: Sequence[Measured]) -> Iterator[Section]:
 def _title(found: Sequence[Measured], given: Sources) -> str:
     if given.reproductions and not found:
         return ", ".join(f"Reproduction of {record.document}" for _, record in given.reproductions)
-    targets = [*dict.fromkeys(each.result.target for each in found)]
-    if len(targets) <= 3:
-        return " · ".join(targets)
-    return f"{', '.join(targets[:2])} and {counted(len(targets) - 2, 'more target')}"
+    title = title_of([each.result for each in found])
+    return title[:1].upper() + title[1:]
 
 
 def _subtitle(found: Sequence[Measured]) -> str:
