@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.experiment.plan import read_plan
-from cli.experiment.record import PlanRecord
+from cli.experiment.record import Curve, PlanRecord
 from cli.experiment.search import Search
 from cli.host.machine import this_machine
 from cli.results.result_files import read
@@ -56,16 +56,18 @@ def hardware_of(path: Path, record: PlanRecord) -> set[str]:
 
 def is_search_over(record: PlanRecord) -> bool:
     """Whether the searches of a record have ended; by an earlier rule they ended sooner."""
+    return all(_next_number(record, curve) is None for curve in record.curves)
+
+
+def _next_number(record: PlanRecord, curve: Curve) -> int | None:
+    """Return what a search would try next; nothing if the database has refused a number."""
+    if any(name.startswith(f"{curve.target}, {curve.setting} with ") for name in record.refused):
+        return None
     most = {
         each["name"]: each.get("batches") or each.get("shards") for each in record.plan["settings"]
     }
-    return all(
-        Search(curve.sought, most[curve.setting]).next_number(
-            {point.number: point.values for point in curve.points}
-        )
-        is None
-        for curve in record.curves
-    )
+    search = Search(curve.sought, most[curve.setting])
+    return search.next_number({point.number: point.values for point in curve.points})
 
 
 def _is_of_this_hardware(path: Path, record: PlanRecord) -> bool:

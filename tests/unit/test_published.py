@@ -291,6 +291,14 @@ def test_a_row_whose_search_ended_early_is_named_and_left(
     assert "its search" not in measuring.left()
 
 
+def test_a_search_is_over_once_the_database_has_refused_a_batch() -> None:
+    found = _with_search(next(record for _, record in records.published().values()), (5.0, 6.0))
+    refused = {"t, best-batch with batches of 3,000": "--batch: a batch has at most 2000 rows"}
+
+    assert not records.is_search_over(found)
+    assert records.is_search_over(found.model_copy(update={"refused": refused}))
+
+
 def test_every_note_is_on_a_row_that_is_published() -> None:
     said = table.table(ROWS)
 
