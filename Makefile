@@ -121,7 +121,7 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/many_workers.py
 	$(BIN)/python tests/perf/growth.py
 
-published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and the README's table again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
+published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/published/ and its tables again, two hours at a time; ONLY=postgresql refreshes one row; ADDRESS=TARGET=URL is a row of a server that runs elsewhere
 	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org

@@ -9,6 +9,7 @@ from tests.published.elsewhere import addressed
 from tests.published.measuring import left, measure, publish
 from tests.published.table import table
 from tests.published.targets import targets
+from tests.servers.packages import NotInstalled
 
 _HOURS = 2.0
 
@@ -45,7 +46,7 @@ def main() -> None:
                 )
             try:
                 measure(places, arguments.only, arguments.hours)
-            except SetupError as error:  # of a server that runs elsewhere
+            except (SetupError, NotInstalled) as error:
                 raise SystemExit(f"error: {error}") from None
         case "left":
             print(left(), end="")

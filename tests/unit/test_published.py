@@ -16,6 +16,7 @@ from cli.host.bystanders import OtherWork
 from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
 from tests import published
+from tests.published import __main__ as command_line
 from tests.published import measuring, records, table
 from tests.published import row as row_module
 from tests.published.elsewhere import hidden, tag_results
@@ -155,6 +156,17 @@ def test_what_cannot_be_published_leaves_what_is_published(
         measuring.publish()
     assert (into / path.name).is_file()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["README.md", "old", "table.md"]
+
+
+def test_a_server_that_is_not_installed_is_named_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _moved(tmp_path, monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["published", "measure", "--only", "questdb"])
+
+    with pytest.raises(SystemExit, match="error: questdb .* not installed: make servers NAME="):
+        command_line.main()
 
 
 def test_credentials_of_an_address_are_in_the_environment_only() -> None:
