@@ -165,7 +165,7 @@ def test_a_server_that_is_not_installed_is_named_with_the_remedy(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("sys.argv", ["published", "measure", "--only", "questdb"])
 
-    with pytest.raises(SystemExit, match="error: questdb .* not installed: make servers NAME="):
+    with pytest.raises(SystemExit, match=r"error: questdb .* not installed: make servers NAME="):
         command_line.main()
 
 
