@@ -48,8 +48,9 @@ def short_table(found: Sequence[Row] | None = None) -> str:
     remarked = {target for each in remarks(found) for target in each.targets}
     cells = []
     for pair in _pairs(found):
-        mark = "†" if any(row.target in remarked for row in pair.values()) else ""
         row = pair.get(False) or pair[True]
+        both = {row.target, f"{row.target.removesuffix(SUFFIX)}{SUFFIX}"}
+        mark = "†" if both & remarked else ""
         cells.append([
             _promise(row), f"{row.product} (`{row.target}`){mark}", *(
                 _known(pair[advised].fastest) if advised in pair else "-"
