@@ -7,6 +7,7 @@ import click
 from cli.host.streams import say
 from cli.options.basic import Command, option, output_option
 from cli.report.damage import expect_whole
+from simulator.errors import sized
 
 _EXAMPLES = """\b
 Examples:
@@ -44,4 +45,4 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     with expect_whole(", ".join(names)):
         text = rendered(page_of(given))
     write(page, text)
-    say(f"{page}: {len(text.encode()) / 1e6:.1f} MB")
+    say(f"{page}: {sized(len(text.encode()))}")
