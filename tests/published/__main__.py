@@ -7,6 +7,7 @@ import tests.published
 from simulator.errors import ConfigError, SetupError, nearest
 from tests.published.elsewhere import addressed
 from tests.published.measuring import left, measure, publish
+from tests.published.row import rows
 from tests.published.table import table
 from tests.published.targets import targets
 from tests.servers.packages import NotInstalled
@@ -53,7 +54,7 @@ def main() -> None:
         case "publish":
             publish()
         case _:
-            print(table(), end="")
+            print(table(rows()), end="")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, R
 from tests.published.elsewhere import database_on, hidden, tag_results
 from tests.published.picture import picture
 from tests.published.records import hardware_of, is_search_over, measured, published
+from tests.published.row import rows
 from tests.published.table import short_table, table, with_table
 from tests.published.targets import size, targets
 from tests.servers import SERVERS
@@ -171,8 +172,9 @@ def publish() -> None:
         if BUNDLE.exists():
             BUNDLE.rename(Path(folder, "earlier"))
         new.rename(BUNDLE)
-    PICTURE.write_text(picture())
-    for path, text in ((README, short_table()), (TABLE, table())):
+    found = rows()
+    PICTURE.write_text(picture(found))
+    for path, text in ((README, short_table(found)), (TABLE, table(found))):
         path.write_text(with_table(path.read_text(), text))
 
 

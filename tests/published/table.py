@@ -8,7 +8,7 @@ from cli.compare.statistics import precision
 from cli.targets.advice import SUFFIX
 from tests.published import BEGIN, END, README, TABLE
 from tests.published.remarks import preallocated, remarks, when_and_where
-from tests.published.row import BATCHES_OF_1000, OF_BATCHES, PROMISES, SINGLE_ROWS, Row, rows
+from tests.published.row import BATCHES_OF_1000, OF_BATCHES, PROMISES, SINGLE_ROWS, Row
 
 _PROMISE = "An acknowledged row survives"
 _TITLES = (
@@ -16,8 +16,8 @@ _TITLES = (
     "Single rows", "Bytes/row", "`iot`, ms", "`cpu`, ms", "Set", "Verdict",
 )  # fmt: skip
 _SHORT_TITLES = (
-    _PROMISE, "Database", "Rows/s as installed", "as its vendor advises", "Batches of 1,000",
-    "Single rows", "Bytes/row",
+    _PROMISE, "Database", "Rows/s as installed", "Rows/s as its vendor advises",
+    "Batches of 1,000", "Single rows", "Bytes/row",
 )  # fmt: skip
 
 
@@ -27,9 +27,8 @@ def with_table(text: str, table: str) -> str:
     return head + BEGIN + table + END + rest.partition(END)[2]
 
 
-def table(found: Sequence[Row] | None = None) -> str:
+def table(found: Sequence[Row]) -> str:
     """Return all figures as Markdown, grouped by promise, and what is to be known of them."""
-    found = rows() if found is None else found
     searched = any(row.record.curves for row in found)
     batches = "in the batches that a search found best for the database, " * searched
     measured = (
@@ -42,9 +41,8 @@ def table(found: Sequence[Row] | None = None) -> str:
     return _markdown(_TITLES, [[_promise(row), *_figures(row)] for row in found], said)
 
 
-def short_table(found: Sequence[Row] | None = None) -> str:
+def short_table(found: Sequence[Row]) -> str:
     """Return the highest rates as Markdown: both sets of settings of a database in one row."""
-    found = rows() if found is None else found
     remarked = {target for each in remarks(found) for target in each.targets}
     cells = []
     for pair in _pairs(found):
@@ -64,8 +62,8 @@ def short_table(found: Sequence[Row] | None = None) -> str:
         " and by the number of workers (1, 2 or 4) that were fastest, once as the database is"
         f" installed and once as its vendor advises; {when_and_where(found)}. Batches of 1,000,"
         " single rows and bytes after compaction are as installed. `-`: the vendor advises nothing"
-        f" else, or it could not be measured. † {link} has a remark, and the queries. Compare rows"
-        " of the same promise only."
+        f" else, or it could not be measured. †: {link} has a remark on it; the queries are there,"
+        " too. Compare rows of the same promise only."
     )
     return _markdown(_SHORT_TITLES, cells, [measured, *preallocated(found)])
 

@@ -2,7 +2,7 @@
 
 import copy
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -34,11 +34,13 @@ ROWS = rows()
     [(published.README, table.short_table), (published.TABLE, table.table)],
     ids=["readme", "results"],
 )
-def test_the_tables_are_those_of_the_published_results(path: Path, made: Callable[[], str]) -> None:
+def test_the_tables_are_those_of_the_published_results(
+    path: Path, made: Callable[[Sequence[Row]], str]
+) -> None:
     text = path.read_text()
 
     assert published.BEGIN in text
-    assert text == table.with_table(text, made())
+    assert text == table.with_table(text, made(ROWS))
 
 
 def test_the_picture_of_the_readme_is_that_of_the_published_results():
