@@ -96,10 +96,11 @@ def sized(size_bytes: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a count with its noun in the right number: "1 row", "2 rows", "3 queries"."""
+    """Return a count with its noun: "1 row", "2 rows", "3 queries", "4 batches"."""
     if number == 1:
         return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    ending = "es" if noun.endswith("ch") else "s"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else noun + ending
     return f"{number:,} {plural}"
 
 

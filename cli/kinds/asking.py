@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from cli.kinds.writing import CLIENT_BOUND, shared_cores
+from cli.kinds.writing import CLIENT_BOUND, of_unsent, shared_cores
 from cli.results.result import Result
 from cli.summary.summary import Summary
 from simulator.data.dataset import Dataset
@@ -39,6 +39,8 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"
             " which the other times leave out; a program that needs the answer waits for both"
         )
+    asked = (times for run in result.runs for each in run.outcome.workers for times in each.queries)
+    yield from of_unsent(sum(times.unsent for times in asked), "query")
     own = [query.name for run in result.runs for query in run.outcome.queries if query.own]
     if own:
         yield (

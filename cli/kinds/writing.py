@@ -115,10 +115,22 @@ def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iter
             " is partly that of fewer workers; use --duration, which ends all of them together,"
             " or more rows"
         )
+    unsent = sum(run.unsent for run in runs)
+    yield from (f"{at}: {text}" for text in of_unsent(unsent, "batch"))
     if rate and min(rates) < REACHED * rate:
         yield (
             f"{at}: reached only {min(rates):,.0f} of the requested {rate:,.0f} rows/s, so latency"
             f" includes the delay behind schedule; lower {option}, or use more workers"
+        )
+
+
+def of_unsent(unsent: int, what: str) -> Iterator[str]:
+    """Yield that some batches or queries of a schedule did not begin before the end."""
+    if unsent:
+        yield (
+            f"{counted(unsent, what)} fell due and did not begin before the end; percentiles count"
+            " each with the time until then, so its true latency is higher; lower the rate, or use"
+            " more workers"
         )
 
 

@@ -53,8 +53,8 @@ class InsertMetrics(BaseModel):
     evenness: float | None = None
     """Rows/s of the slowest worker / those of the fastest, each over its own time, 0..1."""
     client_share: float
-    """Part of the workers' time in which they waited neither for the database nor for the schedule,
-    0..1: drawing rows, encoding, keeping count."""
+    """The client's part of the workers' time, 0..1: the part in which they waited neither for the
+    database nor for the schedule, or the part in which they computed, whichever is greater."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
     client_ns_per_row: float | None = None
@@ -84,6 +84,9 @@ class InsertMetrics(BaseModel):
     """Of the batches that were due meanwhile, of the worst fault."""
     lost_rows: int | None = None
     """Acknowledged and not stored; None: rows were not accounted for."""
+    unsent: int = 0
+    """Batches that fell due and were not sent before the end (--rate); they count in percentiles
+    with the time until then, not in the rate."""
     precision: Precision | None = None
     """How many bits the numbers with a fraction have; None: they are not drawn."""
     latency: Latency
@@ -136,7 +139,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     cpu_share = ratio(cpu_s, busy)
     client_share = ratio(max(busy - waited, 0.0), busy)
     connects = connects_of(reports)
-    if connects and not embedded:  # threads that send compute, while the one that counts waits
+    if not embedded:  # a driver computes while the worker waits for it
         client_share = max(client_share, min(cpu_share, 1.0))
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(
@@ -163,6 +166,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         bits_per_value=_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
         precision=reader.precision,
         latency=latency_of(merged(reports)),
+        unsent=sum(report.unsent for report in reports),
     )
 
 
@@ -189,11 +193,24 @@ def measured_rows(reports: Iterable[WorkerReport]) -> int:
 
 
 def measured_s(outcome: Outcome) -> float:
+    """Return the time from the common start, or from the end of the warm-up, to the last row.
+
+    With a rate it lasts at least until the next batch is due: the rows cover the schedule so far.
+    """
+    due = [each.due_until_s for each in inserting(outcome) if each.due_until_s is not None]
+    sent_s = _sent_s(outcome)
+    return max(sent_s, min(due) - _began_s(outcome)) if due and sent_s else sent_s
+
+
+def _sent_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row."""
     ends = [report.ended_s for report in inserting(outcome) if report.ended_s]
-    if not ends or not outcome.released_s:
-        return 0.0
-    return max(ends) - outcome.released_s - outcome.phases_s.get(WARMUP, 0.0)
+    return max(ends) - _began_s(outcome) if ends and outcome.released_s else 0.0
+
+
+def _began_s(outcome: Outcome) -> float:
+    """Return when the measured part began, on the collector's clock."""
+    return (outcome.released_s or 0.0) + outcome.phases_s.get(WARMUP, 0.0)
 
 
 def rates_by_second(outcome: Outcome) -> list[float]:
@@ -218,7 +235,7 @@ def in_stages(reports: Iterable[WorkerReport]) -> bool:
 def _overlap(outcome: Outcome) -> float | None:
     times = [(each.started_s, each.ended_s) for each in outcome.workers]
     known = [(start, end) for start, end in times if start and end]
-    window_s = measured_s(outcome)
+    window_s = _sent_s(outcome)
     if len(times) < 2 or not window_s or in_stages(outcome.workers):
         return None
     if len(known) < len(times):  # some were done before the warm-up was over

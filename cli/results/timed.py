@@ -27,8 +27,11 @@ class InsertStage:
     """What one stage of a run of inserts comes to."""
 
     timed_s: float
-    """From the first batch that began in it to the end of the last one."""
+    """From the first batch that began in it to the end of the last one or, if that is later, to
+    the next one of the schedule."""
     rows: int
+    unsent: int = 0
+    """Batches that fell due in it and were not sent before its end."""
 
     @property
     def rows_per_s(self) -> float:
@@ -41,8 +44,9 @@ class QueryStage:
     """What one stage of a query comes to."""
 
     timed_s: float
-    """From the first run that began in it to the end of the last one."""
+    """The same of the runs that began in it."""
     queries_per_s: float
+    unsent: int = 0
 
 
 def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
@@ -50,12 +54,15 @@ def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Tim
     own = [each for each in times if each.stage == number]
     if not own:
         return None
-    timed_s = max(each.ended_s for each in own) - min(each.started_s for each in own)
+    due_s = [each.due_until_s for each in own if each.due_until_s is not None]
+    ended_s = max(min(due_s, default=0.0), *(each.ended_s for each in own))
+    timed_s = ended_s - min(each.started_s for each in own)
     latencies = merged_histogram([each.latency for each in own])
+    unsent = sum(each.unsent for each in own)
     if asked:
         rate = ratio(sum(each.count for each in own), timed_s)
-        return Timed(QueryStage(timed_s, rate), latencies)
-    return Timed(InsertStage(timed_s, sum(each.rows for each in own)), latencies)
+        return Timed(QueryStage(timed_s, rate, unsent), latencies)
+    return Timed(InsertStage(timed_s, sum(each.rows for each in own), unsent), latencies)
 
 
 def timed_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
@@ -84,6 +91,9 @@ class QueryMetrics:
     freshness_p50_ms: float | None = None
     """From the acknowledgement of a row until it was seen in an answer; None: nobody looked."""
     freshness_p99_ms: float | None = None
+    unsent: int = 0
+    """Queries that fell due and did not begin before the end (--rate); they count in percentiles
+    and averages with the time until then, not in the rate."""
 
 
 def timed_query(
@@ -97,23 +107,34 @@ def timed_query(
     The types were asked one after the other, or `in_turn`: all of them during the same time.
     """
     delays = counts_from(freshness.delays if freshness else ())
-    elapsed = [max(each.elapsed_s for each in times) for times in types]
+    elapsed = [_asked_s(times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
     times = [each for of_type in types for each in of_type]
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
-    runs = sum(each.runs for each in times)
+    runs, unsent = sum(each.runs for each in times), sum(each.unsent for each in times)
+    unsent_s = sum(each.unsent_s for each in times)
     busy = ratio(sum(each.cpu_s for each in times), sum(each.elapsed_s for each in times))
     metrics = QueryMetrics(
         timed_s=elapsed_s,
         first_ms=1000 * sum(each.first_s for each in times) / len(times),
-        avg_ms=1000 * ratio(waited, runs),
+        avg_ms=1000 * ratio(waited + unsent_s, runs + unsent),
         queries_per_s=ratio(runs, elapsed_s),
         client_share=max(ratio(client, waited + client), min(busy, 1.0)),
         **(connects or {}),
         freshness_p50_ms=quantile_ms(delays, 0.5),
         freshness_p99_ms=quantile_ms(delays, 0.99),
+        unsent=unsent,
     )
     return Timed(metrics, merged_histogram([each.waits for each in times]))
+
+
+def _asked_s(times: Sequence[QueryTimes]) -> float:
+    """Return how long workers asked a type: until the last answer.
+
+    With a rate it lasts at least until the next query is due: the runs cover the schedule so far.
+    """
+    due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
+    return max(due_s, *(each.elapsed_s for each in times))
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ _ALL = (
     ),
     Figure(
         "rows_per_s", Unit.ROWS_PER_S, "Rows/s",
-        "Rows acknowledged, over the time from the common start to the last acknowledgement.",
+        "Rows acknowledged, over the time from the common start to the last acknowledgement or,"
+        " with `--rate`, at least until the next batch is due.",
         _HIGHER, columns=_columns(inserts=0, stage=0, load=0, change=0), compared=True,
         picture="Rate",
     ),
@@ -152,7 +153,7 @@ _ALL = (
     _of_freshness("freshness_p99_ms", "Fresh p99 ms", "99th percentile", columns={"load": 6}),
     Figure(
         "client_share", Unit.SHARE, "Client",
-        "Part of the time in which the client itself was busy.", _LOWER,
+        "Part of the time in which the client itself, its driver included, was busy.", _LOWER,
         columns=_columns(inserts=6, query=2, load=5, change=3), compared=True,
         picture="Client share of the time",
     ),

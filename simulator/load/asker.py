@@ -3,8 +3,12 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement
@@ -13,7 +17,7 @@ from simulator.errors import RunError
 from simulator.load.answers import Answers, Asked, DifferentAnswers, Raw, Report
 from simulator.load.callers import Callers
 from simulator.load.connection import Stopped
-from simulator.load.meter import Durations, StageMeter
+from simulator.load.meter import Durations, StageMeter, encoded_together
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import QueryTimes
@@ -62,6 +66,9 @@ class Asker:
         """Runs of the warm-up, and timed ones, that have begun."""
         self.waits = Durations()
         """Of the timed runs so far: without the first one and the warm-up."""
+        self._unsent = Durations()
+        """Queries that fell due and did not begin before the end, with the time until then."""
+        self._due_s: float | None = None
         self._first_ns = self._client_ns = self._ended_ns = 0
 
     def ask(
@@ -79,8 +86,12 @@ class Asker:
         self.warm(stop, report)
         cpu_s, began_ns = self._callers.cpu_s(), time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
-        over = over or (lambda: time.perf_counter_ns() >= end_ns)
-        timetable = Timetable([pace], began_ns, began_ns)
+        by_time = not wanted and over is None
+        over = over or (lambda: not pace.rate_per_s and time.perf_counter_ns() >= end_ns)
+        # The first one is asked even where it is due after the end.
+        first_s = pace.turn / pace.rate_per_s + 1e-9 if pace.rate_per_s else 0.0
+        length_s = max(duration_s, first_s) if by_time else 0.0
+        timetable = Timetable([replace(pace, duration_s=length_s)], began_ns, began_ns)
         while True:
             self._callers.wait_for_one()
             if self._begun and (self._begun == wanted if wanted else over()):
@@ -88,11 +99,13 @@ class Asker:
             due_ns = None
             if pace.rate_per_s:
                 due_ns = timetable.due_ns(time.perf_counter_ns())
-                if due_ns >= end_ns and self._begun and not wanted:
+                if due_ns == NEVER_NS:
                     break
                 wait_until(due_ns, stop)
             self.once(stop, report, due_ns)
         self._callers.wait_for_all()
+        for kept in timetable.kept():
+            self.keep(kept.until_ns - began_ns, kept.late_ns)
         elapsed_s = (self._ended_ns - began_ns) / 1e9
         return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
 
@@ -128,6 +141,9 @@ class Asker:
         cpu_s = self._callers.cpu_s() - cpu_s
         # What follows would disturb the others.
         wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
+        for kept in timetable.kept():
+            self.keep(kept.until_ns - start_ns, kept.late_ns)
+            meter.keep(kept)
         times = self.times((self._ended_ns - start_ns) / 1e9, report, cpu_s)
         return times.model_copy(update={"stages": meter.times(instant_s)})
 
@@ -172,17 +188,26 @@ class Asker:
             self._warmup_runs += 1
         self._call(asked, stop, report, due_ns, record, timed=timed)
 
+    def keep(self, due_ns: int, late_ns: NDArray[np.int64]) -> None:
+        """Take how far the runs cover the schedule, and by how much unsent ones were late."""
+        self._due_s = due_ns / 1e9
+        self._unsent.add(self.waits.at_least(late_ns))
+
     def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
         """Return what was measured in a time, once the answers are reported."""
+        waits, unsent = self.waits, self._unsent
         return QueryTimes(
             name=self._name,
             first_s=self._first_ns / 1e9,
-            runs=self.waits.count,
-            waits=self.waits.encoded(),
-            wait_s=self.waits.sum_ns / 1e9,
+            runs=waits.count,
+            waits=encoded_together(waits, unsent),
+            wait_s=waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
             cpu_s=cpu_s,
             elapsed_s=elapsed_s,
+            due_s=self._due_s,
+            unsent=unsent.count,
+            unsent_s=unsent.sum_ns / 1e9,
             answers=self._answers.reported(report),
             warmup_runs=self._warmup_runs,
         )

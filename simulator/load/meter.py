@@ -17,6 +17,7 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
 from simulator.load.outages import Outages
+from simulator.load.pace import Kept
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
 from simulator.protocol.sketch import Counts, counts_of
 from simulator.protocol.spec import LoadStage
@@ -108,6 +109,18 @@ class Durations:
         count, waiting, folded = self.count, self._waiting, self._folded
         return folded.plus(np.asarray(waiting[: max(count - folded.number, 0)], np.int64)).counts
 
+    def add(self, durations_ns: NDArray[np.int64]) -> None:
+        """Record several durations at once."""
+        self.count += len(durations_ns)
+        self.sum_ns += int(durations_ns.sum())
+        _add(self._histogram, durations_ns)
+        self._folded = self._folded.plus(durations_ns)
+
+    def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the least that unsent ones would have taken: no less than the fastest recorded."""
+        self._fold()
+        return _at_least(self._histogram, late_ns)
+
     def encoded(self) -> str:
         """Return the encoded histogram; empty without any duration."""
         self._fold()
@@ -120,6 +133,12 @@ def encoded_histogram(durations_ns: Iterable[int]) -> str:
     for each in durations_ns:
         durations.record(each)
     return durations.encoded()
+
+
+def encoded_together(*parts: Durations) -> str:
+    """Return one encoded histogram of several parts; empty without any duration."""
+    encoded = [each.encoded() for each in parts if each.count]
+    return _encoded(merged_histogram(encoded)) if len(encoded) > 1 else "".join(encoded)
 
 
 class _Folded(NamedTuple):
@@ -141,9 +160,18 @@ def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64]) -> None:
         histogram.record_value(int(value), int(count))
 
 
+def _at_least(histogram: HdrHistogram, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+    fastest_us = histogram.get_min_value() if histogram.get_total_count() else 0
+    return np.maximum(late_ns, fastest_us * 1000)
+
+
 def _encoded(histogram: HdrHistogram) -> str:
     encoded: bytes = histogram.encode()
     return encoded.decode()
+
+
+def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | None:
+    return None if instant_ns is None else instant_s(instant_ns)
 
 
 def _buffer() -> "array[int]":
@@ -155,7 +183,8 @@ class _Stage:
     """What was to begin in one stage."""
 
     def __init__(self) -> None:
-        self.first_ns = self.last_ns = self.rows = self.count = 0
+        self.first_ns = self.last_ns = self.rows = self.count = self.unsent = 0
+        self.due_until_ns: int | None = None
         self.histogram = new_histogram()
 
 
@@ -198,6 +227,14 @@ class StageMeter:
             stage.count += int(of.sum())
             _add(stage.histogram, latencies_ns[of])
 
+    def keep(self, kept: Kept) -> None:
+        """Take how far a worker has kept to the schedule of the stage."""
+        place = int(np.searchsorted(self._edges, kept.begin_ns, side="right")) - 1
+        stage = self._stages[max(place, 0)]
+        stage.due_until_ns = kept.until_ns
+        stage.unsent += len(kept.late_ns)
+        _add(stage.histogram, _at_least(stage.histogram, kept.late_ns))
+
     def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
         """Return what was measured in each stage that has something.
 
@@ -211,6 +248,8 @@ class StageMeter:
                 ended_s=instant_s(stage.last_ns),
                 rows=stage.rows,
                 count=stage.count,
+                unsent=stage.unsent,
+                due_until_s=_at(stage.due_until_ns, instant_s),
                 latency=_encoded(stage.histogram),
             )
             for number, stage in enumerate(self._stages)
@@ -246,6 +285,10 @@ class Meter:
         """Measured ones."""
         self.payload_bytes: int | None = 0
         """Of the measured batches; None if one has no known size."""
+        self.due_until_ns: int | None = None
+        """Until when the acknowledged batches cover the schedule; None: there is no rate."""
+        self.unsent = 0
+        """Batches that fell due in the measured part and were not sent before its end."""
         self._ends = _buffer()
         self._latencies = _buffer()
         self._counts = _buffer()
@@ -298,6 +341,16 @@ class Meter:
             self._by_second = np.pad(self._by_second, (0, len(rows) - len(self._by_second)))
         self._by_second[: len(rows)] += rows
 
+    def keep(self, kept: Kept) -> None:
+        """Take how far the worker has kept to its schedule; unsent batches count as so late."""
+        self._fold()
+        late_ns = kept.late_ns[kept.unsent_ns >= self.measured_ns]
+        self.due_until_ns = kept.until_ns
+        self.unsent += len(late_ns)
+        _add(self._histogram, _at_least(self._histogram, late_ns))
+        if self._stages:
+            self._stages.keep(kept)
+
     def sketch(self) -> Counts:
         """Return all latencies so far in coarse buckets; any thread may call it.
 
@@ -335,7 +388,9 @@ class Meter:
             warmup_rows=self.warmup_rows,
             sends=self.sends,
             payload_bytes=self.payload_bytes,
-            latency=self.latency() if self.sends else "",
+            latency=self.latency() if self.sends or self.unsent else "",
+            due_until_s=_at(self.due_until_ns, instant_s),
+            unsent=self.unsent,
             rows_by_second=self.rows_by_second()[:REPORTED_SECONDS],
             stages=self.stages(instant_s),
             silences=self._outages.silences(instant_s) if self._outages else (),

@@ -5,6 +5,10 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from simulator.protocol.spec import Clocking
 
@@ -43,6 +47,18 @@ class Pace:
 FASTEST = Pace()
 
 
+class Kept(NamedTuple):
+    """How far a worker has kept to the schedule of a pace."""
+
+    begin_ns: int
+    until_ns: int
+    """When the next batch or query is due: what has begun covers the schedule until then."""
+    unsent_ns: NDArray[np.int64]
+    """When those were due that did not begin before the end of the pace."""
+    late_ns: NDArray[np.int64]
+    """Time from these instants until the worker was free again."""
+
+
 def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
     """Return the paces of a worker among several: one, or one for each stage in which it is active.
 
@@ -72,6 +88,8 @@ class Timetable:
         self.begin_ns = start_ns
         """When the present pace begins."""
         self._scheduled = 0.0
+        self._kept: list[Kept] = []
+        """Of the paces that have ended."""
         self._enter()
 
     def measure_from(self, measured_ns: int) -> None:
@@ -100,9 +118,23 @@ class Timetable:
                 self._scheduled += rows
                 self.free_until_ns = 0 if pace.rate_per_s else end_ns
                 return due_ns
-            self._paces.popleft()
+            self._leave(pace, end_ns, now_ns, rows)
             self._enter()
         return NEVER_NS
+
+    def kept(self) -> list[Kept]:
+        """Return how far the worker has kept to each pace that has a rate, at its end."""
+        if self._paces:
+            self._leave(self._paces[0], 0, 0, 1)
+        return self._kept
+
+    def _leave(self, pace: Pace, end_ns: int, now_ns: int, rows: int) -> None:
+        """End a pace; what is due between now and its end will not begin."""
+        self._paces.popleft()
+        if pace.rate_per_s:
+            due_ns, step_ns = pace.due_ns(self.begin_ns, self._scheduled), rows / pace.rate_per_s
+            unsent_ns = np.arange(due_ns, end_ns, step_ns * 1e9).astype(np.int64)
+            self._kept.append(Kept(self.begin_ns, due_ns, unsent_ns, now_ns - unsent_ns))
 
 
 def wait_until(due_ns: int, stop: threading.Event) -> int:

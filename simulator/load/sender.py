@@ -168,6 +168,8 @@ class Sender:
                 if not self.measured_ns and due >= meter.measured_ns:
                     self._measure()
                 deliver(batch, due)
+        for kept in timetable.kept():
+            meter.keep(kept)
         if not self.measured_ns:
             self.spent.end_warmup()
 

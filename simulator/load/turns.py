@@ -59,6 +59,11 @@ class Turns:
             record = self._record_timed if timed else self._record
             next(asked).once(stop, report, scheduled_ns, record, timed=timed)
         self._callers.wait_for_all()
+        turns = list(islice(asked, len(self._askers)))
+        for kept in timetable.kept():
+            late_ns = kept.late_ns[kept.unsent_ns >= measured_ns]
+            for turn, asker in enumerate(turns):
+                asker.keep(kept.until_ns - measured_ns, late_ns[turn :: len(turns)])
         if not self._measured_ns:
             self._measure()
         self._cpu_s = self._callers.cpu_s() - self._cpu_s

@@ -216,8 +216,12 @@ class StageTimes(Message):
     """Acknowledged; 0 for queries."""
     count: Count
     """Batches or queries."""
+    unsent: Count = 0
+    """Further ones, which fell due in the stage and did not begin before its end."""
+    due_until_s: float | None = None
+    """When the next one of the schedule was due; None: there is no rate."""
     latency: Histogram
-    """Of the batches, or of the waits of the queries."""
+    """Of the batches, or of the waits of the queries, unsent ones included."""
 
 
 ByStage: TypeAlias = Annotated[tuple[StageTimes, ...], Field(max_length=MOST_STAGES)]
@@ -242,6 +246,13 @@ class QueryTimes(Message):
     database is in its process."""
     elapsed_s: Duration
     """From the first timed request to the last answer."""
+    due_s: Duration | None = None
+    """Time, from the first timed request on, that the runs cover of the schedule; None: there is
+    no rate."""
+    unsent: Count = 0
+    """Queries that fell due and did not begin before the end: in `waits`, not in `runs`."""
+    unsent_s: Duration = 0.0
+    """Sum of the times from their due instants to the end."""
     answers: Count
     """Different answers to different instances, those of the first run included."""
     warmup_runs: Count = 0
@@ -357,7 +368,13 @@ class Acknowledged(Message):
     payload_bytes: Count | None = None
     """Size of what was acknowledged; None where the driver makes the bytes."""
     latency: Histogram = ""
-    """Of the latency of each send."""
+    """Of the latency of each send, unsent batches included."""
+    due_until_s: float | None = None
+    """When the next batch was due, on the collector's clock: the acknowledged ones cover the
+    schedule until then. None: there is no rate."""
+    unsent: Count = 0
+    """Batches that fell due and were not sent before the end; `latency` has each with the time
+    until the worker was free again."""
     rows_by_second: Annotated[
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
     ] = ()

@@ -182,25 +182,31 @@ def test_a_query_of_a_ramp_is_asked_until_that_is_over_and_at_least_once(until, 
 
 
 @pytest.mark.parametrize(
-    ("pace", "runs", "wait_s", "asked", "waited_s"),
+    ("pace", "runs", "wait_s", "expected"),
     [
-        (Pace(10), 0, 0.005, 10, 0.05),
-        (Pace(10, 0.5), 0, 0.005, 10, 0.05),
-        (Pace(10), 0, 0.2, 5, 0.2 + 0.3 + 0.4 + 0.5 + 0.6),
-        (Pace(10), 25, 0.005, 25, 0.125),
-        (Pace(0.5), 0, 0.005, 1, 0.005),
-        (Pace(0.5, 0.9), 0, 0.005, 1, 0.005),
+        (Pace(10), 0, 0.005, (10, 0.05, 1.0, ())),
+        (Pace(10, 0.5), 0, 0.005, (10, 0.05, 1.05, ())),
+        (Pace(10), 0, 0.2, (5, 0.2 + 0.3 + 0.4 + 0.5 + 0.6, 0.5, (0.5, 0.4, 0.3, 0.2, 0.2))),
+        (Pace(10), 0, 1.5, (1, 1.5, 0.1, (1.5,) * 9)),
+        (Pace(10), 25, 0.005, (25, 0.125, 2.5, ())),
+        (Pace(0.5), 0, 0.005, (1, 0.005, 2.0, ())),
+        (Pace(0.5, 0.9), 0, 0.005, (1, 0.005, 3.8, ())),
     ],
 )
-def test_with_a_rate_each_run_is_due_at_a_time_and_waits_from_then(
-    pace, runs, wait_s, asked, waited_s
-):
+def test_with_a_rate_each_run_is_due_at_a_time_and_waits_from_then(pace, runs, wait_s, expected):
+    """What was due and did not begin is as late as the end, and no faster than what was asked."""
+    asked, waited_s, due_s, late_s = expected
     session = Scripted(always_1, wait_s=wait_s)
     task = Ask(place=0, every=1, runs=runs)
     times, _ = ask(session, FIXED, task, duration_s=1.0, pace=pace)
 
     assert times.runs == asked
     assert times.wait_s == pytest.approx(waited_s)
+    assert times.due_s == pytest.approx(due_s)
+    assert times.unsent == len(late_s)
+    assert times.unsent_s == pytest.approx(sum(late_s), rel=0.001)
+    waits = merged_histogram([times.waits])
+    assert waits.get_total_count() == asked + len(late_s)
 
 
 def test_many_answers_are_reported_before_the_end(monkeypatch):

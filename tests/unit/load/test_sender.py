@@ -521,9 +521,17 @@ def test_batches_behind_schedule_are_not_sent_after_the_end():
 
     sender = Sender(Slow(), reader(), threading.Event())
     sender.start()
-    sender.insert([lane_range(1, 0, 1000)], BATCH, 10, Pace(10_000.0, 0.0, 0.2))
+    sender.insert([lane_range(1, 0, 10_000)], BATCH, 10, Pace(10_000.0, 0.0, 0.2))
 
-    assert 10 <= sender.meter.rows <= 110  # on schedule the last of 100 would be due after 0.1 s
+    meter = sender.meter
+    assert 10 <= meter.rows <= 110
+    # Of 200 due batches, those that were not sent are at least as late as the end.
+    assert meter.sends + meter.unsent == 200
+    histogram = merged_histogram([meter.latency()])
+    assert histogram.get_total_count() == 200
+    late_us = 1e6 * (0.2 - meter.sends / 1000)
+    assert histogram.get_max_value() >= 0.99 * late_us
+    assert meter.due_until_ns == meter.start_ns + meter.sends * 1_000_000
 
 
 @pytest.mark.parametrize(

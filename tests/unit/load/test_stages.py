@@ -153,7 +153,10 @@ def test_a_sender_pauses_between_its_stages(rate):
     assert 0 <= first.started_s < 1
     assert 2 <= last.started_s < 3
     assert 0 < sender.spent.inactive_ns / S < 2
-    assert merged_histogram([last.latency]).get_total_count() == last.count
+    assert merged_histogram([last.latency]).get_total_count() == last.count + last.unsent
+    if rate:  # 2,000 rows/s of 2 workers, in batches of 10, for a second each
+        assert [each.count + each.unsent for each in measured] == [100, 100]
+        assert last.due_until_s == pytest.approx(2.0 + (last.count + 0.5) / 100, abs=0.001)
 
 
 def test_batches_in_flight_are_acknowledged_before_a_pause():

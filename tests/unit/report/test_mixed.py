@@ -173,6 +173,29 @@ def test_a_query_without_a_timed_run_has_no_figures_and_a_warning():
     assert warning.startswith("not timed, since others took all of the time: newest-per-device")
 
 
+def test_queries_that_fell_due_and_were_not_asked_count_in_the_average_and_not_in_the_rate():
+    found = mixed()
+    (run,) = found.runs
+    late = [
+        each.model_copy(
+            update={
+                "queries": tuple(
+                    times.model_copy(update={"unsent": 3, "unsent_s": 0.3, "due_s": 3.0})
+                    for times in each.queries
+                )
+            }
+        )
+        for each in run.outcome.workers
+    ]
+    outcome = run.outcome.model_copy(update={"workers": tuple(late)})
+    found = found.model_copy(update={"runs": [run.model_copy(update={"outcome": outcome})]})
+
+    count = summary_of(found).rows[1]
+    assert figures(count)["queries_per_s"] == pytest.approx(8 / 3)  # the runs cover 3 s
+    assert figures(count)["avg_ms"] == pytest.approx((8 * 5 + 2 * 300) / (8 + 6))
+    assert any(text.startswith("12 queries fell due") for text in warnings_of(found))
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

@@ -74,6 +74,14 @@ def test_a_rate_that_was_not_reached_is_warned_of(rate, warned):
     ] * warned
 
 
+@pytest.mark.parametrize(("unsent", "text"), [(0, ""), (1, "1 batch"), (1500, "1,500 batches")])
+def test_batches_that_fell_due_and_were_not_sent_are_counted_in_a_warning(unsent, text):
+    late = run(outcome(worker(0, rows=100, unsent=unsent)))
+    reported = warnings_of(result([late], configuration={"rate": 50}))
+
+    assert ["1 worker: " + text + " fell due" in each for each in reported] == [True] * bool(unsent)
+
+
 @pytest.mark.parametrize(
     ("written", "given", "warned"),
     [
