@@ -1,7 +1,7 @@
 """Two sides compared row by row: the difference of each figure, and a judgement on the headline."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean, geometric_mean
 
@@ -30,6 +30,8 @@ class Judgement(StrEnum):
     ONE_RUN = "one run"
     """So there is no interval, and no judgement."""
     ZERO = "a value is 0"
+    DISTURBED = "disturbed"
+    """The difference exceeds the noise, but other work on the machine can explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,10 @@ def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
     only += [("other", key) for key in after if key not in before]
     shown = base.subject.compared
     rows = tuple(_row(key, shown, before[key], after[key], noise, len(common)) for key in common)
+    rows = tuple(
+        _without_judgement(row) if base.is_disturbed(key) or other.is_disturbed(key) else row
+        for key, row in zip(common, rows, strict=True)
+    )
     return Comparison(
         base,
         other,
@@ -128,6 +134,14 @@ def _row(  # noqa: PLR0913, PLR0917
         if figure.name in base.values and figure.name in other.values
     ]
     return Compared(place, (base.runs, other.runs), (base.verdicts, other.verdicts), tuple(lines))
+
+
+def _without_judgement(row: Compared) -> Compared:
+    """Return a row of a disturbed sweep: a difference in it is not judged."""
+    first, *others = row.lines
+    if first.judgement in (Judgement.FASTER, Judgement.SLOWER):
+        first = replace(first, judgement=Judgement.DISTURBED)
+    return replace(row, lines=(first, *others))
 
 
 def _line(

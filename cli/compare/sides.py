@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cli.kinds import kind_of, subject_of, summary_of
+from cli.report.warnings import warnings_of
+from cli.results.other_work import much_other_work
 from cli.results.result import Result
 from cli.summary.figures import Measurement
 from cli.summary.rows import Place
@@ -51,6 +53,16 @@ class Side:
     def subject(self) -> Subject:
         """What its rows are about."""
         return subject_of(self.first)
+
+    def warnings(self) -> list[str]:
+        """Return the warnings of its results, each once."""
+        found = (text for _, result in self.results for text in warnings_of(result))
+        return list(dict.fromkeys(found))
+
+    def is_disturbed(self, place: Place) -> bool:
+        """Return whether other work on the machine can have slowed down the runs of a row."""
+        results = (result for _, result in self.results)
+        return much_other_work(*results, workers=place.workers) is not None
 
     def samples(self) -> dict[Place, Sample]:
         """Return what was measured for each row, run by run."""

@@ -128,6 +128,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             if result.status != "done":
                 is_short = f"{result.status}; only its finished runs are compared"
                 yield f"warning: {name}: {path}: {is_short}"
+        yield from (f"warning: {name}: {text}" for text in side.warnings())
     for row in comparison.rows:
         for name, verdicts in zip(("base", "other"), row.verdicts, strict=True):
             if verdicts != (Status.VERIFIED.value,):
@@ -177,6 +178,11 @@ def _explained(comparison: Comparison) -> Iterator[str]:
         f"interval: {CONFIDENCE:.0%}, over runs{together * several}; noise: it includes 0, or the"
         f" change is below {comparison.noise:.1%}"
     )
+    if comparison.count(Judgement.DISTURBED):
+        yield (
+            "disturbed: the change exceeds the noise, but other work on the machine can explain it;"
+            " stop that work, and repeat both sides in turns"
+        )
     if comparison.count(Judgement.ONE_RUN):
         yield (
             "one run: no interval and no judgement; repeat it, and join the results of a side with"
@@ -231,6 +237,7 @@ def _side(side: Side) -> dict[str, Any]:
     return {
         "ids": [result.sweep_id for _, result in side.results],
         "files": [str(path) for path, _ in side.results],
+        "warnings": side.warnings(),
         "kind": first.kind,
         "target": first.target,
     }

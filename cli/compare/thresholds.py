@@ -207,7 +207,8 @@ def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -
 def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
     """Hold a threshold against the number of rows with a judgement; all must have one."""
     place = comparison.other.label
-    open_rows = comparison.count(Judgement.ONE_RUN) + comparison.count(Judgement.ZERO)
+    without = (Judgement.ONE_RUN, Judgement.ZERO, Judgement.DISTURBED)
+    open_rows = sum(map(comparison.count, without))
     if open_rows:
         reason = f"no judgement on {open_rows} of {len(comparison.rows)} rows"
         return Check(threshold.text, place, reason, ok=False)

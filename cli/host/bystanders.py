@@ -123,12 +123,30 @@ def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> se
 def _between(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherWork:
     duration_s = last.at_s - first.at_s
     used = defaultdict[str, float](float, {STOLEN: last.stolen_s - first.stolen_s})
+    inherited_s = _inherited_s(first, last)
     for pid, each in last.processes.items():
         if pid not in apart:
-            before = first.processes.get(pid)
-            is_older = before is not None and before.began_s == each.began_s
-            used[each.name] += each.cpu_s - (before.cpu_s if before and is_older else 0.0)
+            before_s = first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0
+            used[each.name] += max(each.cpu_s - before_s - inherited_s[pid], 0.0)
     cores = {name: max(cpu_s, 0.0) / duration_s for name, cpu_s in used.items()}
     named = {name: round(each, 2) for name, each in cores.items() if each >= _LEAST_CORES}
     busiest = sorted(named.items(), key=lambda each: -each[1])[:_NAMED]
     return OtherWork(cores=round(sum(cores.values()), 3), busiest=dict(busiest))
+
+
+def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
+    """Return whether a reading has the process, and not an earlier one with its number."""
+    known = reading.processes.get(pid)
+    return known is not None and known.began_s == process.began_s
+
+
+def _inherited_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
+    """Return CPU time from before the first reading that ended children left their ancestors."""
+    found = defaultdict[int, float](float)
+    for pid, each in first.processes.items():
+        if not _is_in(last, pid, each):
+            parent = each.parent
+            while parent in first.processes and parent not in last.processes:
+                parent = first.processes[parent].parent
+            found[parent] += each.cpu_s
+    return found

@@ -7,6 +7,7 @@ import pytest
 from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side, expect_comparable
 from cli.compare.tables import content_of, printed
+from cli.host.bystanders import OtherWork
 from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome, QueryVerdict
 from simulator.protocol.messages import QueryTimes, WorkerReport
@@ -46,6 +47,38 @@ def judged(base, other, noise=0.05):
     sides = side(base), side(other)
     expect_comparable(sides)
     return [row.lines[0].judgement for row in compared(*sides, noise).rows]
+
+
+def disturbed(found, cores):
+    """The result, beside whose last run others used some cores of its machine."""
+    *runs, last = found.runs
+    work = OtherWork(cores=cores, busiest={"make": cores})
+    runs.append(last.model_copy(update={"other_work": work}))
+    return found.model_copy(update={"runs": runs})
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_difference_beside_other_work_is_not_judged(reverse):
+    base, slow = sweep("a", 1.0, 1.01, 0.99), sweep("b", 1.2, 1.21, 1.19)
+    busy = disturbed(slow, 0.5 * slow.machine.cores)
+    sides = (busy, base) if reverse else (base, busy)
+
+    assert judged(*sides) == [Judgement.DISTURBED]
+    text = printed([compared(*map(side, sides))], "table", 200)
+    assert f"warning: {'base' if reverse else 'other'}: other work took a tenth" in text
+    assert "disturbed: the change exceeds the noise" in text
+    assert judged(base, disturbed(slow, 0.05 * slow.machine.cores)) == [Judgement.SLOWER]
+    assert judged(base, disturbed(sweep("c", 1.0, 1.02, 0.98), 2.0)) == [Judgement.NOISE]
+
+
+def test_other_work_beside_other_worker_counts_disturbs_no_judgement():
+    def both(name, seconds, slowed):
+        one, two = sweep(name, *seconds), sweep(name, *slowed, workers=2)
+        return one.model_copy(update={"runs": [*one.runs, *two.runs]})
+
+    base = both("a", (1.0, 1.01, 0.99), (1.0, 1.01, 0.99))
+    slow = disturbed(both("b", (1.2, 1.21, 1.19), (1.2, 1.21, 1.19)), 2.0)
+    assert judged(base, slow) == [Judgement.SLOWER, Judgement.DISTURBED]
 
 
 def test_a_rate_that_is_lower_beyond_its_interval_is_slower():

@@ -69,6 +69,31 @@ def cores_of(work):
     return work.busiest.get(NAME, 0.0)
 
 
+CHILD = """
+import os, subprocess, sys, time
+busy = "import time\\nend = time.process_time() + 1.5\\nwhile time.process_time() < end: pass"
+child = subprocess.Popen([sys.executable, "-c", busy + "\\nprint(0, flush=True); input()"],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+print(os.getpid(), child.pid, flush=True)
+time.sleep(0.5)
+child.stdin.close()
+child.wait()
+time.sleep(20)
+"""
+
+
+def test_a_child_that_ends_leaves_its_earlier_life_out_of_the_work(program):
+    """Its parent inherits the CPU time of its whole life, of which most was before the run."""
+    with of_others(program, script=CHILD) as (_, _, child):
+        lived_s = sum(psutil.Process(child).cpu_times()[:2])
+        work = measured()
+        assert not psutil.pid_exists(child)
+
+    assert lived_s > 1.4
+    assert cores_of(work) < 0.5
+
+
 def test_the_work_of_others_is_counted_and_named(program):
     with of_others(program) as (pid,):
         before_s = psutil.Process(pid).cpu_times().user
