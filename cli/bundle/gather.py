@@ -16,6 +16,7 @@ from cli.results.result import Result
 from cli.results.title import title_of
 from cli.summary.verdicts import verdict_of
 from simulator.errors import ConfigError
+from simulator.protocol.mark import same_rows
 from simulator.protocol.verdict import Status
 
 
@@ -83,7 +84,7 @@ def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     if not kind_of(result).needs_rows:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):
-        if insert.manifest and insert.manifest.dataset == result.dataset:
+        if insert.manifest and same_rows(insert.manifest.dataset, result.dataset):
             return {file: insert}
     return {}
 

@@ -17,8 +17,7 @@ Rows: TypeAlias = Sequence[Sequence[Scalar]]
 EPSILON = float_info.epsilon
 """2**-52: so much of the sum of n values of one sign two summations may differ, n times."""
 _TOO_MANY = "the answers have more values than are kept; ask for fewer rows, or a smaller --count"
-_ROWS = ("workload", "workload_version", "seed", "start_ms")
-"""With the parameters and the ranges: what decides the rows of a dataset."""
+_MOST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +40,22 @@ class Agreement:
 
 def differences(one: Dataset, other: Dataset) -> list[str]:
     """Return in what two datasets differ that decides their rows."""
-    pairs = [(name, getattr(one, name), getattr(other, name)) for name in _ROWS]
-    names = dict.fromkeys([*one.params, *other.params])
-    pairs += [(name, one.params.get(name), other.params.get(name)) for name in names]
-    found = [f"{name} {ours} and {theirs}" for name, ours, theirs in pairs if ours != theirs]
+    ours, theirs = one.origin, other.origin
+    found = [
+        f"{name} {_shown(ours.get(name))} and {_shown(theirs.get(name))}"
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name)
+    ]
+    if "sha256" in ours and ours["sha256"] != theirs.get("sha256"):
+        found.insert(0, f"the file {one.params['source']} and {other.params.get('source')}")
     if not found and merged(one.ranges) != merged(other.ranges):
         found.append(f"{one.rows:,} rows and {other.rows:,}")
     return found
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
 def agreements(results: Sequence[Result]) -> list[Agreement]:

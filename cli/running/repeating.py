@@ -21,6 +21,7 @@ from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.modules import database_class
+from simulator.protocol.mark import same_rows
 from simulator.redaction import HIDDEN
 
 RESULTS = Path("results")
@@ -187,7 +188,7 @@ def _other_rows(command: Repeated, result: Result, target: Target, folder: Path)
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
     last = result_files.last_written(folder, target.name, writing_kinds())
-    if not command.of("--dataset") and last and last[1].dataset != result.dataset:
+    if not command.of("--dataset") and last and not same_rows(last[1].dataset, result.dataset):
         yield (
             f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"
             " result; repeat the insert of that result first"

@@ -23,7 +23,7 @@ from simulator.data.query_type import QueryType, before
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
 from simulator.data.schema import ID, PrimaryKey, Role, Table
 from simulator.data.walks import Precision
-from simulator.data.workloads import workload_class
+from simulator.data.workloads import WORKLOADS, workload_class
 from simulator.data.workloads.base import client_key
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
@@ -90,6 +90,14 @@ class Dataset(Frozen):
     def rows(self) -> int:
         """Number of rows in the ranges."""
         return sum(len(item) for item in self.ranges)
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What decides the rows, by name: not where or when a file was read."""
+        named = ("workload", "workload_version", "seed", "start_ms")
+        known = {**{name: getattr(self, name) for name in named}, **self.params}
+        cls = WORKLOADS.get(self.workload)  # None: of a later version of this program
+        return {n: v for n, v in known.items() if not cls or n not in cls.incidental}
 
     @property
     def volume_claim(self) -> str:

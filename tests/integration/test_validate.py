@@ -146,6 +146,62 @@ def test_every_type_is_answered_by_a_real_server_as_by_sqlite(
         assert {each["verdict_lite"] for each in found.values()} == {"verified"}
 
 
+SENSORS = "time,rack,v\n2024-05-01T00:00:00Z,a,1\n2024-05-01T00:01:00Z,b,2\n"
+
+
+def insert_file(cli: CommandLine, *names: str, file: str = "sensors.csv") -> None:
+    words = (f"--data={file}", "--tags=rack", "--workers=1", "--runs=1", "--quiet")
+    insert(cli, *names, words=words)
+
+
+@pytest.mark.server("postgres")
+def test_two_databases_with_the_rows_of_a_file_answer_alike_until_a_row_is_altered(
+    cli: CommandLine, server: Postgres, server_database: str
+) -> None:
+    reach = f"{server.connection_string(server_database)} password={server.password}"
+    cli.environment["BENCH_POSTGRES"] = reach
+    targets(cli, POSTGRES)
+    (cli.folder / "sensors.csv").write_text(SENSORS)
+    insert_file(cli, "lite", "pg")
+    alike = cli.run("validate", "--targets=lite,pg", "--format=json", "--quiet")
+    with sqlite3.connect(cli.folder / "lite.db") as connection:
+        connection.execute("UPDATE sensors SET v = 3 WHERE rack = 'b'")
+    connection.close()
+    differ = cli.run("validate", "--targets=lite,pg", "--quiet")
+
+    assert alike.code == 0, alike.err
+    counts = [(q["query"], q["equal"] + q["rounded"]) for q in alike.json["queries"]]
+    assert counts == [
+        ("count-sensors", 1), ("v-min-max", 1), ("v-stats", 1), ("v-stats-per-rack", 1),
+        ("newest-per-rack", 1),
+    ]  # fmt: skip
+    assert {q[f"verdict_{name}"] for q in alike.json["queries"] for name in ("lite", "pg")} == {
+        "verified"
+    }
+    assert differ.code == 3, differ.out + differ.err
+
+
+def test_a_file_of_the_same_rows_may_be_elsewhere_and_another_file_is_refused(
+    cli: CommandLine,
+) -> None:
+    targets(cli)
+    (cli.folder / "sensors.csv").write_text(SENSORS)
+    (cli.folder / "away").mkdir()
+    (cli.folder / "away" / "sensors.csv").write_text(SENSORS)
+    insert_file(cli, "lite")
+    insert_file(cli, "other", file="away/sensors.csv")
+    alike = cli.run("validate", "--targets=lite,other", "--quiet")
+    (cli.folder / "away" / "sensors.csv").write_text(SENSORS.replace(",2", ",3"))
+    insert_file(cli, "other", file="away/sensors.csv")
+    others = cli.run("validate", "--targets=lite,other", "--quiet")
+
+    assert alike.code == 0, alike.err
+    assert others.code == 2
+    first, second = cli.folder / "sensors.csv", cli.folder / "away" / "sensors.csv"
+    assert f"do not hold the same rows: the file {first} and {second}, sha256 " in others.err
+    assert "folder" not in others.err
+
+
 def test_only_targets_with_the_same_rows_are_compared(cli: CommandLine) -> None:
     targets(cli)
     insert(cli, "lite")

@@ -51,6 +51,8 @@ class Workload(ABC):
     """Whether tables have a number of rows, in place of endless lanes."""
     default_key: ClassVar[PrimaryKey | None] = None
     """The primary key unless --primary-key names one; None: as the database has it."""
+    incidental: ClassVar[frozenset[str]] = frozenset()
+    """Parameters, `seed` and `start_ms` as far as the rows do not depend on them."""
 
     def __init__(self, params: Params, seed: int, start_ms: int) -> None:
         """Take the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""

@@ -112,7 +112,13 @@ def test_the_rows_of_a_file_are_the_same_wherever_it_was_read_from():
     other = dataset(workload="file", params={"sha256": "b", "folder": "", "source": "a.csv"})
 
     assert same_rows(one, moved)
+    assert same_rows(one, moved.model_copy(update={"seed": 9, "start_ms": 5}))
     assert not same_rows(one, other)
+
+
+@pytest.mark.parametrize("field", ["seed", "start_ms", "parts"])
+def test_rows_that_are_drawn_depend_on_seed_and_start(field):
+    assert not same_rows(dataset(), dataset(**{field: 7}))
 
 
 def test_a_mark_is_described_by_whom_and_when():
