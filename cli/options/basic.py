@@ -18,6 +18,7 @@ from cli.input.quantities import (
     parse_names,
     parse_share,
 )
+from cli.input.validation import shown
 from cli.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
@@ -75,8 +76,18 @@ class _Option(click.Option):
         super().__init__(*args, **kwargs)
         self.group = group
 
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Have the parser keep every value: by itself it keeps the last one of several."""
+        action = "append_const" if self.is_flag else "append"
+        for names, flag in ((self.opts, True), (self.secondary_opts, False)):
+            if names:
+                parser.add_option(self, names, self.name, action, const=flag)
+
     def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value; add what is wrong with it to the command's problems."""
         try:
+            if isinstance(value, list) and not self.multiple:
+                value = self._one_of(value, ctx)
             return super().process_value(ctx, value)
         except Unreadable as error:
             ctx.meta[_PROBLEMS] += error.problems
@@ -84,6 +95,24 @@ class _Option(click.Option):
         except click.BadParameter as error:
             ctx.meta[_PROBLEMS].append(_sentence(self, error))
             return None
+
+    def _one_of(self, given: Sequence[Any], ctx: click.Context) -> Any:
+        """Return the one value that was given; those of a list are joined."""
+        if self.is_flag:
+            names = [max(self.opts if each else self.secondary_opts, key=len) for each in given]
+        elif "," in self.make_metavar(ctx):
+            return ",".join(given)
+        else:
+            names = [*map(_repeatable, given)]
+        if (self.is_flag and len({*given}) == 1) or len(given) == 1:
+            return given[0]
+        raise click.BadParameter(f"is given {len(given)} times, as {' and '.join(names)}; give one")
+
+
+def _repeatable(value: str) -> str:
+    """Return a value for a message, or only its kind if it may hold a credential."""
+    may_hold_one = any(word in value for word in (" ", "://", "="))
+    return shown(value) if may_hold_one else repr(value)
 
 
 def _sentence(option: click.Option, error: click.BadParameter) -> str:

@@ -38,7 +38,7 @@ def _words(parameter: click.Parameter, value: Any, options: Options) -> Iterator
         return
     names = parameter.opts
     if parameter.is_flag:
-        yield max(names if value else parameter.secondary_opts, key=len)
+        yield max(names if given[-1] else parameter.secondary_opts, key=len)
         return
     for each in given:
         yield max(names, key=len)

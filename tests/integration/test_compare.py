@@ -5,12 +5,13 @@ import xml.etree.ElementTree as ET
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
-SWEEP = (*SQLITE, "--workers=1,2", "--runs=2", "--batch=100", "--num-inserts=2000")
+ROWS = (*SQLITE, "--batch=100", "--num-inserts=2000")
+SWEEP = (*ROWS, "--workers=1,2", "--runs=2")
 
 
 def test_two_sweeps_and_their_queries_are_compared(cli: CommandLine) -> None:
     for _ in range(2):
-        done = cli.run("insert", *SWEEP, "--workers=1")
+        done = cli.run("insert", *ROWS, "--workers=1", "--runs=2")
         assert done.code == 0, done.err
         done = cli.run("query", *SQLITE, "--types=count-events,temperature-stats")
         assert done.code == 0, done.err
@@ -40,7 +41,7 @@ def test_a_threshold_that_fails_is_named_with_the_number_and_exits_with_99(
     cli: CommandLine,
 ) -> None:
     done = cli.run(
-        "insert", *SWEEP, "--runs=1", "--fail-if=rows_per_s < 1G at workers=2",
+        "insert", *ROWS, "--workers=1,2", "--runs=1", "--fail-if=rows_per_s < 1G at workers=2",
         "--fail-if=p99_ms > 100s", "--junit=out.xml", "--format=json",
     )  # fmt: skip
     (suite,) = ET.parse(cli.folder / "out.xml").getroot()
@@ -71,7 +72,7 @@ def test_a_threshold_that_names_nothing_is_refused_before_anything_starts(
     cli: CommandLine,
 ) -> None:
     wrong = ("--fail-if=p98_ms > 1", "--fail-if=p99_ms > 1 at workers=9", "--batch=-1")
-    done = cli.run("insert", *SWEEP, *wrong)
+    done = cli.run("insert", *SQLITE, "--num-inserts=2000", "--workers=1,2", "--runs=2", *wrong)
 
     assert done.code == 2
     assert len(done.err.splitlines()) == 3

@@ -19,7 +19,8 @@ from tests.servers.restarting import restarter
 
 pytestmark = pytest.mark.server("postgres")
 
-STEADY = (*TARGET, "--workers=2", "--runs=1", "--batch=20", "--rate=2000", "--duration=8s")
+RATE = (*TARGET, "--runs=1", "--batch=20", "--rate=2000", "--duration=8s")
+STEADY = (*RATE, "--workers=2")
 Wait = Callable[[Callable[[], Any]], Any]
 
 
@@ -258,7 +259,7 @@ def config_of(pg: CommandLine) -> Path:
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.rare)])
 def test_a_cut_network_stops_everything_and_loses_nothing(pg: CommandLine, workers: int) -> None:
     done = pg.run(
-        "insert", *STEADY, f"--workers={workers}", "--fault=cut-network", "--at=2s", "--for=1500ms"
+        "insert", *RATE, f"--workers={workers}", "--fault=cut-network", "--at=2s", "--for=1500ms"
     )
 
     assert done.code == 0, done.err + done.out

@@ -53,7 +53,8 @@ def test_rows_of_trucks_are_late_missing_and_null(cli: CommandLine) -> None:
 
 def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
     split = cli.run("insert", *SQLITE, *TRUCKS, "--split=series")
-    short = cli.run("insert", *SQLITE, *TRUCKS, "--interval=4h", "--initial-scale=9")
+    rare = (*TRUCKS[:2], "--initial-scale=9", *DAY[:2], "--interval=4h")
+    short = cli.run("insert", *SQLITE, *rare)
     assert (split.code, short.code) == (2, 2)
     assert "--split series: the series of workload trucks do not take turns" in split.err
     assert re.search("6 intervals, and a truck sends ten at once", short.err)

@@ -8,7 +8,8 @@ import pytest
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
-INSERT = ("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=500")
+ROWS = (*SQLITE, "--runs=1", "--batch=100", "--num-inserts=500")
+INSERT = ("insert", *ROWS, "--workers=2")
 
 
 def swap(cli: CommandLine) -> None:
@@ -43,7 +44,7 @@ def test_what_an_insert_left_is_verified(cli: CommandLine, mode: str) -> None:
 
 
 def test_two_swapped_values_are_found_by_full_alone(cli: CommandLine) -> None:
-    cli.run(*INSERT, "--workers=1")
+    cli.run("insert", *ROWS, "--workers=1")
     swap(cli)
 
     assert cli.run("query", *SQLITE).code == 0
