@@ -1,5 +1,6 @@
 """Results -> the files of a bundle."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from cli.bundle import configuration, readme, versions
@@ -11,16 +12,20 @@ from cli.page.html import rendered
 from cli.page.sources import Repeated, Sources, repeated_of
 from cli.report.damage import expect_whole
 from cli.reproduce.record import Reproduction
+from cli.results.command import Command
 from cli.results.result_files import content_of
 
 
-def files_of(found: Published) -> dict[str, bytes]:
-    """Return the files of a bundle, by their names in it."""
+def files_of(found: Published, left: Mapping[Path, Command]) -> dict[str, bytes]:
+    """Return the files of a bundle, by their names in it.
+
+    `left`: by result, the options that its command does not have in a bundle.
+    """
     targets = Targets(found.sweeps)
     known = [versions.versions_of(path, result) for path, result in found.sweeps]
     with expect_whole(", ".join(map(str, found.paths))):
         texts = {
-            readme.FILE: readme.readme(found, targets, known),
+            readme.FILE: readme.readme(found, targets, known, left),
             "report.html": _page(found),
             configuration.FILE: targets.text(),
             versions.FILE: versions.versions_text(known),

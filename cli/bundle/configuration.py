@@ -9,12 +9,15 @@ import yaml
 
 from cli.input.parameters import instant
 from cli.kinds import kind_of
+from cli.results.command import Command
 from cli.results.result import Result
 from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
-_REPLACED = ("--config", "--extra-option", "--target", "--dataset")
-_START = ("--start-time", "--data", "--no-clean")
+_REPLACED = ("config", "extra-option", "target", "dataset", "runner", "namespace")
+"""Options of a command that the configuration of the bundle, or its folder, stands for."""
+_FILES = ("data", "manifest")
+_START = ("start-time", "data")
 """Options with which an insert does not begin now."""
 
 
@@ -60,28 +63,25 @@ class Targets:
 
     def command(self, path: Path, result: Result) -> list[str]:
         """Return the words that measure a result again with this configuration; the same rows."""
-        if not result.command:
+        if not isinstance(result.command, Command):
             return []
-        words = [*_without(result.command, _REPLACED)]
-        found = [words[0], "--config", FILE, "--target", self._names[path], *words[1:]]
-        if not kind_of(result).needs_rows and not {*_START} & {*words}:
-            found += ["--start-time", instant(result.dataset.start_ms)]
-        return found
+        own = result.command.without(_REPLACED).options
+        options = {"config": (FILE,), "target": (self._names[path],), **own}
+        begins = {*_START} & {*own} or own.get("clean") is False
+        if not kind_of(result).needs_rows and not begins:
+            options["start-time"] = (instant(result.dataset.start_ms),)
+        for name in _FILES:
+            if isinstance(value := options.get(name), tuple):
+                options[name] = tuple(Path(each).name for each in value)
+        return [*Command(name=result.command.name, options=options).words]
+
+
+def left_out(left: Command) -> list[str]:
+    """Return the words of options that a command lacks in a bundle, and nothing replaces."""
+    return [*left.without(_REPLACED).words[1:]]
 
 
 def _tuned(result: Result) -> Mapping[str, str]:
     """Return the target's own texts of queries."""
     found = (query for run in result.runs for query in run.outcome.queries)
     return {query.name: query.statement for query in found if query.tuned}
-
-
-def _without(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Return words without options that have a value each."""
-    kept = []
-    skips = False
-    for word in words:
-        if skips or word in options:
-            skips = not skips
-        else:
-            kept.append(word)
-    return kept

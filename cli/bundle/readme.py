@@ -2,15 +2,16 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cli.archive.export import exported
 from cli.archive.gathered import Gathered, Outline
 from cli.archive.names import id_of
-from cli.bundle.configuration import Targets
+from cli.bundle.configuration import Targets, left_out
 from cli.bundle.gather import Published
+from cli.results.command import Command
 from cli.results.result import Result
 from cli.summary.verdicts import verdict_of
 from simulator import __version__
@@ -37,9 +38,14 @@ _WIDTH = 120
 """Columns of a table as text."""
 
 
-def readme(found: Published, targets: Targets, versions: list[dict[str, Any]]) -> str:
+def readme(
+    found: Published,
+    targets: Targets,
+    versions: list[dict[str, Any]],
+    left: Mapping[Path, Command],
+) -> str:
     """Return the README as Markdown."""
-    return "\n".join(_lines(found, targets, versions)) + "\n"
+    return "\n".join(_lines(found, targets, versions, left)) + "\n"
 
 
 def commands(found: Published, targets: Targets) -> str:
@@ -48,7 +54,12 @@ def commands(found: Published, targets: Targets) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -> Iterator[str]:
+def _lines(
+    found: Published,
+    targets: Targets,
+    versions: list[dict[str, Any]],
+    left: Mapping[Path, Command],
+) -> Iterator[str]:
     yield f"# Benchmark results: {found.title}\n"
     yield (
         "Measured by iotbench, which compares stored rows and answers with rows that it computes"
@@ -81,7 +92,7 @@ def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -
         " also reads each result file: its format, its figures and its verdict.\n"
     )
     yield "## Repeat\n"
-    yield from _repeat(found, targets)
+    yield from _repeat(found, targets, left)
 
 
 def _title(outline: Outline) -> str:
@@ -112,7 +123,7 @@ def _measured_with(each: dict[str, Any]) -> str:
     return f"- {'; '.join([*words, 'Python ' + machine['python']])}"
 
 
-def _repeat(found: Published, targets: Targets) -> Iterator[str]:
+def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) -> Iterator[str]:
     yield (
         f"With version {', '.join({r.program_version: 0 for _, r in found.sweeps})} of the program,"
         " in this folder, in this order:\n"
@@ -129,6 +140,11 @@ def _repeat(found: Published, targets: Targets) -> Iterator[str]:
     for path, result in found.sweeps:
         if not targets.command(path, result):
             yield f"- The file `{path.name}` does not hold the command that measured it."
+        if path in left and (words := left_out(left[path])):
+            yield (
+                f"- `{path.name}` was measured with `{shlex.join(words)}`, too, which its command"
+                " leaves out: it runs, reaches or writes something."
+            )
     yield from _needed(found)
     yield (
         "\nIn a checkout, `python run.py` stands for `iotbench`. The commands write to"
@@ -147,7 +163,7 @@ def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterat
 
 def _needed(found: Published) -> Iterator[str]:
     for _, result in found.sweeps:
-        if "--data" in result.command:
+        if isinstance(result.command, Command) and "data" in result.command.options:
             digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")
             file = Path(str(result.configuration.get("data"))).name
             yield f"- The rows are those of `{file}`, SHA-256 {digest}, which is not included."

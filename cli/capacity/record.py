@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from cli.capacity.search import Bound, Level, bracket_of, knee_of
 from cli.host.machine import Machine
+from cli.results.command import Command
 from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[2] = 2
@@ -77,7 +78,7 @@ class Capacity(_Part):
     objective: tuple[str, ...]
     """What a rate must meet, all of it."""
     configuration: dict[str, Any]
-    command: tuple[str, ...] = ()
+    command: Command | tuple[str, ...] = ()
     """As in the result of a sweep."""
     machine: Machine
     unscheduled_per_s: tuple[float, ...] = ()

@@ -24,7 +24,7 @@ from cli.input.values import Count, Number, Seconds
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, writing_options
 from cli.options.declared import options_of
-from cli.options.given import command_words
+from cli.options.given import given_command
 from cli.planning import insert_options
 from cli.planning.mixed_plan import option_problems
 from cli.planning.options import (
@@ -68,7 +68,7 @@ class _Search(Options):
     """What the rate is of: rows that are inserted into empty tables, or queries about the rows that
     an insert has stored, beside inserts if --insert-workers says so.
     """
-    slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD")]
+    slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)]
     """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch or a query is
     due until it is acknowledged or answered, or another figure of --fail-if; may be given several
     times.
@@ -289,7 +289,7 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
         of=task.of,
         objective=tuple(each.text for each in task.objectives),
         configuration={**last.configuration, "rate": None, "tolerance": tolerance},
-        command=command_words(task.target.options),
+        command=given_command(task.target.options),
         machine=this_machine(),
         unscheduled_per_s=unscheduled,
         **said,

@@ -1,5 +1,6 @@
 """`publish`: results in a folder that anyone can check and repeat."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -7,6 +8,9 @@ import click
 from cli.completion.words import complete_result
 from cli.host.streams import say
 from cli.options.basic import Command, option, output_option
+from cli.options.given import divided, parsed
+from cli.results.command import Command as Stored
+from cli.results.result import Result
 from simulator.errors import ConfigError, counted
 
 _EXAMPLES = """\b
@@ -63,7 +67,19 @@ def publish(
     from cli.bundle.build import files_of  # noqa: PLC0415 - pictures, which checking does without
     from cli.bundle.gather import gathered  # noqa: PLC0415
 
-    files = files_of(gathered(output, names))
+    found = gathered(output, names)
+    files = files_of(found, _without_what_runs(found.sweeps))
     write(folder, files)
     size = sum(map(len, files.values()))
     say(f"{folder}: {counted(len(files) + 1, 'file')}, {size / 1e6:.1f} MB")
+
+
+def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, Stored]:
+    """Leave in the commands of results what `repeat` takes from a file; return the rest."""
+    left: dict[Path, Stored] = {}
+    for path, result in found:
+        if result.command:
+            stored = result.command
+            command = stored if isinstance(stored, Stored) else parsed(stored, str(path))
+            result.command, left[path] = divided(command, str(path))
+    return left

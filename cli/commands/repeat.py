@@ -19,11 +19,13 @@ _EXAMPLES = """\b
 Examples:
   python run.py repeat last
   python run.py repeat last~2 --dry-run
+  python run.py repeat last -- --workers 8
 """
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("name", metavar="RESULT", shell_complete=complete_result)
+@click.argument("more", metavar="[-- OPTION...]", nargs=-1, type=click.UNPROCESSED)
 @config_option
 @option(
     "--extra-option",
@@ -55,6 +57,7 @@ Examples:
 def repeat(  # noqa: PLR0913
     *,
     name: str,
+    more: tuple[str, ...],
     config: Path | None,
     extra_option: tuple[str, ...],
     replace_tables: tuple[str, ...],
@@ -72,26 +75,37 @@ def repeat(  # noqa: PLR0913
     options of the target, versions, the machine, and the rows that queries ask about. The new
     result stands in --output, and the last line compares it with RESULT.
 
+    A result may be somebody else's. From the file `repeat` takes only what measures: no command
+    that runs, no configuration or option of the target, no address, no file to write, no fault and
+    no consent. Give these again, or change any other option of the command: those of `repeat` as
+    listed here, others after a --.
+
     Of `run` and `reproduce` it prints the command that measures everything again.
     """
     (path,) = paths_of(output, [name])
-    command = repeated(path, extra_option, config, before_run)
+    given = {
+        "config": (str(config),) if config else (),
+        "extra-option": extra_option,
+        "before-run": () if before_run is None else (before_run,),
+        "replace-table": replace_tables,
+    }
+    command = repeated(path, given, more)
     changed = list(differences(command, output))
-    own = [word for table in replace_tables for word in ("--replace-table", table)]
-    own += ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
+    words = command.command.words
+    own = ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
     own += [word for tag in tags for word in ("--tag", tag)]
     if dry_run:
-        print_out("".join(f"{line}\n" for line in (command_line(command.words), *changed)))
+        print_out("".join(f"{line}\n" for line in (command_line(words), *changed)))
         return
-    say(command_line(command.words), err=True)
+    say(command_line(words), err=True)
     for line in changed:
         say(f"not as it was: {line}", err=True)
     here = click.get_current_context()
     group = here.find_root().command
     assert isinstance(group, click.Group)
-    again = group.commands[command.words[0]]
+    again = group.commands[words[0]]
     code = 0
-    with again.make_context(command.words[0], [*command.words[1:], *own], here.parent) as context:
+    with again.make_context(words[0], [*words[1:], *own], here.parent) as context:
         try:
             again.invoke(context)
         except click.exceptions.Exit as end:

@@ -1,6 +1,6 @@
 """The items of a plan as commands: what `insert`, `query`, ... get to measure the same."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from cli.experiment.settings import Setting
@@ -8,32 +8,35 @@ from cli.planning.change_options import Change
 from cli.planning.faults import COMMANDS
 from cli.planning.options import Insert
 from cli.planning.query_options import Mixed, Query
+from cli.results.command import Command
 from cli.targets.config import Target, as_kept
 
+_Stored = dict[str, bool | tuple[str, ...]]
 
-def insert_words(
+
+def insert_command(
     setting: Setting, target: Target, given: Mapping[str, Any], timeout_s: float
-) -> tuple[str, ...]:
-    """Return the words of the insert; `given`: other options, by name without dashes."""
-    words = ["insert", *_target_words(setting, target, given)]
-    words += ["--runs", "1", *_own_words(setting.insert, target)]
-    return (*words, *_common_words(setting, timeout_s))
+) -> Command:
+    """Return the insert; `given`: other options, by name without dashes."""
+    options = _of_target(setting, target, given) | {"runs": ("1",)}
+    options |= _own(setting.insert, target) | _common(setting, timeout_s)
+    return Command(name="insert", options=options)
 
 
-def asked_words(
+def asked_command(
     setting: Setting,
     asked: Query | Mixed | Change,
     target: Target,
     given: Mapping[str, Any],
     timeout_s: float,
-) -> tuple[str, ...]:
-    """Return the words of a command on the rows of the insert; `asked` is one of the setting's."""
+) -> Command:
+    """Return a command on the rows of the insert; `asked` is one of the setting's."""
     (name,) = (kind for kind, each in setting.asked.items() if each is asked)
-    words = [name, *_target_words(setting, target, given), *_own_words(asked, target)]
-    return (*words, *_common_words(setting, timeout_s))
+    options = _of_target(setting, target, given) | _own(asked, target)
+    return Command(name=name, options=options | _common(setting, timeout_s))
 
 
-def _own_words(options: Insert | Query | Mixed | Change, target: Target) -> list[str]:
+def _own(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
     """Return what is not a default, without credentials."""
     commands = {
         name: target.options.redact(command)
@@ -42,26 +45,29 @@ def _own_words(options: Insert | Query | Mixed | Change, target: Target) -> list
     }
     options = options.model_copy(update=commands)
     staged = isinstance(options, Mixed | Change) or options.stages
-    return options.words(*() if staged else ("workers",))
+    return options.stored(*() if staged else ("workers",))
 
 
-def _target_words(setting: Setting, target: Target, given: Mapping[str, Any]) -> Iterator[str]:
-    yield from _words({"target": target.name, **given, "runner": target.runner})
-    for key, value in setting.options_of(target.module).items():
-        yield from ("--extra-option", as_kept(key, value, target.options))
+def _of_target(setting: Setting, target: Target, given: Mapping[str, Any]) -> _Stored:
+    found = _stored({"target": target.name, **given, "runner": target.runner})
+    own = setting.options_of(target.module).items()
+    words = tuple(as_kept(key, value, target.options) for key, value in own)
+    return found | ({"extra-option": words} if words else {})
 
 
-def _common_words(setting: Setting, timeout_s: float) -> list[str]:
+def _common(setting: Setting, timeout_s: float) -> _Stored:
     timeout = {"timeout": f"{timeout_s:g}s"} if timeout_s else {}
-    return [*_words({**timeout, "resources": setting.resources})]
+    return _stored({**timeout, "resources": setting.resources})
 
 
-def _words(options: Mapping[str, Any]) -> Iterator[str]:
-    """Yield options and their values; a tuple is an option that is given several times."""
-    for name, value in options.items():
-        for each in value if isinstance(value, tuple) else (value,):
-            if each is None or each is False:
-                continue
-            yield f"--{name.replace('_', '-')}"
-            if each is not True:
-                yield str(each)
+def _stored(options: Mapping[str, Any]) -> _Stored:
+    """Return options that were given; a tuple is an option that is given several times."""
+    return {
+        name.replace("_", "-"): value if value is True else _texts(value)
+        for name, value in options.items()
+        if value not in (None, False, ())
+    }
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)

@@ -47,15 +47,15 @@ class Reading(Options):
 
     GROUP: ClassVar[str] = "Rows from a file"
 
-    time_column: str | None = None
+    time_column: Annotated[str | None, Opt(repeats=True)] = None
     """Column of --data with the time of a row.  [default: the only timestamp]"""
-    time_format: Annotated[str, Opt(metavar="FORMAT")] = ""
+    time_format: Annotated[str, Opt(metavar="FORMAT", repeats=True)] = ""
     """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for integers
     that count from 1970.  [default: ISO 8601]
     """
-    tags: Annotated[str, Opt(metavar="A,B")] = ""
+    tags: Annotated[str, Opt(metavar="A,B", repeats=True)] = ""
     """Columns of --data that identify the series of a row, stored as text.  [default: none]"""
-    delimiter: Annotated[str, Opt(metavar="CHARACTER")] = ""
+    delimiter: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
     """What separates the cells of --data: a character, or comma, semicolon, tab, pipe.
     [default: detected]
     """
@@ -82,7 +82,7 @@ class FileRows(Reading):
 
     GROUP: ClassVar[str] = "Rows from a file"
 
-    data: Annotated[Path | None, Opt(metavar="PATH")] = None
+    data: Annotated[Path | None, Opt(metavar="PATH", repeats=True)] = None
     """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet; also s3://BUCKET/KEY)
     instead of a workload's, or those of a folder that `prepare` has written. On Kubernetes: such a
     folder, or a file with --data-format, in a volume claim, claim:NAME/PATH.
@@ -92,7 +92,7 @@ class FileRows(Reading):
     written in this format, without decoding them. Tables that exist are refused unless --clean is
     given. With --target null this measures the client alone.
     """
-    manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
+    manifest: Annotated[Path | None, Opt(metavar="FILE", repeats=True)] = None
     """What the file of --data-format holds, here or in its volume claim; without it --workload
     and its options say which tables, and only the number of rows is verified.  [default:
     FILE.json beside --data]

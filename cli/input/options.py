@@ -1,7 +1,7 @@
 """Options, declared once: each is a field with type, default, and a docstring that is its help.
 
-From the field derive the option of commands, the key of plans with its schema, the words that
-`repeat` runs, and the configuration in a result. `duration_s` is `--duration` and `duration`.
+From the field derive the option of commands, the key of plans with its schema, what `repeat`
+takes from a result, and the configuration in a result. `duration_s` is `--duration` and `duration`.
 """
 
 import functools
@@ -38,6 +38,10 @@ class Opt:
     """Whether it is part of the configuration in a result."""
     inner: bool = False
     """Whether it is no option by itself: it follows from others."""
+    repeats: bool | None = None
+    """Whether `repeat` takes it from a result, which may be a stranger's. Not given: it does, but
+    for texts and files, which might run, reach or overwrite something.
+    """
 
 
 _DEFAULT = Opt()
@@ -103,13 +107,11 @@ class Declared:
             return self.notation.write(value)
         return str(value.value if isinstance(value, Enum) else value)
 
-    def words(self, value: Any) -> Iterator[str]:
-        """Yield the words of a command that give the option this value."""
-        for each in value if self.is_repeated else (value,):
-            if self.is_flag:
-                yield self.names[0] if each else f"--no-{self.names[0].removeprefix('--')}"
-            else:
-                yield from (self.names[0], self.written(each))
+    def stored(self, value: Any) -> bool | tuple[str, ...]:
+        """Return a value as a result keeps it: whether a flag is set, or the values as written."""
+        if self.is_flag:
+            return bool(value)
+        return tuple(self.written(each) for each in (value if self.is_repeated else (value,)))
 
     def problems(self, value: Any) -> Iterator[str]:
         """Yield why a value is beyond the limits."""
@@ -178,19 +180,18 @@ class Options(Record):
             for text in each.problems(getattr(self, field))
         ]
 
-    def words(self, *always: str) -> list[str]:
-        """Return the words of a command with these options: those that are not the default.
+    def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
+        """Return the options that are not the default, as a result keeps a command.
 
         `always`: fields whose default may be another one in the command.
         """
-        return [
-            word
+        return {
+            each.names[0].removeprefix("--"): each.stored(value)
             for field, each in self.declared().items()
             if not each.opt.inner
             for value in (getattr(self, field),)
             if field in always or value != each.info.get_default(call_default_factory=True)
-            for word in each.words(value)
-        ]
+        }
 
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result: field -> value."""

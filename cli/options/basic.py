@@ -72,9 +72,12 @@ class Command(Helping):
 class _Option(click.Option):
     """An option of a Command: it belongs to a group and collects what is wrong with its value."""
 
-    def __init__(self, *args: Any, group: str = _OTHERS, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, group: str = _OTHERS, repeats: bool | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.group = group
+        self.repeats = repeats
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Have the parser keep every value: by itself it keeps the last one of several."""
@@ -122,6 +125,11 @@ def _sentence(option: click.Option, error: click.BadParameter) -> str:
 
 
 option = functools.partial(click.option, cls=_Option)
+
+
+def repeats_of(each: click.Option) -> bool | None:
+    """Return whether `repeat` takes an option from a result; None if its type decides."""
+    return each.repeats if isinstance(each, _Option) else None
 
 
 config_option = option(

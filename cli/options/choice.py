@@ -33,6 +33,7 @@ _RUNNER = _target(
     "--runner",
     type=click.Choice(RUNNERS),
     default=None,
+    repeats=False,
     help="Where collector and workers run.  [default: the target's]",
 )
 _TARGET_OPTIONS = (
@@ -40,6 +41,7 @@ _TARGET_OPTIONS = (
         "--target",
         "-t",
         required=True,
+        repeats=True,
         help="Name of a target in the configuration.",
         shell_complete=complete_target,
     ),

@@ -75,7 +75,9 @@ def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..
 
 def _option(each: Declared, **changes: Any) -> Callable[..., Any]:
     names = [*each.names, each.field]
-    about: dict[str, Any] = {"help": each.help, "group": each.group, **changes}
+    about: dict[str, Any] = {
+        "help": each.help, "group": each.group, "repeats": each.opt.repeats, **changes
+    }  # fmt: skip
     if each.is_flag and each.info.get_default():
         names[0] = f"{names[0]}/--no-{names[0].removeprefix('--')}"
     if each.is_flag:

@@ -22,7 +22,7 @@ class Gates(Options):
 
     GROUP: ClassVar[str] = "Thresholds"
 
-    fail_if: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD")] = ()
+    fail_if: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)] = ()
     """Exit with 99 if a figure is beyond a limit: 'p99_ms > 20', 'rows_per_s < 50k at workers=4',
     'p95_ms > 1s at query=NAME'; may be given several times.
     """

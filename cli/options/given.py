@@ -1,12 +1,16 @@
-"""The words of the command that runs, as its result keeps them."""
+"""The command that runs, as its result keeps it; and what `repeat` takes from a stored one."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from cli.options.basic import ARGUMENTS
+from cli.options.basic import ARGUMENTS, ChoiceOr, Parsed, repeats_of
+from cli.results import kinds
+from cli.results.command import Command
 from cli.targets.config import as_kept
+from simulator.errors import ConfigError, counted
 from simulator.modules.options import Options
 
 _LEFT_OUT = frozenset(
@@ -14,41 +18,131 @@ _LEFT_OUT = frozenset(
 )
 """Options that say where the result and its course go, how they are shown, and what it is called.
 """
+_CONSENTS = frozenset({"force", "keep", "replace_tables"})
+"""Options by which a person allows what is otherwise refused: never kept, and not asked for."""
+_MEASURING = (*kinds.NAMES, "capacity")
+_MOST_WORDS = 10_000
+_SHOWN = 5
 
 
-def command_words(options: Options) -> tuple[str, ...]:
-    """Return the words of the command that runs on a target with these options.
+def given_command(options: Options) -> Command:
+    """Return the command that runs on a target with these options.
 
-    They are what was given, not the defaults, without what is _LEFT_OUT and without credentials.
+    It has what was given, not the defaults, without what is _LEFT_OUT and without credentials.
     """
     context = click.get_current_context()
-    parser = context.command.make_parser(context)
-    values, _, order = parser.parse_args([*context.meta[ARGUMENTS]])
-    found = [str(context.info_name)]
-    for parameter in dict.fromkeys(order):
-        if parameter.name in values and parameter.name not in _LEFT_OUT:
-            found += _words(parameter, values[parameter.name], options)
-    return tuple(found)
+    return _parsed(context, str(context.info_name), context.meta[ARGUMENTS], options)
 
 
-def _words(parameter: click.Parameter, value: Any, options: Options) -> Iterator[str]:
-    given = value if isinstance(value, list | tuple) else [value]
-    if not isinstance(parameter, click.Option):
-        yield from given
-        return
-    names = parameter.opts
-    if parameter.is_flag:
-        yield max(names if given[-1] else parameter.secondary_opts, key=len)
-        return
-    for each in given:
-        yield max(names, key=len)
-        yield _kept(parameter, str(each), options)
+def parsed(words: Sequence[str], of: str) -> Command:
+    """Return the command that words mean; ConfigError if they are not those of a measurement.
+
+    The parser of the command reads them. `of`: where they come from, for messages.
+    """
+    if len(words) > _MOST_WORDS:
+        raise ConfigError(f"{of}: holds a command of {len(words):,} words, which none has")
+    name = words[0]
+    context = click.Context(_command_of(name, of), info_name=name)
+    try:
+        return _parsed(context, name, words[1:])
+    except click.UsageError as error:
+        raise ConfigError(f"{of}: its command cannot be read: {error.format_message()}") from error
 
 
-def _kept(parameter: click.Option, text: str, options: Options) -> str:
+def _command_of(name: str, of: str) -> click.Command:
+    if name not in _MEASURING:
+        raise ConfigError(
+            f"{of}: its command is {name[:40]!r}, which measures nothing; expected one of"
+            f" {', '.join(_MEASURING)}"
+        )
+    group = click.get_current_context().find_root().command
+    assert isinstance(group, click.Group)
+    return group.commands[name]
+
+
+def _parsed(
+    context: click.Context, name: str, words: Sequence[str], options: Options | None = None
+) -> Command:
+    """Return the options that words give; with a target's options, those that a result keeps."""
+    values, more, order = context.command.make_parser(context).parse_args([*words])
+    if more:
+        raise click.UsageError("it has an argument that belongs to no option", context)
+    found: dict[str, bool | tuple[str, ...]] = {}
+    for each in dict.fromkeys(order):
+        if not isinstance(each, click.Option) or (options and each.name in _LEFT_OUT):
+            continue
+        value = values[str(each.name)]
+        texts = value if isinstance(value, list | tuple) else [value]
+        if each.is_flag:
+            found[_key(each)] = bool(texts[-1])
+        elif options:
+            found[_key(each)] = tuple(_kept(each, str(text), options) for text in texts)
+        else:
+            found[_key(each)] = tuple(map(str, texts))
+    return Command(name=name, options=found)
+
+
+def _key(option: click.Option) -> str:
+    return max(option.opts, key=len).removeprefix("--")
+
+
+def _kept(option: click.Option, text: str, options: Options) -> str:
     """Return the value of an option; a text may have a credential in it, a number or name not."""
-    if parameter.name == "extra_option":
+    if option.name == "extra_option":
         key, _, value = text.partition("=")
         return as_kept(key, value, options)
-    is_text = isinstance(parameter.type, click.types.StringParamType | click.Path)
-    return options.redact(text) if is_text and parameter.name != "target" else text
+    if isinstance(option.type, click.Path) or (
+        isinstance(option.type, ChoiceOr) and text not in option.type.choices
+    ):  # the command may be repeated in another folder
+        text = str(Path(text).absolute()) if Path(text).exists() else text
+    is_text = isinstance(option.type, click.types.StringParamType | click.Path)
+    return options.redact(text) if is_text and option.name != "target" else text
+
+
+def divided(command: Command, of: str) -> tuple[Command, Command]:
+    """Return what `repeat` takes from a stored command, and what must be given again.
+
+    A result may be a stranger's. Only options that measure are taken: none that runs something,
+    names what is reached, configured or overwritten, or allows what is refused otherwise.
+    ConfigError if the command has no such options.
+    """
+    known = {key: each for each in _command_of(command.name, of).params
+             if isinstance(each, click.Option) for key in _keys(each)}  # fmt: skip
+    wrong = [key for key, value in command.options.items()
+             if key not in known or known[key].is_flag != isinstance(value, bool)]  # fmt: skip
+    if wrong:
+        names = ", ".join(repr(key[:40]) for key in wrong[:_SHOWN])
+        more = f" and {counted(len(wrong) - _SHOWN, 'more')}" if len(wrong) > _SHOWN else ""
+        raise ConfigError(f"{of}: {command.name} has no such options: {names}{more}")
+    kept: dict[str, Any] = {}
+    left: dict[str, Any] = {}
+    for key, value in command.options.items():
+        option = known[key]
+        if option.name in _CONSENTS:
+            continue
+        is_taken = option.name not in _LEFT_OUT and repeats(option) and not _is_address(value)
+        (kept if is_taken else left)[_key(option)] = value
+    return Command(name=command.name, options=kept), Command(name=command.name, options=left)
+
+
+def _keys(option: click.Option) -> list[str]:
+    return [each.removeprefix("--") for each in option.opts if each.startswith("--")]
+
+
+def repeats(option: click.Option) -> bool:
+    """Whether the value of an option is taken from a result: by itself a number, flag or choice."""
+    declared = repeats_of(option)
+    if declared is not None:
+        return declared
+    is_choice = isinstance(option.type, click.Choice) and not isinstance(option.type, ChoiceOr)
+    return is_choice or option.is_flag or isinstance(option.type, Parsed)
+
+
+def _is_address(value: Any) -> bool:
+    return not isinstance(value, bool) and any("://" in each for each in value)
+
+
+def merged(command: Command, given: Command) -> Command:
+    """Return a command whose options the given ones replace."""
+    options: Mapping[str, Any] = {**command.options, **given.options}
+    return Command(name=command.name, options=dict(options))

@@ -71,7 +71,7 @@ class Faults(Options):
 
     GROUP: ClassVar[str] = "Faults"
 
-    fault: Fault | None = None
+    fault: Annotated[Fault | None, Opt(repeats=False)] = None
     """Make something fail in the measured part: the database's processes on this machine are
     stopped for a while (pause), killed, or restarted by --restart-with; its node crashes by
     --crash-with; --disk is filled; the network of the workers is cut, or slow; or the processes

@@ -82,7 +82,7 @@ class Rows(Options):
 
     GROUP: ClassVar[str] = "Generated rows"
 
-    workload: Annotated[WorkloadName, Opt(choices=tuple(GENERATORS))] = "iot"
+    workload: Annotated[WorkloadName, Opt(choices=tuple(GENERATORS), repeats=True)] = "iot"
     """Generator of the rows, or a file in YAML that declares tables, columns and distributions."""
     seed: Count = 1
     """Seed of the generator."""
@@ -98,12 +98,13 @@ class Rows(Options):
         """The options that were given, with those of the workload: name -> value."""
         return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
 
-    def words(self, *always: str) -> list[str]:
-        """Return the words of a command with these options, and with those of the workload."""
-        drawn = (
-            (option_of(name), str(as_given(name, value))) for name, value in self.params.items()
-        )
-        return [*super().words(*always), *(word for pair in drawn for word in pair)]
+    def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
+        """Return the options that are not the default, with those of the workload."""
+        drawn = {
+            option_of(name).removeprefix("--"): (str(as_given(name, value)),)
+            for name, value in self.params.items()
+        }
+        return {**super().stored(*always), **drawn}
 
 
 class Naming(Options):
@@ -200,7 +201,7 @@ class Machine(Options):
     """Run this in bash on this machine before each run, such as 'systemctl restart postgresql';
     then the target has 60 s to answer. If the command fails, no run follows.
     """
-    drop_caches: Flag = False
+    drop_caches: Annotated[bool, Opt(kept=False, repeats=False)] = False
     """Drop this machine's file caches before each run, if the server is here and this user may;
     the result says whether they were.
     """
@@ -231,7 +232,7 @@ class Verification(Options):
 class OfInsert(Options):
     """Which rows a command is about that an insert has stored."""
 
-    dataset: Annotated[Path | None, Opt(kept=False)] = None
+    dataset: Annotated[Path | None, Opt(kept=False, repeats=True)] = None
     """Result file of the insert.  [default: the target's last insert in --output, or in the
     database]
     """

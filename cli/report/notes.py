@@ -11,6 +11,7 @@ from cli.host.program import command_line
 from cli.kinds import kind_of
 from cli.report.occurrences import occurrences_of, seconds_text
 from cli.report.resources import used
+from cli.results.command import words_of
 from cli.results.result import Result, RunRecord
 from cli.summary.summary import OnDisk, on_disk_of
 from simulator.data.walks import Precision
@@ -55,7 +56,7 @@ def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
 def facts_of(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what is known of the server, the size on disk and the machines: name and text."""
     if result.command:
-        yield "command", command_line(result.command)
+        yield "command", command_line(words_of(result.command))
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
     if servers:
         yield "server", f"{servers[-1].version}; {servers[-1].durability}"

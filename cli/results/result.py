@@ -9,6 +9,7 @@ from cli.host.bystanders import OtherWork
 from cli.host.machine import Machine
 from cli.host.resources import Resources
 from cli.results import kinds
+from cli.results.command import Command
 from cli.results.faults import Outage
 from cli.results.formats import FORMAT_VERSION
 from cli.results.metrics import InsertMetrics
@@ -97,11 +98,11 @@ class Result(BaseModel):
     """The options of the command. In files of version 0.1.0 those of the target follow them."""
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
-    command: tuple[str, ...] = ()
-    """The words of the command that measured it, without credentials: what `repeat` runs again.
+    command: Command | tuple[str, ...] = ()
+    """The command that measured it, without credentials: `repeat` takes from it what only measures.
 
-    They say nothing of the folder and form of the result. Empty: `capacity` measured it, or the
-    file is of an earlier version."""
+    It says nothing of the folder and form of the result. In files of earlier versions: its words.
+    Empty: `capacity` measured it."""
     packages: dict[str, str] = {}
     """Packages that the module imports, such as the database's driver, with their versions; empty
     on Kubernetes, where the image has them."""

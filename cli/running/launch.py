@@ -24,7 +24,7 @@ from cli.kinds import kind_of, subject_of
 from cli.live.outputs import Output, Outputs
 from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates
-from cli.options.given import command_words
+from cli.options.given import given_command
 from cli.planning.faults import Faults
 from cli.planning.options import Machine
 from cli.planning.plan import PlannedRun
@@ -165,7 +165,7 @@ def conclude(  # noqa: PLR0913
     the command fail; `outputs`: what shows the sweep as it goes.
     """
     sweep.result.tags = list(dict.fromkeys(run.result_tags))
-    sweep.result.command = command_words(sweep.target.options)
+    sweep.result.command = given_command(sweep.target.options)
     thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
     if run.dry_run:
         print_out(_dry_run(sweep, planned, choice))

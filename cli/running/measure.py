@@ -9,7 +9,7 @@ from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
 from cli.experiment.settings import Setting
-from cli.experiment.words import asked_words, insert_words
+from cli.experiment.words import asked_command, insert_command
 from cli.host.interrupts import Interrupts
 from cli.kinds import kind_named
 from cli.options.plans import PlanOptions, PlanRun
@@ -121,8 +121,8 @@ class Measuring:
                 replace_tables=self.replace_tables,
             )
             given = self._given(item.target)
-            words = insert_words(item.setting, item.target, given, self.timeout_s)
-            planned[0].result.command = words
+            command = insert_command(item.setting, item.target, given, self.timeout_s)
+            planned[0].result.command = command
             found = (self._carried_out(item, *planned, item.setting.insert),)
             manifest = found[0][1].manifest
             for name, asked in item.setting.asked.items():
@@ -133,8 +133,8 @@ class Measuring:
                     kind_named(name), item.target, self.output, asked.options(self.timeout_s),
                     stored, sweep_id=item.id, force=self.force,
                 )  # fmt: skip
-                words = asked_words(item.setting, asked, item.target, given, self.timeout_s)
-                planned[0].result.command = words
+                command = asked_command(item.setting, asked, item.target, given, self.timeout_s)
+                planned[0].result.command = command
                 found += (self._carried_out(item, *planned, asked),)
         except Interrupted:
             raise

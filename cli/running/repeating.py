@@ -1,9 +1,11 @@
 """A result -> the command that measures the same again, and what cannot be the same."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import click
 
 from cli.archive.gathered import Gathered, gathered_of
 from cli.archive.names import id_of
@@ -12,8 +14,10 @@ from cli.experiment.record import PlanRecord
 from cli.host.machine import this_machine
 from cli.host.program import command_line
 from cli.kinds import kind_of, writing_kinds
+from cli.options.given import divided, merged, parsed
 from cli.reproduce.record import Reproduction
 from cli.results import result_files
+from cli.results.command import Command
 from cli.results.result import Result
 from cli.targets import config as configuration
 from cli.targets.config import Target
@@ -26,68 +30,59 @@ from simulator.redaction import HIDDEN
 
 RESULTS = Path("results")
 """Where results go, unless --output says it."""
-_EXTRA, _CONFIG, _RUNNER = "--extra-option", "--config", "--runner"
-_REPLACE = "--replace-table"
-"""What it drops is named again for each command."""
-_BEFORE_RUN = "--before-run"
-_RESTART_WITH = "--restart-with"
+_EXTRA = "extra-option"
+_OWN = ("config", _EXTRA, "before-run", "replace-table")
+"""Options that `repeat` has itself; the others follow a --."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
     """The command of a result."""
 
-    words: tuple[str, ...]
+    command: Command
     result: Result | None
     """None for the record of a capacity."""
 
-    def of(self, option: str) -> list[str]:
+    def of(self, option: str) -> tuple[str, ...]:
         """Return the values of an option."""
-        return [value for name, value in zip(self.words, self.words[1:], strict=False)
-                if name == option]  # fmt: skip
+        value = self.command.options.get(option, ())
+        return () if isinstance(value, bool) else value
 
 
-def repeated(
-    path: Path, extra: Sequence[str], config: Path | None, before_run: str | None = None
-) -> Repeated:
-    """Return the command of a result; ConfigError if the file does not hold it.
+def repeated(path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]) -> Repeated:
+    """Return the command of a result, with what the person at the keyboard gives.
 
-    `extra`: KEY=VALUE words of the target's options that take the place of those of the command.
-    `before_run`: what runs before each run; a command that is only in the file is never run.
+    ConfigError if the file holds none, or one that takes what has to be given again. `given`:
+    options of `repeat` and their values; `more`: words of further options of the command.
     """
     kind = gathered_of(path)
     result = None if kind else result_files.read(path)
-    words = result.command if result else _words_of(path, kind) if kind else ()
-    words = _with_before_run(path, words, before_run)
-    return Repeated(_command(path, words, extra, config), result)
-
-
-def _with_before_run(path: Path, words: Sequence[str], given: str | None) -> tuple[str, ...]:
-    """Return words with the command that the user gives before each run; empty: none.
-
-    A result may be somebody else's, and its command can do anything, so it is not simply repeated.
-    """
-    pairs = list(_pairs(words[1:]))
-    if any(name == _RESTART_WITH for name, _ in pairs):
+    stored = result.command if result else _command_of(path, kind) if kind else ()
+    if not stored:
         raise ConfigError(
-            f"{path}: a command started its database again, which is not simply repeated; if you"
-            f" trust it, run `{command_line(words)}`"
+            f"{path}: does not hold the command that measured it: `capacity` did, whose own result"
+            " has it, or an earlier version of this program"
         )
-    stored = next((value for name, value in pairs if name == _BEFORE_RUN), None)
-    if stored and given is None:
-        again = shlex.join([_BEFORE_RUN, stored])
-        raise ConfigError(
-            f"{path}: a command ran before each run, which is repeated only if you give it: add"
-            f" `{again}`, or {_BEFORE_RUN} '' to go without it"
-        )
-    if not words:
-        return ()
-    kept = [word for name, value in pairs if name != _BEFORE_RUN for word in (name, value)]
-    added = [_BEFORE_RUN, given] if given else []
-    return (*words[:1], *(word for word in kept if word is not None), *added)
+    command = stored if isinstance(stored, Command) else parsed(stored, str(path))
+    kept, left = divided(command, str(path))
+    own = Command(name=kept.name, options={name: each for name, each in given.items() if each})
+    if more:
+        try:
+            own = merged(parsed((kept.name, *more), "--"), own)
+        except click.UsageError as error:
+            raise ConfigError(f"--: {error.format_message()}") from error
+    target = merged(kept, own).options.get("target")
+    if not isinstance(target, tuple) or len(target) != 1:
+        raise ConfigError(f"{path}: its command names no target")
+    _expect_given(path, target[0], left, own)
+    if "-" in Repeated(kept, None).of("data"):
+        raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
+    found = Repeated(merged(kept, own), result)
+    _expect_files(path, found, own)
+    return found
 
 
-def _words_of(path: Path, kind: Gathered) -> tuple[str, ...]:
+def _command_of(path: Path, kind: Gathered) -> Command | tuple[str, ...]:
     record = kind.read(path)
     if isinstance(record, Capacity):
         return record.command
@@ -102,45 +97,60 @@ def _words_of(path: Path, kind: Gathered) -> tuple[str, ...]:
     raise ConfigError(f"{path}: {another} `{command_line(words)}`, with plan {record.name}")
 
 
-def _command(
-    path: Path, words: Sequence[str], extra: Sequence[str], config: Path | None
-) -> tuple[str, ...]:
-    if not words:
-        raise ConfigError(
-            f"{path}: does not hold the command that measured it: `capacity` did, whose own result"
-            " has it, or an earlier version of this program"
-        )
-    given = dict(each.partition("=")[::2] for each in extra)
-    kept = [words[0]]
-    for name, value in _pairs(words[1:]):
-        replaced = name == _EXTRA and str(value).partition("=")[0] in given
-        again = name == _REPLACE or (name == _CONFIG and config)
-        if not replaced and not again:
-            kept += [name] if value is None else [name, value]
-    kept += [word for each in extra for word in (_EXTRA, each)]
-    kept += [_CONFIG, str(config)] if config else []
-    hidden = [word.partition("=")[0] for word in kept if HIDDEN in word]
+def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
+    """Raise ConfigError if something that a file cannot ask for is not given again."""
+    missing = {name: value for name, value in left.options.items()
+               if name not in own.options and value not in (("",), False)}  # fmt: skip
+    runner = missing.get("runner")
+    if runner and "config" not in missing and runner == (_runner(target, own),):
+        del missing["runner"]
+    given = own.options.get(_EXTRA, ())
+    again = {word.partition("=")[0] for word in given} if not isinstance(given, bool) else set()
+    extra = left.options.get(_EXTRA, ())
+    words = () if isinstance(extra, bool) else extra
+    words = tuple(word for word in words if word.partition("=")[0] not in again)
+    hidden = [word.partition("=")[0] for word in words if HIDDEN in word]
     if hidden:
         raise ConfigError(
             [
-                f"{_EXTRA} {name}: was a credential on the command line, which no result holds;"
-                f" give it again with {_EXTRA} '{name}=${{VARIABLE}}'"
+                f"--{_EXTRA} {name}: was a credential on the command line, which no result holds;"
+                f" give it again with --{_EXTRA} {shlex.quote(f'{name}=${{VARIABLE}}')}"
                 for name in hidden
             ]
         )
-    if "-" in (value for name, value in _pairs(words[1:]) if name == "--data"):
-        raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
-    return tuple(kept)
+    missing.pop(_EXTRA, None)
+    missing |= {_EXTRA: words} if words else {}
+    if not missing:
+        return
+    asked = Command(name=left.name, options=missing)
+    first = [word for name in missing if name in _OWN for word in asked.words_of(name)]
+    then = [word for name in missing if name not in _OWN for word in asked.words_of(name)]
+    add = shlex.join([*first, *(["--", *then] if then else [])])
+    without = ", or --before-run '' to go without it" if "before-run" in missing else ""
+    raise ConfigError(
+        f"{path}: was measured with more than `repeat` takes from a file, which may be somebody"
+        " else's: no command that runs, configuration, address, file that is written, or fault. If"
+        f" you trust it, add `{add}`{without}"
+    )
 
 
-def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield options with their values; None: it has none."""
-    position = 0
-    while position < len(words):
-        following = words[position + 1 : position + 2]
-        has_value = following and not following[0].startswith("--")
-        yield words[position], following[0] if has_value else None
-        position += 2 if has_value else 1
+def _runner(target: str, own: Command) -> str:
+    """Return where a target runs by the configuration of the user, who may give another one."""
+    configs = Repeated(own, None).of("config")
+    loaded = configuration.load(Path(configs[-1]) if configs else None)
+    return loaded.runner_of(target)
+
+
+def _expect_files(path: Path, found: Repeated, own: Command) -> None:
+    """Raise ConfigError if a file of rows is not where it was."""
+    for name in ("data", "manifest", "dataset"):
+        for each in found.of(name):
+            is_place = ":" in each and not Path(each).is_absolute()
+            if name not in own.options and not is_place and not Path(each).exists():
+                again = shlex.join(["--", f"--{name}", "FILE"])
+                raise ConfigError(
+                    f"{path}: --{name}: {each}: no such file or folder here; add `{again}`"
+                )
 
 
 def differences(command: Repeated, folder: Path) -> Iterator[str]:
@@ -148,11 +158,11 @@ def differences(command: Repeated, folder: Path) -> Iterator[str]:
     result = command.result
     if result is None:
         return
-    configs, runners = command.of(_CONFIG), command.of(_RUNNER)
+    configs, runners = command.of("config"), command.of("runner")
     loaded = configuration.load(Path(configs[-1]) if configs else None)
     extra = dict(each.partition("=")[::2] for each in command.of(_EXTRA))
     extra.pop("queries", None)
-    target = loaded.resolve(result.target, extra, runners[-1] if runners else None)
+    target = loaded.resolve(command.of("target")[0], extra, runners[-1] if runners else None)
     now = {"module": target.module, "runner": target.runner, "program": __version__}
     then = {
         "module": result.module,
@@ -184,11 +194,11 @@ def _changed(
 def _other_rows(command: Repeated, result: Result, target: Target, folder: Path) -> Iterator[str]:
     """Yield in what the rows differ that are inserted, or asked about."""
     if not kind_of(result).needs_rows:
-        if "--no-clean" in command.words:
+        if command.command.options.get("clean") is False:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
     last = result_files.last_written(folder, target.name, writing_kinds())
-    if not command.of("--dataset") and last and not same_rows(last[1].dataset, result.dataset):
+    if not command.of("dataset") and last and not same_rows(last[1].dataset, result.dataset):
         yield (
             f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"
             " result; repeat the insert of that result first"

@@ -86,6 +86,10 @@ class Config:
             raise ConfigError(f"target {name!r} is not in {self.path} ({hint})")
         return self.targets[name]
 
+    def runner_of(self, name: str) -> str:
+        """Return where a target's collector and workers run unless --runner says it."""
+        return str(self.entry(name).get("runner") or "kubernetes")
+
     def resolve(
         self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
     ) -> Target:
@@ -97,7 +101,7 @@ class Config:
             cls = database_class(str(entry["module"]))
         except ConfigError as error:
             raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
-        chosen = str(runner or entry.get("runner") or "kubernetes")
+        chosen = runner or self.runner_of(name)
         own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
         credentials = cls.options_model.credentials()
         references = {f"{name}{_FROM}" for name in credentials}

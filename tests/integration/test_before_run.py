@@ -66,10 +66,10 @@ def test_a_result_is_repeated_with_a_command_only_if_the_user_gives_it(cli: Comm
     given = ("insert", *SQLITE, *FEW, "--workers=1", "--runs=1", "--before-run=echo x >> runs")
     assert cli.run(*given).code == 0
     (stored,) = cli.results()
-    assert stored["command"][-2:] == ["--before-run", "echo x >> runs"]
+    assert stored["command"]["options"]["before-run"] == ["echo x >> runs"]
 
     def repeated(*more: str) -> tuple[int, str, int]:
-        done = cli.run("repeat", "last", f"--output={cli.output}", *more)
+        done = cli.run("repeat", "last", f"--output={cli.output}", SQLITE[1], *more)
         return done.code, done.err, len((cli.folder / "runs").read_text().splitlines())
 
     code, said, runs = repeated()
@@ -126,7 +126,7 @@ def test_a_plan_has_commands_of_its_own_and_the_user_adds_one(planned: CommandLi
     ], key=str)  # fmt: skip
     (command,) = [each["command"] for each in results
                   if each["kind"] == "query" and "before_run" in each["configuration"]]  # fmt: skip
-    assert command[command.index("--before-run") + 1] == user
+    assert command["options"]["before-run"] == [user]
 
 
 def test_an_item_whose_command_fails_is_failed_and_the_plan_goes_on(planned: CommandLine) -> None:

@@ -228,7 +228,7 @@ def test_a_result_does_not_repeat_the_command_that_restarts(pg: CommandLine) -> 
 
     assert inserted.code == 0, inserted.err
     assert done.code == 2
-    assert "a command started its database again, which is not simply repeated" in done.err
+    assert "-- --fault restart-database --restart-with true`" in done.err
 
 
 @pytest.mark.rare

@@ -106,11 +106,11 @@ def test_a_repetition_replaces_only_what_is_named_again(shared: CommandLine) -> 
     named = "--replace-table=events"
     assert shared.run(*COMMANDS["insert"], named).code == 0
     change(shared, "DROP TABLE iotbench_marks")
-    refused = shared.run("repeat", "last", "--quiet")
+    refused = shared.run("repeat", "last", "--quiet", SQLITE[1])
     assert refused.code == 2, refused.err
     assert "--replace-table events" in refused.out + refused.err
 
-    assert shared.run("repeat", "last~1", "--quiet", named).code == 0
+    assert shared.run("repeat", "last~1", "--quiet", SQLITE[1], named).code == 0
 
 
 @pytest.mark.parametrize(

@@ -178,9 +178,9 @@ thresholds: [rows_per_s < 1 at workers=2]
     done = cli.run("run", str(plan), "--quiet")
     assert done.code == 0, done.err
     kinds = {each["kind"]: each for each in cli.results() if "kind" in each}
-    words = kinds["insert"]["command"]
-    assert words[words.index("--stages") + 1] == "1:0.4s,2:0.4s"
-    assert "--workers" not in words
+    options = kinds["insert"]["command"]["options"]
+    assert options["stages"] == ["1:0.4s,2:0.4s"]
+    assert "workers" not in options
     assert len(kinds["query"]["runs"][0]["stages"]) == 2
 
 

@@ -16,6 +16,7 @@ from cli.experiment.record import ItemRecord, PlanRecord
 from cli.host.machine import this_machine
 from cli.main import commands
 from cli.results import result_files
+from cli.results.command import Command
 from cli.results.result import Manifest
 from cli.targets import config
 from simulator.errors import ConfigError
@@ -24,7 +25,10 @@ from tests import ROOT
 from tests.unit.archive.made import id_of, store
 from tests.unit.report import made
 
-COMMAND = ("insert", "--target", "lite", "--config", "mine.yaml", "--workers", "1", "--batch", "10")
+COMMAND = Command(
+    name="insert",
+    options={"target": ("lite",), "config": ("mine.yaml",), "workers": ("1",), "batch": ("10",)},
+)
 OPTIONS = {"path": "x.db", "synchronous": "full"}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from cli.experiment.measures import is_measure, unit_of
 from cli.experiment.plan import Plan, read_plan
-from cli.experiment.words import asked_words, insert_words
+from cli.experiment.words import asked_command, insert_command
 from cli.input.records import FOLDER
 from cli.main import commands
 from cli.options.declared import instance
@@ -53,8 +53,8 @@ PLAN = Plan.model_validate(
 BULK, TIMED = PLAN.settings
 
 
-def parsed(words):
-    name, *arguments = words
+def parsed(command):
+    name, *arguments = command.words
     return commands.commands[name].make_context(name, arguments)
 
 
@@ -67,7 +67,7 @@ def meant(words, model):
 @pytest.mark.parametrize("setting", PLAN.settings, ids=lambda each: each.name)
 def test_an_insert_has_the_options_of_its_setting(setting):
     given = {"config": "my.yaml", "set": ("a=b", "c=d")}
-    words = insert_words(setting, TARGET, given, 90.0)
+    words = insert_command(setting, TARGET, given, 90.0)
     found = parsed(words).params
     same = {"resources": setting.resources}
 
@@ -81,8 +81,8 @@ def test_an_insert_has_the_options_of_its_setting(setting):
 
 
 def test_what_a_setting_does_not_say_is_not_given():
-    timed = meant(insert_words(TIMED, TARGET, {}, 0.0), InsertOptions)
-    words = insert_words(BULK, TARGET, {}, 0.0)
+    timed = meant(insert_command(TIMED, TARGET, {}, 0.0), InsertOptions)
+    words = insert_command(BULK, TARGET, {}, 0.0)
     bulk = meant(words, InsertOptions)
 
     assert timed.start_ms is None
@@ -100,7 +100,7 @@ def test_own_queries_are_a_file_relative_to_the_plan(tmp_path):
         " query: {queries_file: q.yaml, runs: 2}}]}"
     )
     (setting,) = read_plan(path).settings
-    found = meant(asked_words(setting, setting.query, TARGET, {}, 0.0), QueryOptions)
+    found = meant(asked_command(setting, setting.query, TARGET, {}, 0.0), QueryOptions)
 
     assert found == setting.query.options(0.0)
     assert found.queries.path == str(tmp_path / "q.yaml")
@@ -108,7 +108,7 @@ def test_own_queries_are_a_file_relative_to_the_plan(tmp_path):
 
 
 def test_queries_have_the_options_of_their_setting():
-    found = meant(asked_words(TIMED, TIMED.query, TARGET, {}, 0.0), QueryOptions)
+    found = meant(asked_command(TIMED, TIMED.query, TARGET, {}, 0.0), QueryOptions)
 
     assert found == TIMED.query.options(0.0)
     assert (found.types, found.warmup_s) == (("lastpoint", "cpu-*"), 0.5)
@@ -118,18 +118,18 @@ def test_stages_stand_in_place_of_workers():
     text = {"name": "s", "insert": {"workload": "iot", "stages": "1:1m,8:5m"},
             "query": {"stages": "2:1s"}}  # fmt: skip
     (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
-    inserted = insert_words(setting, TARGET, {}, 0.0)
-    asked = asked_words(setting, setting.query, TARGET, {}, 0.0)
+    inserted = insert_command(setting, TARGET, {}, 0.0)
+    asked = asked_command(setting, setting.query, TARGET, {}, 0.0)
 
-    assert "--workers" not in (*inserted, *asked)
+    assert not {"workers"} & {*inserted.options, *asked.options}
     assert meant(inserted, InsertOptions).stages == setting.insert.stages
     assert meant(asked, QueryOptions).stages == setting.query.stages
 
 
 def test_a_mixed_load_has_the_options_of_its_setting():
-    words = asked_words(TIMED, TIMED.mixed, TARGET, {}, 90.0)
+    words = asked_command(TIMED, TIMED.mixed, TARGET, {}, 90.0)
 
-    assert words[0] == "mixed"
+    assert words.name == "mixed"
     assert parsed(words).params["timeout_s"] == 90
     assert meant(words, MixedOptions) == TIMED.mixed.options(0.0)
 
@@ -139,9 +139,9 @@ def test_a_change_has_the_options_of_its_setting_and_measures_of_its_own():
              "duration": "5s", "insert_rate": "1k", "at": "1s"}  # fmt: skip
     text = {"name": "s", "insert": {"primary_key": "client"}, "change": given}
     (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
-    words = asked_words(setting, setting.change, TARGET, {}, 0.0)
+    words = asked_command(setting, setting.change, TARGET, {}, 0.0)
 
-    assert (words[0], setting.kinds) == ("change", ("insert", "change"))
+    assert (words.name, setting.kinds) == ("change", ("insert", "change"))
     assert meant(words, ChangeOptions) == setting.change.options(0.0)
     assert is_measure("change_rows_per_s deletion")
     assert unit_of("change_p99_ms tag updates") == "ms"

@@ -14,6 +14,7 @@ from cli.main import commands
 from cli.options.basic import Command
 from cli.options.declared import options_of
 from cli.planning.options import Insert, InsertOptions
+from cli.results.command import Command as StoredCommand
 from simulator.errors import ConfigError
 
 
@@ -75,7 +76,7 @@ def test_an_option_that_is_declared_is_in_help_plan_schema_words_and_configurati
     insert = read_record(plan, Setting).insert
 
     assert insert.pause_s == run("--pause", "2s").pause_s == run("-p", "2").pause_s == 2
-    assert insert.words() == ["--pause", "2s"]
+    assert insert.stored() == {"pause": ("2s",)}
     assert insert.configuration()["pause_s"] == 2
     assert "pause_s" in PausingOptions().described(has_end=True)
 
@@ -122,8 +123,9 @@ def test_the_words_of_options_give_the_same_options(words):
     _, run = command_of(Kinds)
     found = run(*words)
 
-    assert tuple(found.words()) == words
-    assert run(*found.words()) == found
+    command = StoredCommand(name="x", options=found.stored())
+    assert command.words[1:] == words
+    assert run(*command.words[1:]) == found
 
 
 def test_an_option_that_follows_from_others_is_none_of_a_command():

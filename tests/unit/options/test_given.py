@@ -4,9 +4,10 @@ import click
 import pytest
 
 from cli.main import commands
-from cli.options.given import command_words
+from cli.options.given import given_command
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.sqlite import SqliteOptions
+from tests import ROOT
 
 LITE = SqliteOptions(path="x.db")
 PLACE = {
@@ -27,7 +28,7 @@ SAMPLES = {
     "instant": "2026-11-01T00:00:00Z",
     "a,b,...": "one,two",
     "insert=n,query=n": "insert=80,query=20",
-    "file": "cli/reproduce/queries/loose-index-scan.yaml",
+    "file": str(ROOT / "cli/reproduce/queries/loose-index-scan.yaml"),
 }
 
 
@@ -37,7 +38,7 @@ def context_of(name, *arguments):
 
 def words_of(name, *arguments, options=LITE):
     with context_of(name, *arguments):
-        return command_words(options)
+        return given_command(options).words
 
 
 def meant(name, arguments):

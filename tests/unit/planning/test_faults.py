@@ -87,6 +87,6 @@ def test_an_unknown_fault_is_refused():
 def test_words_of_a_command_say_the_same_again():
     faults = Faults.model_validate(KILL | {"at": "25%", "every": "1m", "restart_with": "up"})
 
-    assert faults.words() == [
-        "--fault", "kill-database", "--at", "25%", "--every", "60s", "--restart-with", "up",
-    ]  # fmt: skip
+    assert faults.stored() == {
+        "fault": ("kill-database",), "at": ("25%",), "every": ("60s",), "restart-with": ("up",),
+    }  # fmt: skip

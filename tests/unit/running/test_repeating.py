@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +10,7 @@ from cli.experiment.record import PlanRecord
 from cli.host.machine import this_machine
 from cli.main import commands
 from cli.results import result_files
+from cli.results.command import Command
 from cli.results.result import Manifest
 from cli.running.repeating import comparison, differences, repeated
 from cli.targets.packages import package_versions
@@ -18,7 +20,11 @@ from simulator.modules.sqlite import Sqlite
 from tests.unit.archive.made import id_of, store
 from tests.unit.report import made
 
-WORDS = ("insert", "--target", "lite", "--config", "mine.yaml", "--batch", "10")
+COMMAND = Command(
+    name="insert", options={"target": ("lite",), "config": ("mine.yaml",), "batch": ("10",)}
+)
+KEPT = ("insert", "--target", "lite", "--batch", "10")
+MINE = {"config": ("mine.yaml",)}
 OPTIONS = {"create_indices": False, "path": "x.db", "synchronous": "normal", "busy_timeout_s": 60}
 
 
@@ -33,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 def stored(folder, number=0, **changes):
     """A result of this program, machine and configuration."""
     fields = {
-        "command": WORDS,
+        "command": COMMAND,
         "target_options": OPTIONS,
         "packages": package_versions(Sqlite),
         "program_version": __version__,
@@ -42,14 +48,25 @@ def stored(folder, number=0, **changes):
     return store(folder, number, **fields | changes)
 
 
-def changed(path, *, extra=(), config=None):
-    return list(differences(repeated(path, extra, config), path.parent))
+@pytest.fixture(autouse=True)
+def program():
+    """The program's commands: a stored one is looked up among them."""
+    with click.Context(commands):
+        yield
+
+
+def with_options(**options):
+    return Command(name="insert", options={**COMMAND.options, **options})
+
+
+def changed(path):
+    return list(differences(repeated(path, MINE, ()), path.parent))
 
 
 def test_nothing_differs_where_nothing_has_changed(folder):
     path = stored(folder)
 
-    assert repeated(path, (), None).words == WORDS
+    assert repeated(path, MINE, ()).command.words == (*KEPT, "--config", "mine.yaml")
     assert changed(path) == []
 
 
@@ -79,40 +96,43 @@ def test_a_target_that_is_gone_is_an_error(folder):
 def test_queries_meet_other_rows_and_no_clean_adds_to_them(folder):
     manifest = Manifest(dataset=made.stored(100), rows=100, complete=True)
     insert = stored(folder, 1, manifest=manifest)
-    asked = {"kind": "query", "command": ("query", *WORDS[1:5])}
+    asked = {"kind": "query", "command": Command(name="query", options={"target": ("lite",)})}
     same = stored(folder, 2, found=made.result([made.run()], dataset=made.stored(100)), **asked)
     other = stored(folder, 3, found=made.result([made.run()], dataset=made.stored(7)), **asked)
 
     assert changed(same) == []
     (text,) = changed(other)
     assert str(insert) in text
-    (text,) = changed(stored(folder, 4, command=(*WORDS, "--no-clean")))
+    (text,) = changed(stored(folder, 4, command=with_options(clean=False)))
     assert text.startswith("rows: with --no-clean")
 
 
 def test_a_credential_has_to_be_given_again(folder):
-    words = (*WORDS, "--extra-option", "password=***", "--extra-option", "path=y.db")
-    path = stored(folder, command=words)
+    command = with_options(**{"extra-option": ("password=***", "path=y.db")})
+    path = stored(folder, command=command)
     with pytest.raises(ConfigError, match="--extra-option password: was a credential"):
-        repeated(path, (), None)
+        repeated(path, {}, ())
+    with pytest.raises(ConfigError, match=r"add `--extra-option path=y\.db`"):
+        repeated(path, {**MINE, "extra-option": ("password=${PG}",)}, ())
 
-    found = repeated(path, ("password=${PG}",), Path("other.yaml"))
-    assert found.of("--extra-option") == ["path=y.db", "password=${PG}"]
-    assert found.of("--config") == ["other.yaml"]
+    again = ("path=z.db", "password=${PG}")
+    found = repeated(path, {"extra-option": again, "config": ("other.yaml",)}, ())
+    assert found.of("extra-option") == again
+    assert found.of("config") == ("other.yaml",)
 
 
 def test_a_result_without_a_command_says_which_one_to_run(folder):
     with pytest.raises(ConfigError, match="does not hold the command"):
-        repeated(stored(folder, command=()), (), None)
+        repeated(stored(folder, command=()), {}, ())
     with pytest.raises(ConfigError, match="standard input"):
-        repeated(stored(folder, 1, command=(*WORDS, "--data", "-")), (), None)
+        repeated(stored(folder, 1, command=with_options(data=("-",))), MINE, ())
     record = PlanRecord(
         program_version="1", name="tiny", plan={}, machine=this_machine(), status="done",
         first=None, last=None, items=(), lines=(), curves=(), not_had={}, refused={},
     )  # fmt: skip
     result_files.write(folder / "plan-tiny-00000000.json", record)
     with pytest.raises(ConfigError, match=r"`python run\.py run PLAN\.yaml --output NEW`"):
-        repeated(folder / "plan-tiny-00000000.json", (), None)
+        repeated(folder / "plan-tiny-00000000.json", {}, ())
 
 
 def test_the_new_result_is_compared_with_the_one_that_was_repeated(folder):
@@ -125,10 +145,10 @@ def test_the_new_result_is_compared_with_the_one_that_was_repeated(folder):
 
 def test_a_dry_run_prints_the_command_and_what_differs(folder):
     stored(folder, program_version="0.0.1")
-    arguments = ["repeat", "last", "--dry-run", "--output", str(folder)]
+    arguments = ["repeat", "last", "--dry-run", "--output", str(folder), "--config", "mine.yaml"]
     done = CliRunner().invoke(commands, arguments, catch_exceptions=False)
 
     assert done.stdout.splitlines() == [
-        "python run.py insert --target lite --config mine.yaml --batch 10",
+        "python run.py insert --target lite --batch 10 --config mine.yaml",
         f"program: was 0.0.1, is {__version__}",
     ]

@@ -1,0 +1,37 @@
+"""A command that measured something, as a result keeps it: its options, never words to run."""
+
+from collections.abc import Iterator, Sequence
+
+from simulator.frozen import Frozen
+
+
+class Command(Frozen):
+    """The name of a command and the options that were given to it."""
+
+    name: str
+    options: dict[str, bool | tuple[str, ...]]
+    """Option without its dashes -> whether a flag is set, or the values as people write them."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that give these options."""
+        return (self.name, *(word for option in self.options for word in self.words_of(option)))
+
+    def words_of(self, option: str) -> Iterator[str]:
+        """Yield the words of one option."""
+        value = self.options[option]
+        if isinstance(value, bool):
+            yield f"--{option}" if value else f"--no-{option}"
+            return
+        for each in value:
+            yield from (f"--{option}={each}",) if each.startswith("-") else (f"--{option}", each)
+
+    def without(self, options: Sequence[str]) -> "Command":
+        """Return the command without some options."""
+        kept = {name: value for name, value in self.options.items() if name not in options}
+        return Command(name=self.name, options=kept)
+
+
+def words_of(stored: Command | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words to show of a stored command; earlier files hold nothing else."""
+    return stored.words if isinstance(stored, Command) else stored
