@@ -15,6 +15,7 @@ from cli.results import result_files
 from simulator.errors import ConfigError
 
 _RUNNING = "running"
+_UNREAD = "cannot be read here, so what needs it is not known"
 
 
 def tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
@@ -55,20 +56,32 @@ def needed(paths: Sequence[Path]) -> dict[Path, str]:
     reasons: dict[Path, str] = {}
     for folder in sorted({path.parent for path in paths}):
         own = {path.name: path for path in paths if path.parent == folder}
-        names = [name for name in map(named, own.values()) if name and name.kind in writing_kinds()]
-        for entry, reason in _in_use(folder, {name.target for name in names}):
+        for entry, reason in _in_use(folder):
             if entry.file in own:
                 reasons[own[entry.file]] = reason
     return reasons
 
 
-def _in_use(folder: Path, targets: set[str]) -> Iterator[tuple[Entry, str]]:
-    """Yield the newest result that wrote each table of these targets, and what is still running."""
+def is_unread(reason: str) -> bool:
+    """Whether a result is kept because it cannot be read."""
+    return reason.startswith(_UNREAD)
+
+
+def _in_use(folder: Path) -> Iterator[tuple[Entry, str]]:
+    """Yield the newest result that wrote each table, and what may still be needed.
+
+    A file that cannot be read may be of a later version, and be the one that `query` needs.
+    """
     written: set[tuple[str, str]] = set()
     for entry in entries(folder):
-        if entry.verdict == _RUNNING:
+        if entry.problem:
+            yield entry, f"{_UNREAD} ({entry.problem})"
+        elif entry.verdict == _RUNNING:
             yield entry, "is still running, or was killed"
-        elif entry.kind in writing_kinds() and entry.target in targets:
+        elif entry.kind in writing_kinds():
+            if entry.tables is None:
+                yield entry, "does not say here which tables it wrote: its workload is not known"
+                continue
             tables = [table for table in entry.tables if (entry.target, table) not in written]
             written |= {(entry.target, table) for table in entry.tables}
             if tables:

@@ -44,8 +44,8 @@ class Entry(Frozen):
     headline: Head | None = None
     verdict: str = ""
     tags: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    """That its insert wrote."""
+    tables: tuple[str, ...] | None = ()
+    """That its insert wrote; None: not known, as of a workload of another version."""
     problem: str = ""
     """Why the file cannot be read."""
 
@@ -94,12 +94,12 @@ def what_of(result: Result) -> str:
     return " ".join([result.dataset.workload, *kind_of(result).listed(result)])
 
 
-def _tables(result: Result) -> tuple[str, ...]:
+def _tables(result: Result) -> tuple[str, ...] | None:
     if not kind_of(result).writes or not result.manifest:
         return ()
     with suppress(ConfigError):  # a workload of another version
         return tuple(table.name for table in DatasetReader(result.manifest.dataset).tables)
-    return ()
+    return None
 
 
 def _gathered(name: Named) -> Entry:

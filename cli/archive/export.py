@@ -3,15 +3,16 @@
 Every figure has its number of measurements, its spread if there is one, and its row's verdict.
 """
 
-import csv
-import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from cli.archive.entry import what_of
+from cli.host.cleaning import csv_text, markdown
 from cli.kinds import summary_of
+from cli.report import openmetrics
 from cli.report.numbers import written
 from cli.report.openmetrics import END, PREFIX, labels_of, metric_of
 from cli.results.result import Result
@@ -20,6 +21,13 @@ from cli.summary.rows import Place, Row
 from cli.summary.summary import Summary
 
 FORMATS = ("csv", "json", "markdown", "openmetrics")
+OWN = {
+    "csv": re.compile(rb"id,created,kind,target,module,what,status,"),
+    "json": re.compile(rb'\[\]|\[\n \{\n  "id": "[^\n]*\n  "created": "[^\n]*\n  "kind": "'),
+    "markdown": re.compile(rb"### [a-z]+ of [^\n]+\n\n[^\n]+, \d{4}-\d\d-\d\dT[^\n]+\n"),
+    "openmetrics": openmetrics.OWN,
+}
+"""Format -> the beginning of such a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +60,20 @@ def exported(found: Iterable[tuple[str, Result]], form: str) -> str:
 
 def _csv(found: Sequence[Exported]) -> str:
     """Return a line for each figure."""
-    out = io.StringIO()
     facts = ("id", "created", "kind", "target", "module", "what")
     dimensions = [field.name for field in fields(Place)]
     of_figure = ("figure", "value", "unit", "n", "low", "high", "spread")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*facts, "status", *dimensions, "runs", *of_figure, "verdict"])
+    rows: list[list[Any]] = [[*facts, "status", *dimensions, "runs", *of_figure, "verdict"]]
     for each in found:
         for row in each.summary.every:
             values = row.place.dimensions
             place = [each.result.status, *map(values.get, dimensions), row.runs]
-            for figure in map(_content, row.figures, row.figures.values()):
-                writer.writerow([*each.facts.values(), *place, *figure.values(), row.verdict])
+            figures = map(_content, row.figures, row.figures.values())
+            rows += ([*each.facts.values(), *place, *f.values(), row.verdict] for f in figures)
             if not row.figures:
                 empty = [None] * len(of_figure)
-                writer.writerow([*each.facts.values(), *place, *empty, row.verdict])
-    return out.getvalue()
+                rows.append([*each.facts.values(), *place, *empty, row.verdict])
+    return csv_text(rows)
 
 
 def _content(name: str, found: Measurement) -> dict[str, Any]:
@@ -107,7 +113,7 @@ def _markdown(found: Sequence[Exported]) -> str:
 
 def _markdown_of(each: Exported) -> Iterator[str]:
     """Yield a heading and a table; a cell has the value, its spread and its measurements."""
-    facts = each.facts
+    facts = {name: markdown(text) for name, text in each.facts.items()}
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
     yield f"{facts['id']}, {facts['created']}, {each.result.status}\n"
     names = list(dict.fromkeys(name for row in each.summary.every for name in row.figures))
@@ -120,7 +126,7 @@ def _markdown_of(each: Exported) -> Iterator[str]:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(map(markdown, cells)) + " |"
 
 
 def _cell(figure: Figure, found: Measurement | None) -> str:

@@ -6,6 +6,7 @@ once: it is replaced as a whole, and what one of them leaves out is read again.
 """
 
 import heapq
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -16,13 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cli.archive.entry import Entry, entry_of
 from cli.archive.names import Named, results_in
+from cli.host import outfile
 from cli.host.inputs import read_bytes
-from cli.results import result_files
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 FILE = ".index.json"
+_OWN = re.compile(rb'\{\s*"version":\s*\d+,\s*"program_version":')
 _MAX_BYTES = 256 << 20
 _SAVED_EVERY_S = 5.0
 
@@ -108,5 +110,5 @@ def _loaded(folder: Path) -> _Index:
 
 
 def _save(folder: Path, index: _Index) -> None:
-    with suppress(OSError):  # a folder that can only be read is listed without an index
-        result_files.write(folder / FILE, index)
+    with suppress(ConfigError):  # a folder that can only be read is listed without an index
+        outfile.write(folder / FILE, index.model_dump_json(indent=1), _OWN)

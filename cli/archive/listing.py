@@ -1,13 +1,12 @@
 """A list of results as text: a table that fits its width, JSON or CSV."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from cli.archive.entry import Entry, Head
+from cli.host.cleaning import csv_text
 from cli.report.numbers import significant
 
 FORMATS = ("table", "json", "csv")
@@ -91,12 +90,10 @@ def _record(entry: Entry) -> dict[str, object]:
 def _as_csv(found: Sequence[Entry]) -> str:
     heads = ("value", "unit", "n", "spread", "at")
     names = [name for name in Entry.model_fields if name not in ("tables", "problem", "headline")]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, *heads])
+    rows: list[list[object]] = [[*names, *heads]]
     for entry in found:
         record = _record(entry)
         head = entry.headline.model_dump() if entry.headline else {}
         own = [",".join(entry.tags) if name == "tags" else record[name] for name in names]
-        writer.writerow([*own, *(head.get(name) for name in heads)])
-    return out.getvalue()
+        rows.append([*own, *(head.get(name) for name in heads)])
+    return csv_text(rows)

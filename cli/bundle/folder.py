@@ -89,7 +89,7 @@ def _text(path: Path) -> str:
 
 def _altered(folder: Path, name: str, expected: str) -> Iterator[str]:
     path = folder / name
-    if path.is_symlink() or not path.is_file():
+    if path.resolve() != folder.resolve() / name or not path.is_file():  # no link leads elsewhere
         yield f"{name}: is missing"
     elif hashlib.sha256(read_bytes(path, _MAX_BYTES)).hexdigest() != expected:
         yield f"{name}: has been altered: its checksum is another one"

@@ -1,6 +1,5 @@
 """The README of a bundle: what it is, what was found, how to check it, how to repeat it."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from cli.archive.gathered import Gathered, Outline
 from cli.archive.names import id_of
 from cli.bundle.configuration import Targets, left_out
 from cli.bundle.gather import Published
+from cli.host.cleaning import in_shell, line_of, markdown, markdown_code, plain
 from cli.results.command import Command
 from cli.results.result import Result
 from cli.summary.verdicts import verdict_of
@@ -60,16 +60,17 @@ def _lines(
     versions: list[dict[str, Any]],
     left: Mapping[Path, Command],
 ) -> Iterator[str]:
-    yield f"# Benchmark results: {found.title}\n"
+    yield f"# Benchmark results: {markdown(found.title)}\n"
     yield (
         "Measured by iotbench, which compares stored rows and answers with rows that it computes"
         f" itself. `iotbench publish` {__version__} wrote this folder.\n"
     )
     yield "## Verdict\n"
     for path, result in found.singles:
-        yield f"- `{path.name}`: {result.kind} on {result.target}: **{verdict_of(result)}**"
+        about = markdown(f"{result.kind} on {result.target}")
+        yield f"- {_file(path)}: {about}: **{markdown(verdict_of(result))}**"
         for warning in result.warnings:
-            yield f"  - warning: {warning}"
+            yield f"  - warning: {markdown(warning)}"
     for path, kind, record in found.records:
         yield from _verdict(path, kind, record, found)
     yield "\n## Figures\n"
@@ -78,7 +79,7 @@ def _lines(
         yield exported(named, "markdown").rstrip()
     for path, kind, record in found.records:
         yield f"### {_title(kind.outline(record))}\n"
-        text = kind.text(record, f"results/{path.name}", _WIDTH)
+        text = plain(kind.text(record, f"results/{path.name}", _WIDTH))
         yield "\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n"
     yield "\n## Measured with\n"
     yield from dict.fromkeys(_measured_with(each) for each in versions)
@@ -96,7 +97,11 @@ def _lines(
 
 
 def _title(outline: Outline) -> str:
-    return f"{outline.what} on {', '.join(outline.targets)}"
+    return markdown(f"{outline.what} on {', '.join(outline.targets)}")
+
+
+def _file(path: Path) -> str:
+    return markdown_code(path.name)
 
 
 def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Iterator[str]:
@@ -105,11 +110,11 @@ def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Itera
     own = [result for each, result in found.parts if each.name in names]
     warnings = Counter(warning for result in own for warning in result.warnings)
     yield (
-        f"- `{path.name}`: {_title(outline)}: **{outline.verdict}**,"
+        f"- {_file(path)}: {_title(outline)}: **{markdown(outline.verdict)}**,"
         f" {counted(len(own), 'result file')}"
     )
     for warning, n in warnings.items():
-        yield f"  - warning of {counted(n, 'result')}: {warning}"
+        yield f"  - warning of {counted(n, 'result')}: {markdown(warning)}"
 
 
 def _measured_with(each: dict[str, Any]) -> str:
@@ -120,16 +125,14 @@ def _measured_with(each: dict[str, Any]) -> str:
     words += [f"{name} {value}" for name, value in each["cluster"].items()]
     memory = f"{machine['memory_bytes'] / 2**30:.0f} GiB"
     words += [f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}"]
-    return f"- {'; '.join([*words, 'Python ' + machine['python']])}"
+    return f"- {markdown('; '.join([*words, 'Python ' + machine['python']]))}"
 
 
 def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) -> Iterator[str]:
-    yield (
-        f"With version {', '.join({r.program_version: 0 for _, r in found.sweeps})} of the program,"
-        " in this folder, in this order:\n"
-    )
+    versions = ", ".join({result.program_version: 0 for _, result in found.sweeps})
+    yield f"With version {markdown(versions)} of the program, in this folder, in this order:\n"
     for variable, option in targets.variables.items():
-        yield f"    export {variable}=...       # {option}"
+        yield f"    export {variable}=...       # {line_of(option)}"
     for line in _commands(found.singles, targets):
         yield f"    {line}"
     yield ""
@@ -139,11 +142,11 @@ def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) ->
         yield f"`{COMMANDS}` has the commands {whose}, {n}.\n"
     for path, result in found.sweeps:
         if not targets.command(path, result):
-            yield f"- The file `{path.name}` does not hold the command that measured it."
+            yield f"- The file {_file(path)} does not hold the command that measured it."
         if path in left and (words := left_out(left[path])):
             yield (
-                f"- `{path.name}` was measured with `{shlex.join(words)}`, too, which its command"
-                " leaves out: it runs, reaches or writes something."
+                f"- {_file(path)} was measured with {markdown_code(in_shell(words))}, too, which"
+                " its command leaves out: it runs, reaches or writes something."
             )
     yield from _needed(found)
     yield (
@@ -158,7 +161,7 @@ def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterat
     """Yield the command of each result that holds one."""
     for path, result in sweeps:
         if words := targets.command(path, result):
-            yield f"iotbench {shlex.join([*words, '--output', _REPEATED])}"
+            yield f"iotbench {in_shell([*words, '--output', _REPEATED])}"
 
 
 def _needed(found: Published) -> Iterator[str]:
@@ -166,4 +169,8 @@ def _needed(found: Published) -> Iterator[str]:
         if isinstance(result.command, Command) and "data" in result.command.options:
             digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")
             file = Path(str(result.configuration.get("data"))).name
-            yield f"- The rows are those of `{file}`, SHA-256 {digest}, which is not included."
+            sha = markdown(str(digest))
+            yield (
+                f"- The rows are those of {markdown_code(file)}, SHA-256 {sha}, which is not"
+                " included."
+            )

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from cli.capacity.search import Bound, Level, bracket_of, knee_of
 from cli.host.machine import Machine
 from cli.results.command import Command
+from cli.results.result import FileBeside
 from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[2] = 2
@@ -95,7 +96,7 @@ class Capacity(_Part):
     """What the rate above the capacity has reached."""
     verdict: str = ""
     """The worst of all runs."""
-    files: tuple[str, ...] = ()
+    files: tuple[FileBeside, ...] = ()
     """The result files of the rates."""
     exit_code: int
 

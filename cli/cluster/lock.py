@@ -11,7 +11,7 @@ from cli.cluster.api import Cluster
 from cli.cluster.release import NAME, OWNER, PROGRAM, SWEEP, is_abandoned, this_owner
 from cli.cluster.wire import Exists, NotFound
 from cli.host.lock import holder_of, in_use
-from cli.host.program import program
+from cli.host.program import command_line
 
 _TRIES = 3
 
@@ -63,7 +63,7 @@ class ClusterLock:
             sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
             raise in_use(
                 found.get("data", {}),
-                f"if it was killed: `{program()} cleanup -n {namespace} --run {sweep}`",
+                f"if it was killed: `{command_line(['cleanup', '-n', namespace, '--run', sweep])}`",
             )
         if labels.get(SWEEP):
             self._remove(labels[SWEEP])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from cli.cluster.api import Cluster, Object
 from cli.cluster.helm import Helm
 from cli.cluster.release import EVERYTHING, OWNER, SWEEP
-from cli.host.program import program
+from cli.host.program import command_line
 from simulator.errors import SetupError
 
 _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
@@ -69,7 +69,7 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
                 names = ", ".join(f"{kind}/{item['metadata']['name']}" for kind, item in left)
                 raise SetupError(
                     f"in namespace {cluster.namespace} these objects still exist: {names};"
-                    f" remove them later with `{program()} cleanup --run {sweep}`"
+                    f" remove them later with `{command_line(['cleanup', '--run', sweep])}`"
                 )
             # A lost node never reports that its pods have ended.
             for kind, item in left:

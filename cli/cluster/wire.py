@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from cli.cluster.connection import connected
 from cli.cluster.options import ClusterOptions
-from cli.host.program import program
+from cli.host.program import command_line
 from simulator.errors import BenchError, SetupError
 
 JSON = "application/json"
@@ -174,6 +174,6 @@ def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
     if status == 403:
         return SetupError(
             f"permission denied: {words}; deployment/rbac.yaml has the permissions that a run"
-            f" needs, and `{program()} check` lists those that are missing"
+            f" needs, and `{command_line(['check'])}` lists those that are missing"
         )
     return SetupError(f"{method} {path}: {status}: {words}")

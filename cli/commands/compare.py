@@ -18,6 +18,7 @@ from cli.kinds import summary_of
 from cli.options.basic import SHARE, Command, option, output_option
 from cli.options.declared import options_of
 from cli.options.gates import Gates
+from cli.report.damage import expect_whole
 from cli.results.result_files import now_utc
 from simulator.errors import ConfigError
 
@@ -72,12 +73,14 @@ def compare(  # noqa: PLR0913
     10%'), and numbers of rows ('slower > 0').
     """
     sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
-    expect_comparable(sides)
-    comparisons = [compared(sides[0], other, noise) for other in sides[1:]]
-    thresholds = gates.expected(_scope(comparisons))
-    print_out(tables.printed(comparisons, form, width_of(sys.stdout)))
-    checks = [check for each in comparisons for check in _checks(each, thresholds)]
-    cases = [case for each in comparisons for case in comparison_cases(each)]
+    with expect_whole(", ".join((base, *others))):
+        expect_comparable(sides)
+        comparisons = [compared(sides[0], other, noise) for other in sides[1:]]
+        thresholds = gates.expected(_scope(comparisons))
+        text = tables.printed(comparisons, form, width_of(sys.stdout))
+        checks = [check for each in comparisons for check in _checks(each, thresholds)]
+        cases = [case for each in comparisons for case in comparison_cases(each)]
+    print_out(text)
     cases += check_cases("compare", checks)
     code = gates.reported(f"compare with {sides[0].label}", now_utc(), cases, checks)
     click.get_current_context().exit(code)

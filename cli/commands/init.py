@@ -1,18 +1,17 @@
 """`init`: write a configuration to start with."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from cli.completion.words import complete_target
-from cli.host.program import program
+from cli.host import outfile
+from cli.host.program import command_line
 from cli.host.streams import say
 from cli.options.basic import NAMES, Command, option
 from cli.targets.config import FILE, load
 from cli.targets.starter import starter
-from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
 Examples:
@@ -39,20 +38,13 @@ def init(*, file: Path, targets: tuple[str, ...]) -> None:
     folders of databases that are files here are created.
     """
     text, names = starter(targets)
-    try:
-        _write_new(file, text)
-    except FileExistsError as error:
-        raise ConfigError(
-            f"{file}: exists, and is not overwritten; name another file, or remove it"
-        ) from error
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be written: {error.strerror or error}") from error
+    outfile.write(file, text, None)
     say(f"wrote {file}: {', '.join(names)}")
     for folder in _folders(file, names):
         folder.mkdir(parents=True, exist_ok=True)
         say(f"created folder {folder}")
-    named = "" if file == Path(FILE) else f" --config {file}"
-    say(f"next: `{program()} check --target {names[0]}{named}`")
+    named = [] if file == Path(FILE) else ["--config", str(file)]
+    say(f"next: `{command_line(['check', '--target', names[0], *named])}`")
 
 
 def _folders(file: Path, names: Sequence[str]) -> list[Path]:
@@ -60,14 +52,3 @@ def _folders(file: Path, names: Sequence[str]) -> list[Path]:
     entries = load(file).targets
     paths = (Path(entries[name]["path"]) for name in names if "path" in entries[name])
     return sorted({path.parent for path in paths if not path.parent.exists()})
-
-
-def _write_new(path: Path, text: str) -> None:
-    """Write a file that does not exist; nothing is left if that fails."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-    except BaseException:  # also Ctrl-C: no half file remains
-        path.unlink(missing_ok=True)
-        raise

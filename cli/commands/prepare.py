@@ -12,6 +12,7 @@ import click
 from cli.files.objects import uri_of
 from cli.files.prepare import converted
 from cli.files.request import Reading
+from cli.host.cleaning import in_shell
 from cli.host.streams import print_out
 from cli.input.options import Opt
 from cli.options.basic import Command
@@ -63,7 +64,7 @@ def prepare(*, file: Path, options: _Options) -> None:
         folder.rename(output)
     print_out(
         f"{output}: {counted(params.rows, 'row')}, {known.size_bytes / 1e6:,.1f} MB of arrays;"
-        f" insert it with --data {output}"
+        f" insert it with --data {in_shell([str(output)])}"
     )
 
 

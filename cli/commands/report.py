@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
+from cli.host import outfile
 from cli.host.streams import say
 from cli.options.basic import Command, option, output_option
 from cli.report.damage import expect_whole
-from simulator.errors import sized
+from simulator.errors import ConfigError, sized
 
 _EXAMPLES = """\b
 Examples:
@@ -37,12 +38,13 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     may be given, too; that of `run` or `capacity` stands for the results of its sweeps.
     """
     from cli.page.build import page_of  # noqa: PLC0415 - the other commands draw nothing
-    from cli.page.html import expect_replaceable, rendered, write  # noqa: PLC0415
+    from cli.page.html import OWN, rendered  # noqa: PLC0415
     from cli.page.sources import sources  # noqa: PLC0415
 
     given = sources(output, names)
-    expect_replaceable(page)
+    if problem := outfile.problem_with(page, OWN):
+        raise ConfigError(f"--page: {problem}")
     with expect_whole(", ".join(names)):
         text = rendered(page_of(given))
-    write(page, text)
+    outfile.write(page, text, OWN)
     say(f"{page}: {sized(len(text.encode()))}")

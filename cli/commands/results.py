@@ -14,16 +14,23 @@ from cli.archive.lookup import paths_of
 from cli.archive.names import Named, id_of, named
 from cli.commands.show import show
 from cli.completion.words import complete_result, complete_target
+from cli.host import outfile
 from cli.host.streams import print_out, say
 from cli.host.terminal import is_fitted, width_of
 from cli.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
+from cli.report.damage import expect_whole
 from cli.results import result_files as files
 from cli.results.kinds import NAMES
 from simulator.errors import ConfigError, counted
 
 _KINDS = (*NAMES, *GATHERED)
 
-_force = option("--force", is_flag=True, help="Also remove results that `query` needs.")
+_force = option(
+    "--force",
+    is_flag=True,
+    help="Also remove results that `query` needs and, of those that you name, files that this"
+    " program cannot read.",
+)
 _ids = click.argument(
     "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
 )
@@ -147,6 +154,9 @@ def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output
 
     Every figure has its unit, the number of measurements, its spread and its verdict.
     """
+    own = export.OWN[form]
+    if to and (problem := outfile.problem_with(to, own)):
+        raise ConfigError(f"--to: {problem}")
     found = []
     for path in paths_of(output, names):
         name = named(path)
@@ -156,17 +166,12 @@ def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output
             )
         result = files.read(path)
         found.append((id_of(path) or result.sweep_id, result))
-    try:
+    with expect_whole(", ".join(names)):
         text = export.exported(found, form)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ConfigError(f"a result is damaged: {error}") from error
     if to is None:
         print_out(text)
         return
-    try:
-        files.write_whole(to, text)
-    except OSError as error:
-        raise ConfigError(f"--to: {to} cannot be written: {error.strerror or error}") from error
+    outfile.write(to, text, own)
 
 
 @results.command("rm", cls=Command)
@@ -186,7 +191,8 @@ def remove_results(
     """Remove results.
 
     The result that says which rows a target's tables hold is kept, since `query` and `verify` need
-    it, and so is one of a run that has not ended.
+    it, and so is one of a run that has not ended. A file that this program cannot read, as one of a
+    later version, is removed only by its name and with --force.
     """
     if bool(names) == bool(older_than):
         raise ConfigError("expected results or --older-than, and not both")
@@ -194,11 +200,14 @@ def remove_results(
     foreign = [path for path in chosen if named(path) is None]
     if foreign:
         raise ConfigError([f"{path}: is not named as a result file is" for path in foreign])
-    kept = {} if force else changes.needed(chosen)
+    kept = changes.needed(chosen)
+    if force:
+        kept = {} if names else {path: why for path, why in kept.items() if changes.is_unread(why)}
     if kept and names:
         raise ConfigError([f"{path}: {why}; --force removes it" for path, why in kept.items()])
     for path, why in kept.items():
-        say(f"kept {path}: {why}; --force removes it", err=True)
+        remedy = "name it with --force to remove it" if force else "--force removes it"
+        say(f"kept {path}: {why}; {remedy}", err=True)
     going = sorted({*chosen} - {*kept})
     if not going:
         say("nothing to remove")

@@ -10,12 +10,17 @@ from enum import StrEnum
 from cli.compare.comparison import Comparison, Judgement, Line
 from cli.compare.tables import interval_of
 from cli.compare.thresholds import Check
+from cli.host.cleaning import plain
 from cli.kinds import summary_of
 from cli.results.result import Result
 from cli.summary.rows import Row
 from simulator.protocol.verdict import Status
 
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_NAME = "iotbench"
+OWN = re.compile(rb"\s*<\?xml[^>]*\?>\s*<testsuites name=.iotbench.")
+"""The beginning of such a file."""
 
 
 class End(StrEnum):
@@ -90,7 +95,7 @@ def junit_text(name: str, created: datetime, cases: Sequence[Case]) -> str:
         "errors": ends.count(End.ERROR),
         "skipped": ends.count(End.SKIPPED),
     }
-    root = ET.Element("testsuites")
+    root = ET.Element("testsuites", name=_NAME)
     stamp = f"{created.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
     numbers = {key: str(count) for key, count in counts.items()}
     suite = ET.SubElement(root, "testsuite", {"name": _legal(name), "timestamp": stamp, **numbers})
@@ -106,4 +111,4 @@ def junit_text(name: str, created: datetime, cases: Sequence[Case]) -> str:
 
 def _legal(text: str) -> str:
     """Return text without the characters that XML cannot hold."""
-    return _NOT_XML.sub("\ufffd", text)
+    return _NOT_XML.sub("\ufffd", plain(text))

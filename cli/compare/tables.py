@@ -12,6 +12,7 @@ from rich.table import Table
 from cli.compare.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
 from cli.compare.sides import Side
 from cli.compare.statistics import Difference
+from cli.host.cleaning import markdown
 from cli.report.numbers import written
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
@@ -102,18 +103,14 @@ def _as_table(comparison: Comparison, width: int) -> str:
 
 def _as_markdown(comparison: Comparison, _width: int) -> str:
     headings = _headings(comparison)
-    lines = ["  \n".join(map(_plain, _sides(comparison))), ""]
+    lines = ["  \n".join(map(markdown, _sides(comparison))), ""]
     lines += ["| " + " | ".join(title for title, _ in headings) + " |"]
     lines += ["|" + "|".join("---" if is_text else "---:" for _, is_text in headings) + "|"]
     for row in comparison.rows:
-        lines += ["| " + " | ".join(map(_plain, cells)) + " |" for cells in _cells(comparison, row)]
-    lines += ["", *(f"- {_plain(line)}" for line in _notes(comparison))]
+        cleaned = (map(markdown, cells) for cells in _cells(comparison, row))
+        lines += ["| " + " | ".join(cells) + " |" for cells in cleaned]
+    lines += ["", *(f"- {markdown(line)}" for line in _notes(comparison))]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _plain(text: str) -> str:
-    """Return text in which Markdown finds no marks of its own."""
-    return "".join(f"\\{each}" if each in "\\|*_`<[" else each for each in text)
 
 
 def _sides(comparison: Comparison) -> Iterator[str]:

@@ -10,6 +10,7 @@ from cli.experiment.measures import current
 from cli.experiment.search import Sought
 from cli.host.bystanders import OtherWork
 from cli.host.machine import Machine
+from cli.results.result import FileBeside
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
 from simulator.protocol import verdict
@@ -30,7 +31,7 @@ class ItemRecord(Frozen):
     cause: str = ""
     exit_code: int = 0
     """Of its last sweep."""
-    files: tuple[str, ...] = ()
+    files: tuple[FileBeside, ...] = ()
     """Its result files."""
     other_work: OtherWork | None = None
     """The most beside one of its runs; None: less than a tenth of the cores, or not measured."""
@@ -93,7 +94,7 @@ class InstallRecord(Frozen):
     install: tuple[str, ...]
     remove: tuple[str, ...]
     """The commands."""
-    log: str
+    log: FileBeside
     """File with what they printed, beside the record."""
     seconds: float
     """Until it answered, or the installation failed."""

@@ -1,9 +1,10 @@
 """How the user calls this program: `python run.py` in a checkout, `iotbench` once installed."""
 
-import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+from cli.host.cleaning import in_shell
 
 INSTALLED = "iotbench"
 SCRIPT = "run.py"
@@ -16,7 +17,7 @@ def program_name() -> str:
 
 def command_line(words: Iterable[str]) -> str:
     """Return a command of this program as it is typed in a shell."""
-    return f"{program()} {shlex.join(words)}"
+    return f"{program()} {in_shell(words)}"
 
 
 def program() -> str:

@@ -1,22 +1,13 @@
 """Standard output and standard error that may be full, closed or gone."""
 
 import os
-import re
 import sys
 from typing import Any, TextIO
 
 import click
 
+from cli.host.cleaning import plain
 from simulator.errors import BenchError
-
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
-def plain(text: str) -> str:
-    r"""Return a text as it may be printed: control characters, which a terminal obeys, as \x1b."""
-    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def say(text: str, *, err: bool = False) -> None:

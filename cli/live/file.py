@@ -1,16 +1,17 @@
 """`--metrics-out FILE`: lines as the sweep goes, put in the order of OpenMetrics at its end."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
+from cli.host import outfile
 from cli.host.streams import say
 from cli.live.samples import exposition, lines_of
 from cli.report.course import Moment
+from cli.report.openmetrics import OWN
 from cli.results.result import Result
-from cli.results.result_files import write_whole
+from simulator.errors import ConfigError
 
 
 class MetricsFile:
@@ -49,25 +50,22 @@ class MetricsFile:
         try:
             self._file.close()
             lines = self._path.read_text(encoding="utf-8").splitlines()
-            write_whole(self._path, exposition(lines))
-        except OSError as failed:
+            outfile.write(self._path, exposition(lines), OWN)
+        except (OSError, ConfigError) as failed:
             self._fail(failed)
 
-    def _fail(self, error: OSError) -> None:
+    def _fail(self, error: OSError | ConfigError) -> None:
         """Write nothing more: the run goes on without its metrics."""
         file, self._file = self._file, None
         with suppress(OSError):  # what is still to be flushed
             if file:
                 file.close()
-        say(f"warning: --metrics-out: {self._path}: {error.strerror or error}", err=True)
+        reason = error.strerror or error if isinstance(error, OSError) else error
+        say(f"warning: --metrics-out: {self._path}: {reason}", err=True)
 
 
 def problem_with(path: Path) -> str:
     """Return why metrics cannot be written to a path; empty if they can."""
-    folder = path.absolute().parent
-    if path.exists() and not path.is_file():
-        return f"{path} is not a file"
-    for each in (folder, path):
-        if not os.access(each, os.W_OK) and (each is folder or path.exists()):
-            return f"{each} cannot be written to"
-    return ""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return f"{path}: is a pipe or device, expected a regular file"
+    return outfile.problem_with(path, OWN)

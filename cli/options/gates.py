@@ -1,19 +1,19 @@
 """What makes a command fail although all is right: `--fail-if`; and `--junit` for its outcome."""
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from cli.compare.junit import Case, End, check_cases, junit_text, result_cases
+from cli.compare.junit import OWN, Case, End, check_cases, junit_text, result_cases
 from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of, failures, parsed
 from cli.experiment.record import ItemRecord
+from cli.host import outfile
 from cli.host.streams import say
 from cli.input.options import Opt, Options
 from cli.kinds import summary_of
 from cli.results.result import Result
-from cli.results.result_files import now_utc, read, write_whole
+from cli.results.result_files import now_utc, read
 from simulator.errors import ConfigError
 
 
@@ -35,8 +35,8 @@ class Gates(Options):
 
     def parsed(self, scope: Scope, problems: list[str]) -> tuple[Threshold, ...]:
         """Return the thresholds; add what is wrong with them, or with the file, to `problems`."""
-        if self.junit and not os.access(self.junit.absolute().parent, os.W_OK):
-            problems.append(f"--junit: {self.junit.absolute().parent} cannot be written to")
+        if self.junit and (problem := outfile.problem_with(self.junit, OWN)):
+            problems.append(f"--junit: {problem}")
         return parsed(self.fail_if, scope, problems)
 
     def expected(self, scope: Scope) -> tuple[Threshold, ...]:
@@ -86,8 +86,8 @@ class Gates(Options):
             say(line, err=True)
         if self.junit:
             try:
-                write_whole(self.junit, junit_text(name, created, cases))
-            except OSError as error:
-                say(f"error: --junit: {self.junit}: {error.strerror or error}", err=True)
+                outfile.write(self.junit, junit_text(name, created, cases), OWN)
+            except ConfigError as error:
+                say(f"error: --junit: {error}", err=True)
                 return 1
         return EXIT_CODE if failed else 0

@@ -1,5 +1,6 @@
 """The command that runs, as its result keeps it; and what `repeat` takes from a stored one."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ _CONSENTS = frozenset({"force", "keep", "replace_tables"})
 _MEASURING = (*kinds.NAMES, "capacity")
 _MOST_WORDS = 10_000
 _SHOWN = 5
+_ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def given_command(options: Options) -> Command:
@@ -139,7 +141,7 @@ def repeats(option: click.Option) -> bool:
 
 
 def _is_address(value: Any) -> bool:
-    return not isinstance(value, bool) and any("://" in each for each in value)
+    return not isinstance(value, bool) and any(map(_ADDRESS.match, value))
 
 
 def merged(command: Command, given: Command) -> Command:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
+from cli.host.cleaning import in_picture
 from cli.page.drawing import LETTER_PX, WIDTH_PX, Spec, drawn
 from cli.page.style import INK, MUTED, PAPER, Style
 
@@ -177,7 +178,7 @@ def legend_of(labels: Sequence[str], letter: str = "s") -> Spec:
 
 def _named(labels: Mapping[str, str]) -> str:
     """Return the expression for the label of a value."""
-    return f"{json.dumps(labels)}[datum.value]"
+    return f"{json.dumps(in_picture(labels))}[datum.value]"
 
 
 def _across(axis: Axis, values: Sequence[float]) -> Spec:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cli.host.cleaning import in_picture, plain
 from cli.page.style import INK, LINE, MUTED
 from cli.page.svg import embedded
 
@@ -82,14 +83,15 @@ def drawn(title: str, spec: Spec) -> str:
     import vl_convert  # noqa: PLC0415 - only a page needs it
 
     whole = {"padding": {"left": 8, "right": 10, "top": 4, "bottom": 2}, "config": LOOK} | spec
-    return embedded(vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]), title)
+    svg = vl_convert.vegalite_to_svg(in_picture(whole), allowed_base_urls=[])
+    return embedded(svg, plain(title))
 
 
 def compiled(spec: Spec) -> Spec:
     """Return a specification of Vega-Lite as one of Vega, which `library` draws."""
     import vl_convert  # noqa: PLC0415
 
-    found: Spec = vl_convert.vegalite_to_vega(spec)
+    found: Spec = vl_convert.vegalite_to_vega(in_picture(spec))
     return found
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from cli.host.outfile import whole
 from cli.host.streams import OutputError
 from simulator.errors import BenchError
 
@@ -76,26 +76,8 @@ def to_standard_output(stream: Iterable[Buffer]) -> Written:
 
 def to_file(stream: Iterable[Buffer], path: Path) -> Written:
     """Write a stream to a file, which has its name once it is whole; WriteError if that fails."""
-    with _named(path):
-        if path.exists() and not path.is_file():  # a pipe or a device
-            handle = os.open(path, os.O_WRONLY)
-            try:
-                return copied(stream, handle)
-            finally:
-                os.close(handle)
-        handle, new = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        try:
-            try:
-                written = copied(stream, handle)
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-            Path(new).chmod(0o644)
-            Path(new).replace(path)
-        except BaseException:  # also Ctrl-C: no half file remains
-            Path(new).unlink(missing_ok=True)
-            raise
-    return written
+    with _named(path), whole(path) as handle:
+        return copied(stream, handle)
 
 
 @contextmanager

@@ -3,14 +3,17 @@
 https://prometheus.io/docs/specs/om/open_metrics_spec/
 """
 
+import re
 from collections.abc import Mapping
 
+from cli.host.cleaning import plain
 from cli.summary.figures import FIGURES, Unit
 
 PREFIX = "iotbench"
 """The first word of every metric."""
 END = "# EOF"
-
+OWN = re.compile(rb"(# [A-Z]+ )?iotbench_|# EOF\n\Z")
+"""The beginning of a file with metrics."""
 
 _ENDINGS = {
     Unit.MILLISECONDS: ("_ms", "_seconds", 1e-3),
@@ -35,4 +38,4 @@ def labels_of(labels: Mapping[str, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return plain(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

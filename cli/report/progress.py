@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from cli.host.streams import plain
+from cli.host.cleaning import plain
 from cli.input.quantities import shown_time
 from cli.planning.plan import PlannedRun
 from cli.report.course import Moment

@@ -1,12 +1,11 @@
 """A result as JSON and CSV: the summary's figures as flat records, with every digit."""
 
-import csv
-import io
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cli.host.cleaning import csv_text
 from cli.kinds import summary_of
 from cli.report.notes import mismatches_of
 from cli.results.result import Result
@@ -80,8 +79,4 @@ def as_csv(result: Result) -> str:
     """Return a result's summary as CSV."""
     records = records_of(result) + totals_of(result)
     names = list(dict.fromkeys(key for record in records for key in record))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return out.getvalue()
+    return csv_text([names, *([record.get(name, "") for name in names] for record in records)])

@@ -28,6 +28,17 @@ Kind = Annotated[
 ]
 
 
+def _beside(name: str) -> str:
+    """Return the name of a file in the folder of the file that names it."""
+    if name in ("", ".", "..") or {*"/\\\0"} & {*name}:
+        raise ValueError("expected the name of a file in the same folder")
+    return name
+
+
+FileBeside = Annotated[str, AfterValidator(_beside)]
+"""A file in the same folder: a file from elsewhere leads to no other place."""
+
+
 class Manifest(Frozen):
     """What an insert left behind in the target's tables: all that `query` needs to know."""
 

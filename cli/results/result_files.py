@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from cli.host.folders import state_folder, temporary_folders
 from cli.host.inputs import read_bytes
+from cli.host.outfile import whole
 from cli.host.owner import Owner
 from cli.host.streams import say
 from cli.results.formats import FORMAT_VERSION, as_current
@@ -66,23 +67,12 @@ def path_of(folder: Path, result: Result) -> Path:
 
 def write(path: Path, result: BaseModel) -> None:
     """Write a result file so that it is always whole: the old one, or the new one."""
-    write_whole(path, result.model_dump_json(indent=1))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is always whole: the old one, or the new one."""
-    prefix = f".{path.name}.{Owner.this()}-"
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=_NEW)
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:  # also Ctrl-C: no half file remains
-        Path(name).unlink(missing_ok=True)
-        raise
+    text = result.model_dump_json(indent=1)
+    with (
+        whole(path, f"{Owner.this()}-") as handle,
+        os.fdopen(handle, "w", encoding="utf-8", closefd=False) as file,
+    ):
+        file.write(text)
 
 
 def unfinished(folder: Path) -> Iterator[Path]:

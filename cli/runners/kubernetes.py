@@ -16,7 +16,7 @@ from cli.cluster.removal import remove
 from cli.cluster.watcher import Watcher
 from cli.cluster.wire import NotFound, Unreachable
 from cli.host.interrupts import Interrupts
-from cli.host.program import program
+from cli.host.program import command_line
 from cli.host.streams import say
 from cli.runners.pods import PodRun
 from simulator.clock import OwnClock
@@ -82,7 +82,7 @@ class KubernetesRunner:
 
     def _cleanup(self) -> str:
         namespace, sweep = self._cluster.namespace, self._release.sweep
-        return f"{program()} cleanup -n {namespace} --run {sweep}"
+        return command_line(["cleanup", "-n", namespace, "--run", sweep])
 
     def _print_kept(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])

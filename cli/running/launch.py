@@ -15,7 +15,7 @@ from cli.host.caches import drop_caches
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.listener import elsewhere
 from cli.host.machine import this_machine
-from cli.host.program import program
+from cli.host.program import command_line
 from cli.host.resources import ResourceMeter
 from cli.host.streams import OutputError, print_out, say
 from cli.host.terminal import has_room, width_of
@@ -258,6 +258,6 @@ def _shown(sweep: Sweep, run: TargetRun) -> bool:
     except OutputError as error:
         say(f"error: {error}", err=True)
         if file.path:
-            say(f"`{program()} show {file.path}` prints the tables again", err=True)
+            say(f"`{command_line(['show', str(file.path)])}` prints the tables again", err=True)
         return False
     return not file.trouble

@@ -1,6 +1,5 @@
 """A result -> the command that measures the same again, and what cannot be the same."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from cli.archive.gathered import Gathered, gathered_of
 from cli.archive.names import id_of
 from cli.capacity.record import Capacity
 from cli.experiment.record import PlanRecord
+from cli.host.cleaning import in_shell
 from cli.host.machine import this_machine
 from cli.host.program import command_line
 from cli.kinds import kind_of, writing_kinds
@@ -114,7 +114,7 @@ def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
         raise ConfigError(
             [
                 f"--{_EXTRA} {name}: was a credential on the command line, which no result holds;"
-                f" give it again with --{_EXTRA} {shlex.quote(f'{name}=${{VARIABLE}}')}"
+                f" give it again with --{_EXTRA} {in_shell([f'{name}=${{VARIABLE}}'])}"
                 for name in hidden
             ]
         )
@@ -125,7 +125,7 @@ def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
     asked = Command(name=left.name, options=missing)
     first = [word for name in missing if name in _OWN for word in asked.words_of(name)]
     then = [word for name in missing if name not in _OWN for word in asked.words_of(name)]
-    add = shlex.join([*first, *(["--", *then] if then else [])])
+    add = in_shell([*first, *(["--", *then] if then else [])])
     without = ", or --before-run '' to go without it" if "before-run" in missing else ""
     raise ConfigError(
         f"{path}: was measured with more than `repeat` takes from a file, which may be somebody"
@@ -147,7 +147,7 @@ def _expect_files(path: Path, found: Repeated, own: Command) -> None:
         for each in found.of(name):
             is_place = ":" in each and not Path(each).is_absolute()
             if name not in own.options and not is_place and not Path(each).exists():
-                again = shlex.join(["--", f"--{name}", "FILE"])
+                again = in_shell(["--", f"--{name}", "FILE"])
                 raise ConfigError(
                     f"{path}: --{name}: {each}: no such file or folder here; add `{again}`"
                 )

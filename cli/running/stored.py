@@ -4,7 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from cli.host.interrupts import caught_interrupts
-from cli.host.program import program
+from cli.host.program import command_line
 from cli.host.streams import say
 from cli.kinds import writing_kinds
 from cli.options.choice import Choice, Run
@@ -32,10 +32,10 @@ def inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Sto
         return Stored(manifest.dataset, manifest.complete)
     found = last_insert(run, target, choice)
     if found is None:
+        first = command_line(["insert", "--target", target.name])
         raise ConfigError(
             f"no insert of {target.name} in {run.output}, and no mark of one in the database: run"
-            f" `{program()} insert --target {target.name}` first, or name its result file with"
-            " --dataset"
+            f" `{first}` first, or name its result file with --dataset"
         )
     return found
 

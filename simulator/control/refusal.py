@@ -1,5 +1,6 @@
 """Why a run is refused: the tables are somebody else's, or hold other rows; the remedies. Pure."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
     elif prefixes:
         remedies.append("use other names (--table-prefix bench_)")
     if drops and all(each.existing.alike for each in foreign):
-        flags = " ".join(f"--replace-table {each.name}" for each in foreign)
+        flags = " ".join(f"--replace-table {shlex.quote(each.name)}" for each in foreign)
         remedies.append(f"drop {what}, with everything that is stored there ({flags})")
     elif drops:
         remedies.append(f"remove {what} yourself, which --replace-table cannot")

@@ -1,6 +1,7 @@
 """A user's file that `prepare` has converted: a folder of plain arrays, and what they are."""
 
 import hashlib
+from errno import ENOTSUP
 from pathlib import Path
 from typing import Literal
 
@@ -70,6 +71,8 @@ def _content(folder: Path) -> tuple[int, str]:
     """Return the size of the arrays, and their digest."""
     size_bytes, sha256 = 0, hashlib.sha256()
     for path in sorted(folder.glob("[0-9]*.*")):
+        if path.is_symlink() or not path.is_file():
+            raise OSError(ENOTSUP, f"{path.name} is a link, pipe or device, expected a file")
         sha256.update(path.name.encode())
         with path.open("rb") as source:
             while piece := source.read(_PIECE_BYTES):

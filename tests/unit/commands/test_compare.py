@@ -75,7 +75,10 @@ def test_the_figures_of_the_others_have_thresholds_too(folder):
         (("nothing", "b"), "nothing: no such result in"),
         (("a", "b", "--fail-if=slow > 1"), r"unknown figure 'slow' \(did you mean 'slower'\?\)"),
         (("a", "b", "--noise=2"), "expected a share such as 5% or 0.05, below 100%, got '2'"),
-        (("a", "b", "--junit=/no/where.xml"), "--junit: /no cannot be written to"),
+        (
+            ("a", "b", "--junit=/no/where.xml"),
+            "--junit: /no/where.xml: cannot be written",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(folder, words, problem):

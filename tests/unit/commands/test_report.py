@@ -2,13 +2,12 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from cli.host import outfile
 from cli.main import commands
-from cli.page import html
 from cli.results import result_files
 from simulator.errors import ConfigError
 from tests import ROOT
@@ -97,7 +96,7 @@ def test_a_file_that_is_no_page_is_not_replaced(folder):
     (result, *_) = folder.glob("*.json")
     before = result.read_bytes()
 
-    with pytest.raises(ConfigError, match="exists and is not a page of this program"):
+    with pytest.raises(ConfigError, match="exists, and this program did not write it"):
         report(folder, "last", "-o", result)
     assert result.read_bytes() == before
 
@@ -119,7 +118,7 @@ def test_a_disk_that_is_full_leaves_the_earlier_page(folder, monkeypatch):
     def full(*_arguments, **_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(html, "os", SimpleNamespace(fdopen=full))
+    monkeypatch.setattr(outfile.os, "write", full)
     with pytest.raises(ConfigError, match="cannot be written: No space left on device"):
         report(folder, "last", "-o", page)
     assert page.read_bytes() == before

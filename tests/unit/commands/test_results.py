@@ -206,7 +206,7 @@ def test_markdown_has_a_table_for_each_result(folder, run):
     store(folder, 0, found=rows_per_s())
     lines = exported(run, "markdown").splitlines()
 
-    assert lines[0] == '### insert of a"b\\c: iot w=1 batch=10'
+    assert lines[0] == '### insert of a"b\\\\c: iot w=1 batch=10'
     assert "| 38 (n=2, spread 66.7%) |" in lines[-1]
     assert lines[-1].endswith("| verified |")
     assert {line.count("|") for line in lines if line.startswith("|")} == {lines[-1].count("|")}
@@ -243,7 +243,7 @@ def test_an_export_is_written_as_a_whole_or_not_at_all(folder, run, form):
         run("export", "last", f"--to={folder}/no/figures")
     before = to.read_text()
     with pytest.raises(ConfigError, match="no such result"):
-        run("export", "last", "2020", f"--to={to}")
+        run("export", "last", "2020", f"--format={form}", f"--to={to}")
     assert to.read_text() == before
 
 
@@ -285,3 +285,46 @@ def test_what_is_running_is_not_removed(folder, run):
     with pytest.raises(ConfigError, match="is still running, or was killed"):
         run("rm", "last", "--yes")
     assert path.exists()
+
+
+UNREADABLE = {
+    "of a later format": '{"format_version": 99, "kind": "insert"}',
+    "empty": "",
+    "damaged": '{"format_version": 2, ',
+}
+
+
+@pytest.mark.parametrize("name", ["20200101T000000000Z-insert-lite-abcd", "plan-nightly-00000000"])
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_not_removed(folder, run, content, name):
+    unread = folder / f"{name}.json"
+    unread.write_text(content)
+    old = store(folder, 0, kind="query")
+
+    done = run("rm", "--older-than=1s", "--yes")
+    assert done.stdout == "removed 1 result\n"
+    assert f"kept {unread}: cannot be read" in done.stderr
+    assert not old.exists()
+    done = run("rm", "--older-than=1s", "--yes", "--force")
+    assert "name it with --force to remove it" in done.stderr
+    with pytest.raises(ConfigError, match="cannot be read here"):
+        run("rm", str(unread), "--yes")
+    assert unread.read_text() == content
+    run("rm", str(unread), "--yes", "--force")
+    assert not unread.exists()
+
+
+def test_a_result_whose_tables_are_not_known_is_kept(folder, run):
+    dataset = made.stored(9).model_copy(update={"workload_version": 99})
+    path = store(folder, 0, manifest=Manifest(dataset=dataset, rows=9, complete=True))
+
+    assert "does not say here which tables it wrote" in run("rm", "--older-than=1s", "-y").stderr
+    assert path.exists()
+
+
+def test_a_foreign_index_is_not_replaced(folder, run):
+    store(folder, 0)
+    (folder / ".index.json").write_text('{"mine": 1}')
+
+    assert id_of(0) in run("list").stdout
+    assert (folder / ".index.json").read_text() == '{"mine": 1}'

@@ -81,4 +81,4 @@ def test_any_text_makes_a_file_that_can_be_read():
     text = "a\x00b\x1b[31m<&\"'>\ud800\ufffe 中😀\n"
     suite = read([Case(text, text, End.FAILED, text)])
 
-    assert suite[0].get("name").startswith("a\ufffdb\ufffd[31m<&\"'>\ufffd\ufffd 中😀")
+    assert suite[0].get("name").startswith("a\\x00b\\x1b[31m<&\"'>\\ud800\\ufffe 中😀")

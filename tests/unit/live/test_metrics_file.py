@@ -119,9 +119,9 @@ def test_a_full_disk_is_one_warning(capsys):
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        ("no/folder/m", "no/folder cannot be written to"),
-        (".", "is not a file"),
-        ("pipe", "is not a file"),
+        ("no/folder/m", "no/folder"),
+        (".", "is a folder; name a file in it"),
+        ("pipe", "expected a regular file"),
         ("m", ""),
     ],
 )

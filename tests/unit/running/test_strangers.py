@@ -218,3 +218,58 @@ def test_rows_of_a_file_are_found_from_another_folder(folder, monkeypatch):
     assert "--data: rows.csv: no such file or folder here; add `-- --data FILE`" in str(
         done.exception
     )
+
+
+@pytest.mark.parametrize("name", ["../secret.json", "/etc/passwd", "a/b.json", "..", "a\0b", ""])
+def test_a_record_leads_to_no_other_folder(folder, name):
+    item = {"id": "a", "target": "lite", "setting": "s", "repeat": 1, "verdict": "verified"}
+    record = {
+        "kind": "plan", "format_version": 1, "program_version": "1", "name": "tiny", "plan": {},
+        "machine": json.loads(store(folder, 0).read_text())["machine"], "status": "done",
+        "first": None, "last": None, "items": [{**item, "files": [name]}], "lines": [],
+        "curves": [], "not_had": {}, "refused": {},
+    }  # fmt: skip
+    path = folder / "plan-tiny-00000000.json"
+    path.write_text(json.dumps(record))
+    for words in (
+        ["show", str(path)],
+        ["report", str(path), "--page", "page.html"],
+        ["publish", str(path), "--folder", "bundle"],
+    ):
+        done = CliRunner().invoke(commands, words, standalone_mode=False)
+        assert isinstance(done.exception, ConfigError), words
+        assert "expected the name of a file in the same folder" in str(done.exception)
+    assert not (folder / "bundle").exists()
+    record["items"] = [{**item, "files": ["b.json"]}]
+    path.write_text(json.dumps(record))
+    done = CliRunner().invoke(commands, ["show", str(path)], standalone_mode=False)
+    assert done.exception is None
+
+
+def test_a_prepared_folder_leads_to_no_other_file(folder):
+    (folder / "rows.csv").write_text("time,v\n2026-01-01T00:00:00Z,1\n")
+    run = CliRunner().invoke
+    assert (
+        run(commands, ["prepare", "rows.csv", "--quiet"], standalone_mode=False).exception is None
+    )
+    array = min((folder / "rows.csv.rows").glob("[0-9]*.*"))
+    elsewhere = array.rename(folder / "elsewhere")
+    for place in (elsewhere, Path("/dev/zero")):
+        array.symlink_to(place)
+        words = ["insert", "--target=lite", "--data=rows.csv.rows", "--dry-run"]
+        done = run(commands, words, standalone_mode=False)
+        array.unlink()
+        assert isinstance(done.exception, ConfigError)
+        assert "is a link, pipe or device, expected a file" in str(done.exception)
+
+
+def test_checking_a_bundle_follows_no_link_out_of_it(folder):
+    store(folder, 0)
+    run = CliRunner().invoke
+    words = ["publish", "last", "--output", str(folder), "--folder", "bundle"]
+    assert run(commands, words, standalone_mode=False).exception is None
+    (folder / "bundle/results").rename(folder / "moved")
+    (folder / "bundle/results").symlink_to(folder / "moved")
+    done = run(commands, ["publish", "--check", "bundle"], standalone_mode=False)
+
+    assert ".json: is missing" in done.output

@@ -1,0 +1,98 @@
+"""Texts from elsewhere - files, servers, arguments - as each medium may show them."""
+
+import csv
+import io
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+    r"\ufffe\uffff\ud800-\udfff]"
+)
+"""Characters that a terminal obeys, that turn the order of letters, or that are none."""
+_MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
+"""What Markdown and its extensions take as marks; a _ within a word is none."""
+_HTML = re.compile(r"<|&(?=[A-Za-z#])")
+_FORMULA = re.compile(r"\s*[=+@-]")
+_NUMBER = re.compile(r"\s*[+-]?[\d.,]+(?:e[+-]?\d+)?\s*%?\s*", re.IGNORECASE)
+LONGEST_IN_PICTURE = 200
+_EXPRESSIONS = ("expr", "labelExpr", "test")
+"""Keys of texts that are code of this program; a text from elsewhere in it was cleaned before."""
+_LARGEST = 2**63 - 1
+"""Of integers in a picture."""
+
+
+def plain(text: str) -> str:
+    r"""Return a text for a terminal: control characters, which it would obey, as \x1b.
+
+    JSON stays JSON: its texts have no characters below 0x20, and the others become its own escapes.
+    """
+    return _UNSEEN.sub(_shown, text)
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x20 else f"\\u{code:04x}"
+
+
+def line_of(text: str) -> str:
+    """Return a text on one line."""
+    return re.sub(r"[\t\n]", " ", plain(text))
+
+
+def markdown(text: str) -> str:
+    """Return a text in Markdown, where it has no link, picture, HTML or cell of its own."""
+    marked = _MARKS.sub(r"\\\g<0>", line_of(text))
+    return _HTML.sub(lambda match: "&lt;" if match[0] == "<" else "&amp;", marked)
+
+
+def markdown_code(text: str) -> str:
+    """Return a text as code in Markdown."""
+    inside = line_of(text).replace("`", "'")
+    return f"`{inside}`"
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as CSV in which no text is a formula for spreadsheets: it begins with a '."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([*map(_cell, row)] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = plain(value)
+    is_formula = len(text) > 1 and _FORMULA.match(text) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula or text.startswith("\t") else text
+
+
+def in_picture(found: Any) -> Any:
+    """Return a specification of a picture with texts and integers that can be drawn."""
+    if isinstance(found, str):
+        text = plain(found)
+        return text if len(text) <= LONGEST_IN_PICTURE else f"{text[:LONGEST_IN_PICTURE]}..."
+    if isinstance(found, Mapping):
+        return {
+            in_picture(name): value if name in _EXPRESSIONS else in_picture(value)
+            for name, value in found.items()
+        }
+    if isinstance(found, list | tuple):
+        return [in_picture(each) for each in found]
+    if isinstance(found, int) and abs(found) > _LARGEST:
+        return _LARGEST if found > 0 else -_LARGEST
+    return found
+
+
+def in_shell(words: Iterable[str]) -> str:
+    """Return words as they are typed in bash, on one line and without control characters."""
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    if "\n" not in word and plain(word) == word:
+        return shlex.quote(word)
+    escaped = re.sub(r"[\\']", r"\\\g<0>", word).replace("\n", "\\n").replace("\t", "\\t")
+    return f"$'{plain(escaped)}'"

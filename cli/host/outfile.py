@@ -1,0 +1,95 @@
+"""Files that a command writes where the user says: whole, and over nothing that is foreign."""
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from simulator.errors import ConfigError
+
+_LOOKED_AT = 4096
+_TMP = ".tmp"
+
+
+def problem_with(path: Path, own: re.Pattern[bytes] | None) -> str:
+    """Return why a command cannot write to a path; empty if it can.
+
+    `own`: how a file of this program begins. A file that does not begin so is never replaced,
+    unless it is empty; None: the file must not exist.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    except OSError as error:
+        return f"{path}: cannot be written: {error.strerror or error}"
+    if mode is not None and stat.S_ISDIR(mode):
+        return f"{path}: is a folder; name a file in it"
+    if mode is not None and not stat.S_ISREG(mode):
+        return "" if os.access(path, os.W_OK) else f"{path}: cannot be written: Permission denied"
+    if mode is not None and not _is_own(path, own):
+        why = "this program did not write it" if own else "is not overwritten"
+        return f"{path}: exists, and {why}; remove it, or use another name"
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        return f"{path}: cannot be written: No such file or directory: {folder}"
+    return "" if os.access(folder, os.W_OK) else f"{path}: cannot be written: {folder} is read-only"
+
+
+def _is_own(path: Path, own: re.Pattern[bytes] | None) -> bool:
+    if own is None:
+        return False
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(_LOOKED_AT)
+    except OSError:
+        return False
+    return not beginning or own.match(beginning) is not None
+
+
+def write(path: Path, text: str, own: re.Pattern[bytes] | None) -> None:
+    """Write a text as `whole` does; ConfigError if that is not possible, or the file is foreign."""
+    if problem := problem_with(path, own):
+        raise ConfigError(problem)
+    try:
+        with whole(path, is_new=own is None) as handle:
+            content = memoryview(text.encode())
+            while content:
+                content = content[os.write(handle, content) :]
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def whole(path: Path, owner: str = "", *, is_new: bool = False) -> Iterator[int]:
+    """Yield a descriptor whose content is the file once the context ends, and nothing otherwise.
+
+    A pipe or device is written as it is. `owner` becomes part of the file's name until then;
+    `is_new`: the file must not exist, even if somebody makes it at this moment.
+    """
+    if path.exists() and not path.is_file():
+        handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+        return
+    if is_new:
+        handle, new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), ""
+    else:
+        handle, new = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{owner}", suffix=_TMP)
+    try:
+        try:
+            yield handle
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        if new:
+            Path(new).chmod(0o644)
+            Path(new).replace(path)
+    except BaseException:  # also Ctrl-C: no half file remains
+        Path(new or path).unlink(missing_ok=True)
+        raise

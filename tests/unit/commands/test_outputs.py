@@ -1,0 +1,129 @@
+"""Files that commands write: nothing that they did not write themselves is overwritten."""
+
+import os
+from contextlib import suppress
+
+import pytest
+from click.testing import CliRunner
+
+from cli.archive.export import FORMATS
+from cli.host import outfile
+from cli.main import commands
+from simulator.errors import ConfigError
+from tests.unit.archive.made import store
+
+FOREIGN = {
+    "a program": "import os\n",
+    "JSON": '[{"id": "a"}]',
+    "CSV": "id,name\n1,a\n",
+    "XML": "<?xml version='1.0'?>\n<testsuites><testsuite name='pytest'/></testsuites>",
+    "metrics of others": "# TYPE node_load1 gauge\nnode_load1 0.5 1\n",
+    "Markdown": "### Notes of mine\n\nwords\n",
+    "a page": "<!DOCTYPE html>\n<p>mine</p>",
+}
+OUTPUTS = {
+    **{
+        f"export {form}": ("results", "export", "last", f"--format={form}", "--to=FILE")
+        for form in FORMATS
+    },
+    "report": ("report", "last", "--page=FILE"),
+    "compare": ("compare", "last~1", "last", "--junit=FILE"),
+    "insert": ("insert", "-tlite", "-w1", "-r1", "--num-inserts=9", "--junit=FILE"),
+    "metrics": ("insert", "-tlite", "-w1", "-r1", "--num-inserts=9", "--metrics-out=FILE"),
+    "generate": ("generate", "--format=csv", "--num-inserts=9", "--quiet", "--output=FILE"),
+    "manifest": (
+        "generate", "--format=csv", "--num-inserts=9", "--output=x.csv", "--manifest=FILE",
+    ),
+    "init": ("init", "FILE"),
+    "prepare": ("prepare", "rows.csv", "--output=FILE"),
+    "publish": ("publish", "last", "--folder=FILE"),
+}  # fmt: skip
+"""Every option that names a file or folder to write; insert writes none before it is checked."""
+ONCE = {"init", "prepare", "publish", "metrics"}
+"""Outputs that are never replaced; metrics take a run, whose file `tests/unit/live` replaces."""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text(
+        "targets: {lite: {module: sqlite, runner: local, path: x.db}}\n"
+    )
+    (tmp_path / "rows.csv").write_text("time,v\n2026-01-01T00:00:00Z,1\n")
+    (tmp_path / "results").mkdir()
+    store(tmp_path / "results", 0)
+    store(tmp_path / "results", 1)
+    return tmp_path
+
+
+def run(name, path):
+    words = [word.replace("FILE", str(path)) for word in OUTPUTS[name]]
+    return CliRunner().invoke(commands, words, standalone_mode=False)
+
+
+def test_every_option_that_writes_is_among_them():
+    """An option whose help says that it writes a file or folder has a case above."""
+    found = set()
+    for name, command in [
+        *commands.commands.items(),
+        *commands.commands["results"].commands.items(),
+    ]:
+        for option in getattr(command, "params", ()):
+            about = getattr(option, "help", None) or ""
+            if "File to write" in about or "to this file" in about or "Folder to write" in about:
+                found.add((name, max(option.opts, key=len)))
+    known = {word.split("=")[0] for words in OUTPUTS.values() for word in words}
+    assert {option for _, option in found} <= known, found
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_foreign_file_is_not_overwritten(folder, name, content):
+    path = folder / "theirs"
+    path.write_text(content)
+    done = run(name, path)
+
+    assert isinstance(done.exception, ConfigError), done.output
+    assert "theirs" in str(done.exception)
+    assert path.read_text() == content
+    assert not (folder / "x.db").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in OUTPUTS if name not in ONCE | {"insert"}])
+def test_an_own_file_is_replaced_and_so_is_an_empty_one(folder, name):
+    path = folder / "ours"
+    if name != "manifest":
+        path.touch()
+    for _ in range(2):
+        done = run(name, path)
+        assert done.exception is None, done.exception
+        assert path.stat().st_size
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", [f"export {form}" for form in FORMATS])
+def test_a_pipe_or_device_is_written_as_it_is(name):
+    done = run(name, "/dev/null")
+
+    assert done.exception is None, done.exception
+    assert not os.path.isfile("/dev/null")  # noqa: PTH113
+
+
+def test_a_new_file_is_never_one_that_exists(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("theirs")
+    with pytest.raises(FileExistsError), outfile.whole(path, is_new=True):
+        pass
+    with pytest.raises(ConfigError, match="exists, and is not overwritten"):
+        outfile.write(path, "x", None)
+    assert path.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_no_half_file_remains(tmp_path, is_new):
+    error = OSError(28, "No space left on device")
+    with suppress(OSError), outfile.whole(tmp_path / "a", is_new=is_new) as handle:
+        os.write(handle, b"x")
+        raise error
+
+    assert [*tmp_path.iterdir()] == []
