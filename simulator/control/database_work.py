@@ -26,6 +26,7 @@ from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
 from simulator.verify.needed import SharedFolding, fold_alone, names_of_tables
+from simulator.verify.statistics import one_row
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that say of each uncertain row whether it is stored."""
@@ -153,7 +154,7 @@ class DatabaseWork:
         with self._database.connect() as session:
             for table in self._reader.tables:
                 count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-                ((rows,),) = session.run(self._database.render(count))
+                (rows,) = one_row(count, session.run(self._database.render(count)))
                 stored += int(rows)
         expected = self._spec.dataset.rows
         if stored != expected:

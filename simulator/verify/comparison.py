@@ -36,7 +36,7 @@ from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
-from simulator.verify.statistics import Statistics
+from simulator.verify.statistics import Statistics, one_row
 from simulator.verify.stored import STREAM_ROWS, StoredRows, unreadable, windows_of
 from simulator.verify.uncertain import absent_rows
 
@@ -272,7 +272,7 @@ class _Comparison:
     def _distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
         """Compare distinct keys with rows, unless counting them is too much for the server."""
         try:
-            ((keys,),) = self.session.run(self.database.render(query))
+            (keys,) = one_row(query, self.session.run(self.database.render(query)))
         except Exception as error:
             if not self.session.gave_up(error):
                 raise

@@ -5,7 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.query import AggregateQuery, Answer, Function, answer, outputs
+from simulator.data.query import (
+    AggregateQuery,
+    Answer,
+    DistinctQuery,
+    Function,
+    answer,
+    outputs,
+)
+from simulator.errors import MismatchError
 from simulator.modules.base import Database, Session
 from simulator.verify.parts import Part, whole_of
 
@@ -17,6 +25,16 @@ _MERGED: dict[Function, Callable[[list[Any]], Any]] = {
     Function.MIN: min,
     Function.MAX: max,
 }
+
+
+def one_row(query: AggregateQuery | DistinctQuery, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """Return the one row that answers a query without groups; MismatchError if there are others."""
+    if len(rows) != 1:
+        asked = ", ".join(each.name for each in outputs(query))
+        raise MismatchError(
+            f"{query.table.name}: {asked}: expected an answer of one row, got {len(rows)} rows"
+        )
+    return rows[0]
 
 
 class Statistics:
@@ -45,7 +63,7 @@ class Statistics:
         """Return a row for each part of a part that is answered; None: the whole table."""
         asked = replace(query, selection=part.selection) if part else query
         try:
-            return self._session.run(self._database.render(asked))
+            return [one_row(query, self._session.run(self._database.render(asked)))]
         except Exception as error:
             if depth == _DEEPEST or not self._session.gave_up(error):
                 raise

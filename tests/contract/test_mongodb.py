@@ -662,7 +662,7 @@ def test_a_certificate_is_verified_unless_insecure(server, open_mongodb):
         )
         for message in refusal(database):
             assert "certificate verify failed" in message
-            assert "; set ca_file to the CA's certificate" in message
+            assert "; name its authority's certificate in ca_file" in message
     with pytest.raises(SetupError, match=r"nowhere\.pem"):
         open_mongodb(connection_string=reach, ca_file="/nowhere.pem").connect()
 

@@ -1,4 +1,4 @@
-"""A TCP proxy between the benchmark and a server, which can hold, delay, reset and refuse."""
+"""A TCP proxy between the benchmark and a server, which can hold, delay, reset, refuse and lie."""
 
 import contextlib
 import select
@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from tests.servers.base import free_port
 
@@ -23,6 +24,24 @@ def _reset(connection: socket.socket) -> None:
     connection.close()
 
 
+class Passed(NamedTuple):
+    """What is sent on instead of a piece, and whether both connections then end."""
+
+    to_server: bytes = b""
+    to_client: bytes = b""
+    ends: bool = False
+
+
+class Between(Protocol):
+    """What changes the bytes of one connection."""
+
+    def forth(self, piece: bytes) -> Passed:
+        """Return what takes the place of a piece from the client."""
+
+    def back(self, piece: bytes) -> Passed:
+        """Return what takes the place of a piece from the server."""
+
+
 @dataclass(eq=False)
 class Pair:
     """A connection to the proxy, and the one from there to the server."""
@@ -31,6 +50,8 @@ class Pair:
     server: socket.socket
     port: int
     """Of the client, by which its process is found."""
+    between: Between | None = None
+    turn: threading.Lock = field(default_factory=threading.Lock)
     passes: threading.Event = field(default_factory=threading.Event)
     open_ways: int = 2
     lost: bool = False
@@ -43,15 +64,26 @@ class Pair:
         _reset(self.client)
         _reset(self.server)
 
+    def hang_up(self) -> None:
+        """End both connections; the client still reads what it was sent."""
+        self.lost = True
+        with contextlib.suppress(OSError):
+            self.client.shutdown(socket.SHUT_RDWR)
+        _reset(self.server)
+
 
 class Proxy:
     """Forwards connections to a port of this machine; a context manager."""
 
     def __init__(
-        self, to_port: int, listen: Callable[[int], socket.socket], host: str = "127.0.0.1"
+        self,
+        to_port: int,
+        listen: Callable[[int], socket.socket],
+        host: str = "127.0.0.1",
+        between: Callable[[], Between] | None = None,
     ) -> None:
-        """Take what makes a listening socket on a port; 0: a free one."""
-        self._to, self._listen = (host, to_port), listen
+        """Take what makes a listening socket on a port (0: a free one), and what makes a liar."""
+        self._to, self._listen, self._between = (host, to_port), listen, between
         self._listener: socket.socket | None = listen(free_port())
         self.port: int = self._listener.getsockname()[1]  # stays free while nobody listens
         self.delay_s = 0.0
@@ -136,13 +168,23 @@ class Proxy:
             return
         server.settimeout(None)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        pair = Pair(client, server, port)
+        pair = Pair(client, server, port, self._between and self._between())
         with self._lock:
             if not self._held(port):
                 pair.passes.set()
             self._pairs.add(pair)
         threading.Thread(target=self._pump, args=(pair, server, client), daemon=True).start()
         self._pump(pair, client, server)
+
+    def _is_over(self, pair: Pair, between: Between, piece: bytes, source: socket.socket) -> bool:
+        """Pass on what takes the place of a piece; return whether the connections ended."""
+        with pair.turn:
+            passed = (between.forth if source is pair.client else between.back)(piece)
+            pair.server.sendall(passed.to_server)
+            pair.client.sendall(passed.to_client)
+        if passed.ends:
+            pair.hang_up()
+        return passed.ends
 
     def _pump(self, pair: Pair, source: socket.socket, sink: socket.socket) -> None:
         try:
@@ -152,7 +194,10 @@ class Proxy:
                 pair.passes.wait()
                 if pair.lost:
                     break
-                sink.sendall(piece)
+                if not pair.between:
+                    sink.sendall(piece)
+                elif self._is_over(pair, pair.between, piece, source):
+                    break
             pair.passes.wait()
             sink.shutdown(socket.SHUT_WR)
         except OSError:

@@ -54,17 +54,17 @@ class Web:
     """A server on a free port that answers with the result of `answer`; a context manager."""
 
     def __init__(
-        self, answer: Callable[[Request], Response], authority: trustme.CA | None = None
+        self, answer: Callable[[Request], Response], issued: trustme.LeafCert | None = None
     ) -> None:
-        """With an authority, use TLS with a certificate for `localhost` that it signs."""
+        """With a certificate for `localhost`, use TLS."""
         self.requests: list[Request] = []
         handler = type("Handler", (_Handler,), {"web": self, "answer": staticmethod(answer)})
         self._server = _Server(("127.0.0.1", 0), handler)
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        if authority:
+        if issued:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            authority.issue_cert("localhost").configure_cert(context)
+            issued.configure_cert(context)
             self._server.socket = context.wrap_socket(
                 self._server.socket, server_side=True, do_handshake_on_connect=False
             )

@@ -33,7 +33,15 @@ from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
+from simulator.modules.shared.tls import (
+    CA,
+    CA_FILE,
+    CERTIFICATES,
+    INSECURE,
+    UNTRUSTED,
+    socket_options,
+    tls_context,
+)
 
 if TYPE_CHECKING:
     from cassandra.cluster import Cluster
@@ -175,8 +183,8 @@ class Cassandra(Database["CassandraSession"]):
         "no address is known|Name or service": "check hosts",
         "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password: "
         "--extra-option username=... password=..., or the target's options",
-        "CERTIFICATE_VERIFY_FAILED|Hostname mismatch": "set ca_file or ca to the CA's certificate, "
-        "and hosts to names in the servers' certificates; or insecure=true, which verifies nothing",
+        **CERTIFICATES,
+        "CERTIFICATE_VERIFY_FAILED": UNTRUSTED,
         "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster uses TLS: tls=true "
         "or false",
         "Unable to connect to any servers": "check hosts, port and local_datacenter: no node of "

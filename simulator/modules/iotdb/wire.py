@@ -22,7 +22,7 @@ from thrift.transport.TTransport import TFramedTransport
 
 from simulator.data.schema import TimeUnit
 from simulator.encode.tablet import Tablet
-from simulator.modules.shared.tls import CONNECT_S, socket_options
+from simulator.modules.shared.tls import CONNECT_S, certificate_remedy, socket_options
 
 _PROTOCOL = rpc.TSProtocolVersion.IOTDB_SERVICE_PROTOCOL_V3
 _TLS_HANDSHAKE_S = 10.0
@@ -262,7 +262,7 @@ def _reason(error: OSError) -> str:
     check_address = "check that the server runs, and host and port"
     match error:
         case ssl.SSLCertVerificationError():
-            return f"{error.verify_message}; set ca_file to the CA's certificate, or insecure=true"
+            return f"{error.verify_message}; {certificate_remedy(error.verify_message)}"
         case ssl.SSLError():
             return f"the server does not use TLS there ({error.reason}); try tls=false"
         case socket.gaierror():

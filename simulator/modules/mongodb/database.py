@@ -29,6 +29,7 @@ from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.options import Options
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.driver import DriverOptions
+from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
@@ -172,8 +173,8 @@ class Mongodb(Database["MongodbSession"]):
         "--extra-option password=..., or the target's options; and authSource in connection_string",
         "(?i)not authorized|requires authentication": "grant the user readWrite on the database, "
         "and clusterMonitor to read what an acknowledgement means",
-        "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": "set ca_file to the CA's "
-        "certificate, or insecure=true",
+        **CERTIFICATES,
+        "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": UNTRUSTED,
         "Write batch size": "use a smaller --batch, or --client own",
         _UNREACHABLE: "check that the server runs, and host and port in connection_string",
         "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "

@@ -21,6 +21,7 @@ from pymongo.errors import (
     ConnectionFailure,
     NotPrimaryError,
     OperationFailure,
+    ProtocolError,
     PyMongoError,
     ServerSelectionTimeoutError,
     WaitQueueTimeoutError,
@@ -341,6 +342,8 @@ def _failure(error: Exception) -> Failure:
         no_storage = _FERRETDB_WITHOUT_STORAGE in str(error)
         return Failure.NOT_APPLIED if no_storage else _code_failure(_code_of(error))
     if isinstance(error, ConnectionFailure):
+        return Failure.UNKNOWN
+    if isinstance(error, ProtocolError):  # the driver closes the connection, and opens another one
         return Failure.UNKNOWN
     # The driver raises its other errors before it sends: document too large, not encodable.
     before_sending = isinstance(error, PyMongoError | BSONError)

@@ -25,7 +25,7 @@ from simulator.modules.shared import sql
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
-from simulator.modules.shared.tls import socket_options, tls_context
+from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
@@ -183,8 +183,8 @@ class MySql(SqlDatabase[MySqlSession]):
     options_model: ClassVar[type[Options]] = MySqlOptions
     options: MySqlOptions
     remedies: ClassVar[Mapping[str, str]] = {
-        "CERTIFICATE_VERIFY_FAILED": "name its authority's certificate in ca_file, or set "
-        "insecure=true",
+        **CERTIFICATES,
+        "CERTIFICATE_VERIFY_FAILED": UNTRUSTED,
         "SSL is required but": "remove tls, ca_file, ca and insecure, or enable TLS on the server",
         "ocal infile|oading local data": "allow it on the server (SET GLOBAL local_infile = ON), "
         "or set use_values_lists=true",

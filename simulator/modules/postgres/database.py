@@ -25,6 +25,7 @@ from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
+from simulator.modules.shared.tls import CERTIFICATES
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
@@ -162,6 +163,9 @@ class PostgresWire(SqlDatabase[PostgresSession]):
 
 
 _REFUSALS = {
+    **CERTIFICATES,
+    "certificate verify failed": "name its authority's certificate in sslrootcert; if you do, the "
+    "server's certificate has expired or is not valid yet",
     "password authentication failed|no password supplied": "check user and password: "
     "--extra-option password=..., or the target's options",
     'database ".*" does not exist': "create it (createdb), or name another in dbname",

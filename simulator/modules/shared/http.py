@@ -37,6 +37,7 @@ from simulator.modules.shared.tls import (
     CA_FILE,
     CONNECT_S,
     INSECURE,
+    certificate_remedy,
     socket_options,
     tls_context,
 )
@@ -367,7 +368,7 @@ def not_connected(where: str, error: Exception) -> NotConnected:
     """Return the error with its reason and what to try."""
     match error:
         case ssl.SSLCertVerificationError():
-            remedy = "name its authority's certificate in ca_file, or set insecure=true"
+            remedy = certificate_remedy(error.verify_message)
             return NotConnected(f"{where}: {error.verify_message}", remedy, permanent=True)
         case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE"):
             text = f"{where}: the server does not use TLS there"

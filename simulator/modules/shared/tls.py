@@ -1,5 +1,6 @@
 """TCP connections: who the server is (TLS), and when it is gone (keepalive)."""
 
+import re
 import socket
 import ssl
 
@@ -23,6 +24,23 @@ CA: SecretStr | None = Field(
 INSECURE: bool = Field(
     default=False, description="accept any certificate, without a check of the server's identity"
 )
+
+CERTIFICATES = {
+    "certificate has expired": "renew the server's certificate, or correct the clock of this "
+    "machine",
+    "certificate is not yet valid": "correct the clock of this machine, or of the one that issued "
+    "the server's certificate",
+    "(Hostname|IP address) mismatch|does not match host name": "connect by a name in the server's "
+    "certificate, or have one issued for this name",
+}
+"""Pattern in the reason why the certificate of a known authority is refused -> what to try."""
+UNTRUSTED = "name its authority's certificate in ca_file, or set insecure=true"
+
+
+def certificate_remedy(reason: str) -> str:
+    """Return what to try after a certificate was refused."""
+    found = (remedy for cause, remedy in CERTIFICATES.items() if re.search(cause, reason))
+    return next(found, UNTRUSTED)
 
 
 def socket_options() -> list[tuple[int, int, int]]:

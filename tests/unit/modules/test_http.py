@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import trustme
@@ -352,7 +353,7 @@ def pem(authority):
 
 
 def test_a_certificate_of_a_private_authority(serve, connect, authority, tmp_path):
-    web = serve(OK, authority=authority)
+    web = serve(OK, issued=authority.issue_cert("localhost"))
     file = tmp_path / "ca.crt"
     file.write_text(pem(authority))
 
@@ -362,7 +363,7 @@ def test_a_certificate_of_a_private_authority(serve, connect, authority, tmp_pat
 
 @pytest.mark.parametrize("trusted", [None, pem(trustme.CA())], ids=["the system's", "another"])
 def test_a_certificate_that_is_not_trusted(serve, connect, authority, trusted):
-    web = serve(OK, authority=authority)
+    web = serve(OK, issued=authority.issue_cert("localhost"))
     error = failed(connect(web.url, ca=trusted), NotConnected)
 
     assert "certificate" in str(error)
@@ -372,16 +373,33 @@ def test_a_certificate_that_is_not_trusted(serve, connect, authority, trusted):
 
 
 def test_a_certificate_for_another_host(serve, connect, authority):
-    web = serve(OK, authority=authority)
+    web = serve(OK, issued=authority.issue_cert("localhost"))
     url = web.url.replace("localhost", "127.0.0.1")
     error = failed(connect(url, ca=pem(authority)), NotConnected)
 
     assert "127.0.0.1" in str(error)
+    assert "; connect by a name in the server's certificate" in str(error)
+    assert classify(error) is Failure.FATAL
+
+
+@pytest.mark.parametrize(
+    ("valid_from_days", "words"),
+    [
+        (-2, "certificate has expired; renew the server's certificate, or correct the clock of"),
+        (1, "certificate is not yet valid; correct the clock of this machine, or of the one that"),
+    ],
+)
+def test_a_certificate_that_is_not_valid_now(serve, connect, authority, valid_from_days, words):
+    begin = datetime.now(UTC) + timedelta(days=valid_from_days)
+    issued = authority.issue_cert("localhost", not_before=begin, not_after=begin + timedelta(1))
+    error = failed(connect(serve(OK, issued=issued).url, ca=pem(authority)), NotConnected)
+
+    assert words in str(error)
     assert classify(error) is Failure.FATAL
 
 
 def test_any_certificate_is_accepted_only_with_insecure(serve, connect, authority):
-    web = serve(OK, authority=authority)
+    web = serve(OK, issued=authority.issue_cert("localhost"))
     url = web.url.replace("localhost", "127.0.0.1")
 
     assert connect(url, insecure=True).request("GET", "/").body == b"fine"

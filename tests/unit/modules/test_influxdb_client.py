@@ -39,7 +39,7 @@ def test_a_trusted_server_is_reached_by_tls(authority, how, tmp_path):
         "ca_file": {"ca_file": str(tmp_path / "ca.crt")},
         "insecure": {"insecure": True},
     }[how]
-    with Web(answer, authority) as web:
+    with Web(answer, authority.issue_cert("localhost")) as web:
         reached = client(web.url, **options)
         reached.check_access()
         assert reached.version() == "2.7.12"
@@ -47,7 +47,10 @@ def test_a_trusted_server_is_reached_by_tls(authority, how, tmp_path):
 
 
 def test_a_server_whose_certificate_is_not_trusted(authority):
-    with Web(answer, authority) as web, pytest.raises(NotConnected) as caught:
+    with (
+        Web(answer, authority.issue_cert("localhost")) as web,
+        pytest.raises(NotConnected) as caught,
+    ):
         client(web.url).check_access()
     assert caught.value.permanent
     assert "name its authority's certificate in ca_file, or set insecure=true" in str(caught.value)

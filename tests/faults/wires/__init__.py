@@ -1,0 +1,1 @@
+"""Protocols of databases, as far as a liar must understand them."""

@@ -1,0 +1,259 @@
+"""A proxy lies on the wire of a real server: no run is verified unless every row is stored.
+
+What the server holds is read without the benchmark, and compared with what an honest run stored.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg2
+import pymysql
+import pytest
+import yaml
+
+from tests.faults import network
+from tests.faults.liar import LIES, OF_ANSWERS, OF_COMMIT, Liar, Plot, Wire
+from tests.faults.proxy import Proxy
+from tests.faults.wires.cql import CqlWire
+from tests.faults.wires.mongodb import MongoDbWire
+from tests.faults.wires.mysql import MySqlWire
+from tests.faults.wires.postgres import PostgresWire
+from tests.integration.conftest import CommandLine
+from tests.servers import Server
+
+ROWS, SENDS = 200, 10
+INSERT = (
+    "insert", "--target=lied", "--workers=1", "--runs=1", "--batch=20", f"--num-inserts={ROWS}",
+    "--seed=1", "--start-time=2026-11-01T00:00:00Z", "--quiet",
+)  # fmt: skip
+COLUMNS = "device_id, timestamp, sequence_number, temperature"
+Stored = list[tuple[str, ...]]
+
+
+def of_postgres(server: Any, database: str) -> list[Any]:
+    where = server.connection_string(database)
+    with closing(psycopg2.connect(where, password=server.password)) as connection:
+        cursor = connection.cursor()
+        cursor.execute(f"SELECT {COLUMNS} FROM events")
+        return list(cursor.fetchall())
+
+
+def of_mysql(server: Any, database: str) -> list[Any]:
+    with closing(pymysql.connect(**server.options(database))) as connection:
+        cursor = connection.cursor()
+        cursor.execute(f"SELECT {COLUMNS} FROM events")
+        return list(cursor.fetchall())
+
+
+def of_mongodb(server: Any, database: str) -> list[Any]:
+    with server.client() as client:
+        found = client[database]["events"].find({})
+        return [[each[name] for name in COLUMNS.split(", ")] for each in found]
+
+
+def of_cassandra(server: Any, database: str) -> list[Any]:
+    cluster, session = server.connect()
+    try:
+        return list(session.execute(f"SELECT {COLUMNS} FROM {database}.events"))
+    finally:
+        cluster.shutdown()
+
+
+@dataclass(frozen=True)
+class Product:
+    """A database behind the liar."""
+
+    module: str
+    wire: type[Wire]
+    stored: Callable[[Any, str], list[Any]]
+    reach: Callable[[dict[str, Any], int, int], dict[str, Any]]
+    """Options, the server's port and the proxy's -> options through the proxy."""
+
+
+def by_port(options: dict[str, Any], _: int, port: int) -> dict[str, Any]:
+    return {**options, "port": port}
+
+
+def by_text(options: dict[str, Any], own: int, port: int) -> dict[str, Any]:
+    text = options["connection_string"]
+    return {**options, "connection_string": text.replace(str(own), str(port))}
+
+
+PRODUCTS = {
+    "postgres": Product("postgres", PostgresWire, of_postgres, by_text),
+    "mysql": Product("mysql", MySqlWire, of_mysql, by_port),
+    "mariadb": Product("mysql", MySqlWire, of_mysql, by_port),
+    "ferretdb": Product("mongodb", MongoDbWire, of_mongodb, by_text),
+    "cassandra": Product(
+        "cassandra", CqlWire, of_cassandra, lambda *a: {**by_port(*a), "protocol_version": 4}
+    ),
+}
+
+
+@dataclass
+class Lied:
+    """The command line, and the liar before its database."""
+
+    cli: CommandLine
+    plot: Plot
+    proxy: Proxy
+    server: Server
+    database: str
+    product: Product
+
+    def stored(self) -> Stored:
+        """Return the rows that the server holds."""
+        rows = self.product.stored(self.server, self.database)
+        return sorted(tuple(map(str, row)) for row in rows)
+
+
+@pytest.fixture
+def lied(
+    cli: CommandLine, server: Server, server_database: str, server_name: str
+) -> Iterator[Lied]:
+    product, plot = PRODUCTS[server_name], Plot()
+    proxy = Proxy(server.port(), network.listen, between=lambda: Liar(product.wire, plot))
+    options = product.reach(server.options(server_database), server.port(), proxy.port)
+    cli.config = cli.folder / "config.yaml"
+    target = {"module": product.module, "runner": "local", **options}
+    cli.config.write_text(yaml.safe_dump({"targets": {"lied": target}}))
+    yield Lied(cli, plot, proxy, server, server_database, product)
+    proxy.close()
+    assert not plot.failed, plot.failed
+
+
+# --- what is found -------------------------------------------------------------------------------
+
+VERIFIED, MISMATCH, INCOMPLETE, FAILED = "verified", "mismatch", "incomplete", "failed"
+CODES = {VERIFIED: 0, MISMATCH: 3, INCOMPLETE: 1, FAILED: 1}
+FOUND = {
+    "acknowledged, not stored": MISMATCH,
+    "acknowledged, stored after the next": VERIFIED,
+    "acknowledged, and closed": MISMATCH,
+    "closed": INCOMPLETE,
+    "stored, and closed": VERIFIED,
+    "stored twice": MISMATCH,
+    "stored, and refused": MISMATCH,
+    "stored, and acknowledged twice": VERIFIED,
+    "last row cut": MISMATCH,
+    "last row cut, and said so": INCOMPLETE,
+    "a value altered": MISMATCH,
+    "two values swapped": MISMATCH,
+    "commit acknowledged, not done": MISMATCH,
+    "commit done, and refused": MISMATCH,
+    "commit done, and closed": VERIFIED,
+}
+"""Lie -> what `insert` says of it with `--verify full`."""
+OF_MYSQL = {
+    "acknowledged, and closed": INCOMPLETE,  # the commit, sent later, is not acknowledged
+    "closed": VERIFIED,  # sent again: nothing had asked for a commit
+    "stored, and refused": VERIFIED,  # rolled back, and sent again
+    "last row cut, and said so": FAILED,
+}
+OTHERWISE = {
+    "mysql": OF_MYSQL,
+    "mariadb": OF_MYSQL,
+    "cassandra": {  # a row that is stored twice replaces itself
+        "stored twice": VERIFIED,
+        "stored, and refused": VERIFIED,
+        "last row cut, and said so": MISMATCH,  # its acknowledgements count no rows
+    },
+}
+ONLY_FULL = {"two values swapped"}
+"""What leaves counts, sums, minima, maxima and keys as they are."""
+LATER = {"acknowledged, and closed": INCOMPLETE}
+"""What `verify` says later: an insert with rows of unknown outcome leaves no list of the others."""
+NAMED = "LOAD DATA stored 19 of 20 rows|Got response id"
+"""Why a run failed."""
+COUNTED = "expected an answer of one row, got|hold [\\d,]+ rows?, but their insert left"
+"""What is said of a wrong count, before any query is timed."""
+OFTEN_ASKED = "postgres", "answered with a value altered"
+OFTEN = {
+    ("postgres", "acknowledged, not stored"), ("postgres", "last row cut, and said so"),
+    ("postgres", "two values swapped"), ("mysql", "commit acknowledged, not done"),
+    ("mysql", "stored twice"),
+}  # fmt: skip
+CELLS = [
+    pytest.param(server, lie, marks=[] if (server, lie) in OFTEN else [pytest.mark.rare])
+    for server in PRODUCTS
+    for lie in FOUND
+    if lie not in OF_COMMIT or server in ("mysql", "mariadb")
+]
+TRUTH: dict[str, Stored] = {}
+"""Server -> what an honest run stores."""
+
+
+def truth(lied: Lied, server_name: str) -> Stored:
+    if server_name not in TRUTH:
+        assert lied.cli.run(*INSERT, within_s=120).code == 0
+        TRUTH[server_name] = lied.stored()
+        assert len(TRUTH[server_name]) == ROWS
+    return TRUTH[server_name]
+
+
+def status_of(result: Any) -> str:
+    """Return the verdict of the one run."""
+    (run,) = result["runs"]
+    verdict = run["outcome"]["verdict"]
+    return str(verdict["status"]) if verdict else FAILED
+
+
+def test_every_lie_has_an_expected_finding() -> None:
+    assert FOUND.keys() == LIES.keys() | OF_COMMIT.keys()
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("server_name", "lie"), CELLS)
+def test_no_lie_about_rows_is_verified_unless_they_are_stored(
+    lied: Lied, server_name: str, lie: str
+) -> None:
+    expected = OTHERWISE.get(server_name, {}).get(lie, FOUND[lie])
+    honest = truth(lied, server_name)
+    lied.plot.begin(lie, at=SENDS if lie in OF_COMMIT else SENDS // 2)
+    done = lied.cli.run(*INSERT, "--verify=counts", within_s=120)
+    lies = lied.plot.lies
+    lied.plot.begin("")
+    again = lied.cli.run("verify", "--target=lied", f"--output={lied.cli.output}", within_s=120)
+
+    text = f"{done.out}{done.err}{again.out}{again.err}"
+    assert lies == 1
+    assert (lied.stored() == honest) == (expected == VERIFIED), text
+    found = VERIFIED if lie in ONLY_FULL else expected
+    assert status_of(lied.cli.results()[-2]) == found, text
+    assert done.code == CODES[found], text
+    assert again.code == CODES[LATER.get(lie, expected)], text
+    if expected == FAILED:
+        assert re.search(NAMED, done.err), text
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("server_name", "lie"),
+    [
+        pytest.param(server, lie, marks=[] if (server, lie) == OFTEN_ASKED else [pytest.mark.rare])
+        for server in PRODUCTS
+        for lie in OF_ANSWERS
+    ],
+)
+def test_a_lie_about_an_answer_is_found(lied: Lied, lie: str) -> None:
+    assert lied.cli.run(*INSERT, within_s=120).code == 0
+    asking = ("query", "--target=lied", "--runs=1", "--quiet", f"--output={lied.cli.output}")
+    lied.plot.begin(lie)
+    done = lied.cli.run(*asking, within_s=120)
+    lies = lied.plot.lies
+    lied.plot.begin(lie, about_counts=True)
+    counted = lied.cli.run(*asking, within_s=120)
+
+    first = lied.cli.results()[-2]
+    queries = first["runs"][0]["outcome"]["queries"]
+    statuses = {each["name"]: each["verdict"]["status"] for each in queries}
+    assert lies > 0
+    assert done.code == CODES[MISMATCH], done.out + done.err
+    assert statuses.pop("count-events") == VERIFIED
+    assert statuses == dict.fromkeys(statuses, MISMATCH), done.out
+    assert lied.plot.lies > 0
+    assert counted.code == CODES[MISMATCH], counted.out + counted.err
+    assert re.search(COUNTED, counted.err), counted.err
