@@ -248,6 +248,7 @@ def test_a_lie_about_an_answer_is_found(lied: Lied, lie: str) -> None:
     counted = lied.cli.run(*asking, within_s=120)
 
     first = lied.cli.results()[-2]
+    assert first["runs"], done.out + done.err
     queries = first["runs"][0]["outcome"]["queries"]
     statuses = {each["name"]: each["verdict"]["status"] for each in queries}
     assert lies > 0
