@@ -24,7 +24,7 @@ def page_of(given: Sources) -> Page:
     return Page(
         title=_title(found, given),
         subtitle=_subtitle(found),
-        verdict=worst_of(verdicts),
+        verdict=worst_of(verdicts, [result for each in found for result in each.results]),
         cards=cards_of(found),
         overview=overview_of(found),
         ranking=ranking_of(found),

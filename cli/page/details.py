@@ -12,6 +12,8 @@ from cli.report.query_plans import plan_text, plans_in
 from cli.report.ramps import ramps_of
 from cli.report.tables import columns_of
 from cli.results.result import RunRecord
+from cli.summary.rows import judged
+from cli.summary.verdicts import level_of
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 
@@ -30,7 +32,7 @@ def detail_of(each: Measured) -> Detail:
     return Detail(
         id=each.anchor,
         title=f"{each.label}: {each.about}",
-        verdict=verdict_of(each),
+        verdict=judged_of(each),
         alerts=_alerts(each),
         facts=[*_facts(each)],
         plans={name: plan_text(plans) for name, plans in plans_in(result).items()},
@@ -46,6 +48,11 @@ def verdict_of(each: Measured) -> str:
     verdicts = [run.outcome.verdict for run in each.result.runs]
     found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}
     return next((status.value for status in WORST_FIRST if status in found), Status.UNKNOWN.value)
+
+
+def judged_of(each: Measured) -> str:
+    """Return the same as people read it: `verified` with what was compared of stored rows."""
+    return judged(verdict_of(each), level_of(each.result.runs))
 
 
 def _alerts(each: Measured) -> list[tuple[str, str]]:
@@ -87,7 +94,7 @@ def _rows(each: Measured) -> Table:
             else [(column, row.place.name if column is own[0] else None) for column in own]
         )
         cells = ["-" if value is None else column.write(value) for column, value in values]
-        rows.append([*cells, f"{row.runs}", row.verdict])
+        rows.append([*cells, f"{row.runs}", row.judged])
     return Table([*columns, number("Runs"), VERDICT], rows, title="All rows")
 
 
@@ -127,7 +134,7 @@ def _run(run: RunRecord) -> list[str]:
         f"{found.memory_peak_bytes / 2**20:,.0f}",
         "-" if size is None else f"{size:.1f}",
         background_text(run.outcome.background) or "-",
-        verdict.status.value if verdict else "unknown",
+        judged(verdict.status, verdict.level) if verdict else "unknown",
     ]
 
 

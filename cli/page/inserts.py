@@ -66,7 +66,7 @@ def _distribution(group: Sequence[Measured]) -> Picture:
             histogram = _latencies(each, row)
             found = latency_of(histogram)
             shown = (significant(getattr(found, figure)) for figure in _PERCENTILES)
-            rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.verdict])
+            rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.judged])
         if found.sends:
             points = percentiles_of(histogram)
             series.append(Series(each.label, each.style, points))

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from cli.page.content import VERDICT, Card, Table, number, words
-from cli.page.details import verdict_of
+from cli.page.details import judged_of
 from cli.page.measured import Measured
 from cli.page.pictures import figure_text, spread_text
+from cli.results.result import Result
 from cli.summary.figures import FIGURES, Measurement
 from cli.summary.rows import Row
 from cli.summary.summary import on_disk_of
+from cli.summary.verdicts import level_of
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
@@ -26,13 +28,23 @@ _CONSEQUENCES = (
     (Status.UNKNOWN.value, "unknown: not everything could be verified"),
     (Status.UNCHECKED.value, "not checked: the answers to own queries have no known truth"),
     (Status.OFF.value, "not verified: verification was switched off"),
-    (Status.VERIFIED.value, "verified: every row and every answer is right"),
+    (Status.VERIFIED.value, "verified"),
 )
 
 
-def worst_of(verdicts: Sequence[str]) -> str:
-    """Return the worst verdict with what follows from it."""
-    return next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
+def worst_of(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
+    """Return the worst verdict with what follows from it; of `verified`, what was compared."""
+    worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
+    if worst != Status.VERIFIED:
+        return worst
+    level = level_of(run for each in results for run in each.runs)
+    clauses = [level.depth.means] if level else []
+    clauses += ["every answer is right"] * any(_is_asked(each) for each in results)
+    return f"{worst}: {'; '.join(clauses)}" if clauses else worst
+
+
+def _is_asked(result: Result) -> bool:
+    return any(run.outcome.queries for run in result.runs)
 
 
 def cards_of(found: Sequence[Measured]) -> list[Card]:
@@ -41,7 +53,7 @@ def cards_of(found: Sequence[Measured]) -> list[Card]:
 
 
 def _card(each: Measured) -> Card:
-    name, verdict = f"{each.about}: {each.label}", verdict_of(each)
+    name, verdict = f"{each.about}: {each.label}", judged_of(each)
     row, colour = each.summary.headline, each.style.colour
     if not row:
         checks = len(each.summary.rows)
@@ -78,7 +90,7 @@ def line_of(each: Measured, row: Row | None) -> list[str]:
     begun = f"{result.created:%F %H:%M}"
     size = f"{on_disk.bytes_per_row:.1f}" if on_disk else "-"
     if not row:
-        return [each.label, each.about, begun, *["-"] * 8, size, each.durability, verdict_of(each)]
+        return [each.label, each.about, begun, *["-"] * 8, size, each.durability, judged_of(each)]
     figure = FIGURES[each.summary.subject.listed_by]
     found = row.figures.get(figure.name)
     return [
@@ -93,5 +105,5 @@ def line_of(each: Measured, row: Row | None) -> list[str]:
         *(figure_text(row, name) for name in ("p50_ms", "p99_ms", "client_share")),
         size,
         each.durability,
-        verdict_of(each) if row is each.summary.headline else row.verdict,
+        judged_of(each) if row is each.summary.headline else row.judged,
     ]

@@ -122,7 +122,7 @@ def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
             f"{found.n:,}" if found else "-",
             spread_text(found),
             measured.durability,
-            row.verdict,
+            row.judged,
         ]
         for (measured, row), found in zip(rows, first, strict=True)
     ]

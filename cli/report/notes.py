@@ -14,6 +14,7 @@ from cli.report.resources import used
 from cli.results.command import words_of
 from cli.results.result import Result, RunRecord
 from cli.summary.summary import OnDisk, on_disk_of
+from cli.summary.verdicts import level_of
 from simulator.data.walks import Precision
 from simulator.errors import counted
 from simulator.protocol.verdict import Status, Verdict
@@ -66,6 +67,8 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
         yield "failures", failures
     if on_disk := on_disk_of(result):
         yield "on disk after compaction", _size(on_disk, result.dataset.workload)
+    if compared := _compared(result):
+        yield "compared with the truth", compared
     yield from kind_of(result).facts(result)
     if result.caches == DROPPED:
         yield "system caches", "dropped before each run"
@@ -114,6 +117,19 @@ def _times(result: Result, *, are_failures: bool) -> str:
         for run, occurrences in some
     ]
     return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _compared(result: Result) -> str:
+    """Return how much of the stored rows was compared, and what is not seen by that."""
+    level = level_of(result.runs)
+    if level is None:
+        return ""
+    verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in result.runs]
+    left_out = [what for verdict in verdicts if verdict for what in verdict.left_out]
+    unseen = [level.depth.unseen] if level.depth.unseen else []
+    unseen += dict.fromkeys(left_out)
+    words = f"--verify {level}: {level.depth.compares}"
+    return f"{words}; not seen: {'; '.join(unseen)}" if unseen else words
 
 
 def background_text(counts: Mapping[str, int]) -> str:

@@ -15,6 +15,7 @@ from cli.planning.plan import PlannedRun
 from cli.report.course import Moment
 from cli.report.numbers import significant
 from cli.results.metrics import inserting, measured_rows, measured_s
+from cli.summary.rows import judged
 from simulator.errors import counted
 from simulator.protocol.events import (
     AskedEvent,
@@ -220,7 +221,8 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
     """Return how a run has ended, in a few words."""
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
-    verdict = outcome.verdict.status if outcome.verdict else ""
+    found = outcome.verdict
+    verdict = judged(found.status, found.level) if found else ""
     work = planned.spec.work
     if not work.writes:
         queries = counted(len(outcome.queries), "query")

@@ -40,7 +40,7 @@ def _record(row: Row) -> Record:
         record["timed"] = row.figures["p50_ms"].n
     if row.place.check is not None:
         record |= {"expected": row.expected, "found": row.found}
-    return {**record, "verdict": row.verdict}
+    return {**record, "verdict": row.verdict} | ({"verify": row.level.value} if row.level else {})
 
 
 def as_json(result: Result, path: Path | None) -> str:

@@ -64,7 +64,7 @@ def _figure(name: str, drop: int, title: str) -> Column:
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
 _NAMES = ("Query", "Load", "Change")
 """Columns of names, which stay on one line if they are short."""
-_VERDICT = Column("Verdict", lambda row: row.verdict, text=True)
+_VERDICT = Column("Verdict", lambda row: row.judged, text=True)
 _OF_CHECKS = (
     Column("Expected", lambda row: row.expected, text=True),
     Column("Found", lambda row: row.found, text=True),

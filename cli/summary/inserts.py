@@ -6,7 +6,7 @@ from cli.results.result import RunRecord
 from cli.results.timed import Timed, timed_insert, timed_stage
 from cli.summary.figures import figures_of
 from cli.summary.rows import Place, Row
-from cli.summary.verdicts import worst
+from cli.summary.verdicts import level_of, worst
 
 
 def rows_by_workers(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -22,7 +22,8 @@ def rows_by_level(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def _row(place: Place, runs: Sequence[RunRecord]) -> Row:
-    return Row(place, len(runs), figures_of(timed_inserts(runs)), worst(runs).value)
+    figures, verdict = figures_of(timed_inserts(runs)), worst(runs).value
+    return Row(place, len(runs), figures, verdict, level=level_of(runs))
 
 
 def timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
@@ -37,6 +38,7 @@ def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
         times = ([s for w in run.outcome.workers for s in w.stages] for run in runs)
         parts = [part for each in times if (part := timed_stage(each, number, asked=False))]
         if parts:
-            yield Row(place, len(parts), figures_of(parts), worst(runs).value)
+            verdict, level = worst(runs).value, level_of(runs)
+            yield Row(place, len(parts), figures_of(parts), verdict, level=level)
         else:
             yield Row(place, 0, {}, "no row was inserted")

@@ -9,7 +9,7 @@ from cli.summary.figures import figures_of
 from cli.summary.inserts import timed_inserts
 from cli.summary.queries import times_of
 from cli.summary.rows import ALL_QUERIES, INSERTS, Place, Row
-from cli.summary.verdicts import worst_status
+from cli.summary.verdicts import level_of, worst_status
 from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Status
 
@@ -21,7 +21,7 @@ def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
         verdicts = [run.outcome.rows_verdict for run in runs]
         status = worst_status(each.status if each else Status.UNKNOWN for each in verdicts)
         place = Place(load=INSERTS, workers=runs[0].workers - len(_askers(runs[0])))
-        yield Row(place, len(runs), figures_of(parts), status.value)
+        yield Row(place, len(runs), figures_of(parts), status.value, level=level_of(runs))
     for name in dict.fromkeys(query.name for run in runs for query in run.outcome.queries):
         yield _query(name, runs)
 

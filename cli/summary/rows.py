@@ -5,11 +5,18 @@ from dataclasses import dataclass, fields, replace
 
 from cli.summary.figures import FACETS, Measurement, resolved
 from simulator.errors import counted
+from simulator.protocol.verdict import Status, VerifyMode
 
 ALL_QUERIES = "all queries"
 """The query of a row that is about all of a run together."""
 INSERTS = "inserts"
 """The load of the row of such a run that is not a query or a change."""
+
+
+def judged(verdict: str, level: VerifyMode | None) -> str:
+    """Return a verdict as people read it: `verified` with what was compared of stored rows."""
+    is_deep = verdict == Status.VERIFIED and level is not None
+    return f"{verdict}, {level.depth.short}" if is_deep and level else verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,13 @@ class Row:
     expected: str = ""
     found: str = ""
     """Of a check: the values that were compared."""
+    level: VerifyMode | None = None
+    """How much of the stored rows was compared; None: the row is about something else."""
+
+    @property
+    def judged(self) -> str:
+        """The verdict as people read it: `verified` with what was compared."""
+        return judged(self.verdict, self.level)
 
     def value(self, name: str) -> float | None:
         """Return a figure or one of its facets, such as rows_per_s_min; None: not measured."""

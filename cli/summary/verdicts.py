@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from cli.results.result import Result, RunRecord
-from simulator.protocol.verdict import WORST_FIRST, Status, Verdict
+from simulator.protocol.verdict import WORST_FIRST, Status, Verdict, VerifyMode
 
 
 def verdict_of(result: Result) -> str:
@@ -16,6 +16,13 @@ def worst(runs: Sequence[RunRecord]) -> Status:
     """Return the worst verdict of runs."""
     verdicts: list[Verdict | None] = [run.outcome.verdict for run in runs]
     return worst_status(verdict.status if verdict else Status.UNKNOWN for verdict in verdicts)
+
+
+def level_of(runs: Iterable[RunRecord]) -> VerifyMode | None:
+    """Return how much of the stored rows was compared in each of these runs; None: unknown."""
+    verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in runs]
+    levels = [verdict.level for verdict in verdicts if verdict]
+    return next((level for level in VerifyMode if level in levels), None)
 
 
 def worst_status(statuses: Iterable[Status]) -> Status:

@@ -90,6 +90,8 @@ class Aggregate:
 
     function: Function
     column: str | None = None
+    wide: bool = False
+    """The sum of whole numbers or times may exceed 64 bits."""
 
     @property
     def label(self) -> str:

@@ -109,6 +109,10 @@ class Capabilities:
     """What `query_plans` asks for, such as "EXPLAIN ANALYZE"; empty: it has none."""
     no_plans: str = "this module does not ask for them"
     """Why there are no query plans."""
+    no_time_sums: str = ""
+    """Why verification does not add up times; empty: the database does, exactly."""
+    no_wide_sums: str = ""
+    """Why verification does not add up integers beyond 64 bits; empty: the database does."""
     in_client: str = ""
     """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
     limits: tuple[str, ...] = ()

@@ -81,6 +81,7 @@ class DuckDbDialect(sql.Dialect):
     """DuckDB's types; it sums integers in 128 bits and compares texts by their bytes."""
 
     reserved: ClassVar[frozenset[str]] = sql.RESERVED | _RESERVED
+    finest: TimeUnit | None = TimeUnit.MICROSECOND
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "SMALLINT",
         Type.INT32: "INTEGER",
@@ -127,13 +128,17 @@ class DuckDbDialect(sql.Dialect):
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column other than text as a number whose sum is exact."""
-        is_instant = column.type is Type.TIMESTAMP
-        return self.read(column) if is_instant else super().number(column, unit)
+        if column.type is not Type.TIMESTAMP:
+            return super().number(column, unit)
+        if unit is self.finest:
+            return f"epoch_{unit}({self.name(column.name)})"
+        return self.read(column)
 
 
 class NanosecondDialect(DuckDbDialect):
     """DuckDB's own type for instants in nanoseconds."""
 
+    finest: TimeUnit | None = TimeUnit.NANOSECOND
     types: ClassVar[Mapping[Type, str]] = {**DuckDbDialect.types, Type.TIMESTAMP: "TIMESTAMP_NS"}
 
     def instant(self, value: int, unit: TimeUnit) -> str:

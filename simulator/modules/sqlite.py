@@ -4,6 +4,7 @@ https://www.sqlite.org/wal.html: writers take turns; readers and the writer do n
 other. The driver is part of Python.
 """
 
+import re
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from pydantic import Field
 
 from simulator.data.dataset import Retag
 from simulator.data.query import Statement
-from simulator.data.schema import PrimaryKey, Table, Type, names_of
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
 from simulator.modules.base import (
@@ -36,6 +37,9 @@ from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
 _POLL_S = 0.05
+_HALVES = "|| ' * 2**32 + ' ||"
+"""Stands in a statement between the sums of the higher and the lower halves of integers."""
+_SUMS_OF_HALVES = re.compile(r"(-?\d+) \* 2\*\*32 \+ (\d+)")
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
 
 _DURABILITY = {
@@ -81,6 +85,11 @@ class SqliteDialect(sql.Dialect):
     ids: ClassVar[Mapping[PrimaryKey, str]] = {
         PrimaryKey.DB: "id INTEGER PRIMARY KEY AUTOINCREMENT"
     }
+
+    def wide_total(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sums of both halves as one text: a sum beyond 64 bits is an error."""
+        number = self.number(column, unit)
+        return f"sum({number} >> 32) {_HALVES} sum({number} & {2**32 - 1})"
 
 
 _DIALECT = SqliteDialect()
@@ -301,7 +310,8 @@ class SqliteSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return self.connection.execute(statement.text, statement.parameters).fetchall()
+        found = self.connection.execute(statement.text, statement.parameters).fetchall()
+        return [[*map(_whole, row)] for row in found] if _HALVES in statement.text else found
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         """Update a tag of one series; return how many rows it has."""
@@ -333,3 +343,10 @@ class SqliteSession(Session):
         with closing(cursor):
             while portion := cursor.fetchmany(rows):
                 yield portion
+
+
+def _whole(value: Any) -> Any:
+    """Return a sum of integers whose halves were added up apart; any other value as it is."""
+    if isinstance(value, str) and (found := _SUMS_OF_HALVES.fullmatch(value)):
+        return (int(found[1]) << 32) + int(found[2])
+    return value

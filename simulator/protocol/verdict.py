@@ -2,12 +2,38 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from simulator.errors import counted
 
 _MAX_REASONS = 5
+
+
+class Depth(NamedTuple):
+    """What a level compares of the stored rows, in words for people."""
+
+    short: str
+    """Behind the verdict `verified`."""
+    compares: str
+    means: str
+    """What is known if the verdict is `verified`."""
+    unseen: str = ""
+    """What may be wrong all the same; empty: nothing."""
+
+
+_DEPTHS = {
+    "none": Depth("nothing", "nothing", "no row was compared", "all of it"),
+    "rows": Depth("number", "the number of rows", "rows were counted", "every value"),
+    "counts": Depth(
+        "sums",
+        "number of rows; sums, minima and maxima of columns; distinct keys",
+        "rows were counted, and their sums agree",
+        "which row has which value, and texts between the least and the greatest of a column",
+    ),
+    "full": Depth("every row", "the same, and every row", "every row is right"),
+}
 
 
 class VerifyMode(StrEnum):
@@ -18,6 +44,11 @@ class VerifyMode(StrEnum):
     """Only the number of rows of each table: of a file without a manifest."""
     COUNTS = "counts"
     FULL = "full"
+
+    @property
+    def depth(self) -> Depth:
+        """What this level compares of the stored rows."""
+        return _DEPTHS[self.value]
 
 
 class Status(StrEnum):
@@ -91,6 +122,10 @@ class Verdict(BaseModel):
     checks: tuple[Check, ...] = ()
     not_compared: tuple[str, ...] = ()
     """What was not compared, and why; the other checks still count."""
+    level: VerifyMode | None = None
+    """How much was compared of the stored rows; None: answers, or a result that does not say it."""
+    left_out: tuple[str, ...] = ()
+    """Which sums of this level the database does not calculate, and why."""
     uncertain_present: int = 0
     """Rows whose send had no known outcome and that are stored."""
     uncertain_absent: int = 0
@@ -150,6 +185,8 @@ class Verdict(BaseModel):
             reason="; ".join(each.reason for each in both if each.reason),
             checks=self.checks + other.checks,
             not_compared=self.not_compared + other.not_compared,
+            level=self.level or other.level,
+            left_out=self.left_out + other.left_out,
             uncertain_present=self.uncertain_present + other.uncertain_present,
             uncertain_absent=self.uncertain_absent + other.uncertain_absent,
             accounts=self.accounts or other.accounts,

@@ -9,6 +9,7 @@ Every other row must be stored exactly once.
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from simulator.data.query import (
     RowsQuery,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import INTEGERS, Role, Table
+from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
@@ -73,17 +74,18 @@ def verify(  # noqa: PLR0913
         except Exception as error:
             if not any(check.ok is False for check in comparison.checks):
                 if isinstance(error, Unsupported):
-                    return Verdict(status=Status.UNKNOWN, reason=str(error))
+                    return Verdict(status=Status.UNKNOWN, reason=str(error), level=mode)
                 raise
             why = database.explain(error)
             comparison.not_compared.insert(0, f"the rest, after an error: {why}")
-    return Verdict.of(
+    verdict = Verdict.of(
         comparison.checks,
         comparison.not_compared,
         present=comparison.present,
         absent=comparison.absent,
         accounts=comparison.accounts,
     )
+    return verdict.model_copy(update={"level": mode, "left_out": tuple(comparison.left_out)})
 
 
 class _Comparison:
@@ -106,6 +108,8 @@ class _Comparison:
         self.checks: list[Check] = []
         self.not_compared: list[str] = []
         """What was not compared, and why: most often the database cannot answer it."""
+        self.left_out: list[str] = []
+        """Sums that the database does not calculate, and why."""
         self.present = 0
         """Rows of `uncertain` that are stored."""
         self.absent = 0
@@ -288,9 +292,21 @@ class _Comparison:
     def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
         """Return the query without what the database cannot answer; the row count remains."""
         table = query.table
-        count, *others = (a for a in query.aggregates if _fits(table, a, expected))
+        count, *others = (replace(a, wide=_is_wide(table, a, expected)) for a in query.aggregates)
+        others = [a for a in others if self._adds_up(table, a)]
         others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
         return AggregateQuery(table, (count, *others))
+
+    def _adds_up(self, table: Table, aggregate: Aggregate) -> bool:
+        """Whether an aggregate is no sum that the database does not calculate."""
+        can, why = self.database.capabilities, ""
+        if aggregate.function is Function.SUM and aggregate.column is not None:
+            is_time = table.column(aggregate.column).type is Type.TIMESTAMP
+            why = can.no_time_sums if is_time else can.no_wide_sums if aggregate.wide else ""
+        reason = f"{table.name}: {aggregate.label}: {why}"
+        if why and reason not in self.left_out:
+            self.left_out.append(reason)
+        return not why
 
     def _can(self, query: Query, label: str) -> bool:
         try:
@@ -354,14 +370,14 @@ def _sums_fields(query: AggregateQuery) -> bool:
     return bool(summed & (fields - {*query.table.key}))
 
 
-def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Whether a sum fits into 64 bits: databases refuse or round larger ones."""
+def _is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
+    """Whether a sum of integers or times may exceed 64 bits, if values are as expected."""
     if aggregate.function is not Function.SUM or aggregate.column is None:
-        return True
-    if table.column(aggregate.column).type not in INTEGERS:
-        return True
+        return False
+    if table.column(aggregate.column).type not in INTEGERS | {Type.TIMESTAMP}:
+        return False
     low, high = expected[f"min_{aggregate.column}"], expected[f"max_{aggregate.column}"]
-    return low is None or expected["count"] * max(abs(low), abs(high)) < 2**63
+    return low is not None and expected["count"] * max(abs(low), abs(high)) >= 2**62
 
 
 def _check(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:

@@ -62,7 +62,7 @@ def statistics_of(table: Table) -> AggregateQuery:
         functions = [Function.MIN, Function.MAX]
         if column.nullable:
             functions.insert(0, Function.COUNT)
-        if column.type not in (Type.TEXT, Type.TIMESTAMP):
+        if column.type is not Type.TEXT:
             functions.append(Function.SUM)
         aggregates += [Aggregate(function, column.name) for function in functions]
     return AggregateQuery(table, tuple(aggregates))

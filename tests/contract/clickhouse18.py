@@ -40,7 +40,9 @@ class Dialect18(ClickhouseDialect):
 
     def total(self, column: Column, unit: TimeUnit) -> str:
         number = self.number(column, unit)
-        number = f"toDecimal128({number}, 0)" if column.type is Type.INT64 else number
+        number = (
+            f"toDecimal128({number}, 0)" if column.type in (Type.INT64, Type.TIMESTAMP) else number
+        )
         return f"sum(toNullable({number}))"
 
     def end(self, column: Column, time: str, *, last: bool) -> str:

@@ -71,6 +71,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
             Feature.QUOTIENTS: "AQL could, but the module compares stored numbers only",
             Feature.SUBQUERIES: "AQL could, but the module groups once in a query",
         },
+        no_wide_sums="AQL calculates in doubles, which hold integers up to 2**53",
         in_client="adds up sums and means of integers from pieces that doubles hold exactly",
         no_plans="this draft could not be tried on a server that explains queries",
         limits=(

@@ -441,8 +441,15 @@ def _aggregated(table: Table, wanted: Partial) -> str:
         return name
     if wanted.function is not Function.SUM:
         return f"{wanted.function}({name})"
+    if type_name(column, table.time_unit) == "timestamp":
+        return f"sum(CAST(toUnixTimestamp({name}) AS varint){_per_unit(table.time_unit)})"
     # CQL sums in the column's own type, which overflows.
     return f"sum(CAST({name} AS {'double' if column.type in FLOATS else 'varint'}))"
+
+
+def _per_unit(unit: TimeUnit) -> str:
+    """Return what turns milliseconds into a unit that is no finer."""
+    return f" / {1000 // unit.per_second}" if unit.per_second < 1000 else ""
 
 
 def _instant(unit: TimeUnit, time: Any) -> int:

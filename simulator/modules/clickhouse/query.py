@@ -98,7 +98,8 @@ class ClickhouseDialect(sql.Dialect):
     def total(self, column: Column, unit: TimeUnit) -> str:
         """Return a column's sum; a sum of Int64 would wrap around silently."""
         number = self.number(column, unit)
-        return f"sum(toInt128({number}))" if column.type is Type.INT64 else f"sum({number})"
+        is_wide = column.type in (Type.INT64, Type.TIMESTAMP)
+        return f"sum(toInt128({number}))" if is_wide else f"sum({number})"
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return the first or last value of a group; both functions ignore NULLs."""

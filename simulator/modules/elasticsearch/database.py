@@ -115,6 +115,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             Feature.QUOTIENTS: "it would need a script that runs for each document",
             Feature.SUBQUERIES: "an aggregation reads documents, not the buckets of another one",
         },
+        no_time_sums="the server adds up doubles, which do not hold such a sum exactly",
         late="a search sees rows after the next refresh (refresh_interval)",
         changes=Changes(
             corrects="the bulk action index, by _id",

@@ -26,7 +26,7 @@ from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_sp
 from simulator.modules.graphite.wire import Carbon, CarbonError
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
-from simulator.modules.shared.metrics.rollups import ROWS_APART
+from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 
 _COUNT = (Aggregate(Function.COUNT),)
 _MARKED_S = 60.0
@@ -81,6 +81,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         replaces_rows=True,
         separates_fields=True,
         unsupported=ROWS_APART,
+        no_time_sums=NO_TIME_SUMS,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for first values, for the last value of several series, and for sums "
         "of integers beyond 2**53",

@@ -89,6 +89,8 @@ class Influxdb(HttpDatabase[InfluxSession]):
             Feature.QUOTIENTS: "the module does not join two fields, which are separate series",
             Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",
         },
+        no_time_sums="the server adds up no times, and the client would have to fetch all of them",
+        no_wide_sums="the server's sum of integers has 64 bits",
         plans="EXPLAIN of InfluxQL, the query profiler of Flux",
         in_client="decodes CSV or JSON; merges the answers of several statements; fetches all "
         "values for extremes of texts, sums of times and distinct times; selects the newest row "

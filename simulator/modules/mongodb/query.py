@@ -1,8 +1,9 @@
 """MongoDB's documents, and the logical queries as aggregation pipelines over them.
 
 The document formats are those of influxdb-comparisons' loader for MongoDB (-document-format). The
-pipelines are exact: $sum of int64 stays int64 until it overflows, which the session detects; floats
-on a grid add up without rounding; $avg is that sum divided by the count.
+pipelines are exact: $sum of int64 stays int64 until it overflows, which the session detects; a wide
+sum is one of decimals, which have 34 digits; floats on a grid add up without rounding; $avg is that
+sum divided by the count.
 https://www.mongodb.com/docs/manual/reference/operator/aggregation/
 """
 
@@ -321,6 +322,7 @@ def _accumulator(aggregate: Aggregate, table: Table, documents: Documents) -> An
             return {"$sum": {"$cond": [{"$gt": [value, None]}, 1, 0]} if column.nullable else 1}
         case Function.SUM | Function.AVG:
             number = {"$toInt": value} if column.type is Type.BOOL else value
+            number = {"$toDecimal": number} if aggregate.wide else number
             return {f"${aggregate.function}": number}
         case Function.MIN | Function.MAX:
             return {f"${aggregate.function}": value}

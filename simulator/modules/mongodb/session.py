@@ -379,18 +379,22 @@ def _has_one_group(command: Mapping[str, Any]) -> bool:
 
 def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
     """Return what makes a document into a row of an answer; a missing field is NULL."""
+    from bson import Decimal128  # noqa: PLC0415
+
     fields = fields_of(columns)
     integers = [place for place, column in enumerate(columns) if column.type is Type.INT64]
 
     def read(document: Mapping[str, Any]) -> tuple[Any, ...]:
-        values = tuple(map(document.get, fields))
+        values = [*map(document.get, fields)]
         for place in integers:
             value = values[place]
+            if isinstance(value, Decimal128):
+                values[place] = value.to_decimal()
             if isinstance(value, float) and abs(value) >= FLOAT64_EXACT:
                 raise OverflowError(
                     f"{columns[place].name}: the sum overflows 64 bits; the server returned the "
                     f"inexact double {value}"
                 )
-        return values
+        return tuple(values)
 
     return read

@@ -31,6 +31,7 @@ def varchar_length(column: Column) -> int | None:
 class MySqlDialect(sql.Dialect):
     """The SQL of MySQL and MariaDB; sums of integers are decimals, so they are exact."""
 
+    finest: TimeUnit | None = TimeUnit.MICROSECOND
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "smallint",
         Type.INT32: "int",

@@ -26,7 +26,7 @@ from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, chec
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
-from simulator.modules.shared.metrics.rollups import ROWS_APART
+from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 
 _COUNT = (Aggregate(Function.COUNT),)
 _DELETIONS = 20
@@ -83,6 +83,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         replaces_rows=True,
         separates_fields=True,
         unsupported=ROWS_APART,
+        no_time_sums=NO_TIME_SUMS,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "
         "integers beyond 2**53",

@@ -13,6 +13,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class PostgresDialect(sql.Dialect):
     """PostgreSQL's types, and what makes its aggregates exact."""
 
+    finest: TimeUnit | None = TimeUnit.MICROSECOND
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "smallint",
         Type.INT32: "integer",

@@ -7,6 +7,7 @@ so that a nullable column of these types is an INT.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from typing import ClassVar
 
@@ -85,9 +86,8 @@ class QuestSql(sql.Dialect):
     def __init__(self, table: Table) -> None:
         self._table = stored(table)
         self._scale = _scale(table)
-        self._instant = "TIMESTAMP"
-        if unit_of(table) is TimeUnit.NANOSECOND:
-            self._instant = "TIMESTAMP_NS"
+        self.finest: TimeUnit = unit_of(table)
+        self._instant = "TIMESTAMP_NS" if self.finest is TimeUnit.NANOSECOND else "TIMESTAMP"
 
     def name(self, identifier: str) -> str:
         """Return an identifier in quotes, so that no word is reserved."""
@@ -99,6 +99,8 @@ class QuestSql(sql.Dialect):
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column as a number whose sum is exact."""
+        if column.type is Type.TIMESTAMP and unit is self.finest:
+            return f"CAST({self.name(column.name)} AS LONG)"
         if column.type is Type.TIMESTAMP:
             return self.read(column)
         if column.type is Type.BOOL:
@@ -133,6 +135,11 @@ class QuestSql(sql.Dialect):
             return f"sum({number})"
         wide = "LONG" if column.type in (Type.INT16, Type.INT32, Type.BOOL) else "DECIMAL(19, 0)"
         return f"sum(CAST({number} AS {wide}))"
+
+    def total_of_times(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sum of instants, with the fractions of the table's unit."""
+        fraction = f"{1 / Decimal(self._scale):f}m"
+        return f"sum(CAST({self.number(column, self.finest)} AS DECIMAL(19, 0)) * {fraction})"
 
     def counted(self, column: Column) -> str:
         """Return the number of values of a column that are not NULL; count() refuses BOOLEAN."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
@@ -153,7 +154,7 @@ class QuestSession(HttpSession):
     def ask(self, statement: str) -> list[list[Any]]:
         """Run a statement and return its rows; HttpError if it fails.
 
-        A DECIMAL arrives as text and becomes an exact integer.
+        A DECIMAL arrives as text.
         """
         path = f"/exec?{urlencode({'query': statement})}"
         with self.waiting():
@@ -163,7 +164,7 @@ class QuestSession(HttpSession):
         columns = reply.get("columns", [])
         for place in (n for n, c in enumerate(columns) if c["type"].startswith("DECIMAL")):
             for row in rows:
-                row[place] = None if row[place] is None else int(row[place])
+                row[place] = None if row[place] is None else Decimal(row[place])
         return rows
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:

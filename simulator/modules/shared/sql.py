@@ -6,6 +6,7 @@ A module describes what its database writes differently in a Dialect.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, ClassVar, assert_never
 
 from simulator.data.block import Block
@@ -87,6 +88,8 @@ class Dialect:
     """The column type that stores a Type without loss."""
     ids: ClassVar[Mapping[PrimaryKey, str]] = {}
     """Primary key that the database generates -> the definition of its column, with PRIMARY KEY."""
+    finest: TimeUnit | None = None
+    """The unit in which instants of every table are stored; None: the table's own."""
     reserved: ClassVar[frozenset[str]] = RESERVED
     """Words that are names only in quotes."""
 
@@ -140,6 +143,17 @@ class Dialect:
     def total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sum of a column: exact, or an error of the server."""
         return f"sum({self.number(column, unit)})"
+
+    def wide_total(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sum of integers, exact also if it exceeds 64 bits."""
+        return self.total(column, unit)
+
+    def total_of_times(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sum of a column of instants in `unit`, with the fractions that are stored."""
+        if self.finest is None or self.finest.per_second <= unit.per_second:
+            return self.wide_total(column, unit)
+        finer = self.finest.per_second // unit.per_second
+        return f"{self.wide_total(column, self.finest)} * {1 / Decimal(finer):f}"
 
     def counted(self, column: Column) -> str:
         """Return the number of values of a column that are not NULL."""
@@ -220,7 +234,9 @@ class Dialect:
                 end = self.end(column, time, last=last)
                 return self.read(column, end or f"min({_end_alias(self, table, aggregate)})")
             case Function.SUM:
-                return self.total(column, table.time_unit)
+                total = self.wide_total if aggregate.wide else self.total
+                total = self.total_of_times if column.type is Type.TIMESTAMP else total
+                return total(column, table.time_unit)
             case Function.AVG if column.type in FLOATS:
                 return self.average(column)
             case Function.AVG:

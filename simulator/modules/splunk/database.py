@@ -90,6 +90,7 @@ class Splunk(HttpDatabase[SplunkSession]):
             Feature.QUOTIENTS: "a search could, but the module compares stored numbers only",
             Feature.SUBQUERIES: "a search could, but the module groups once in a search",
         },
+        no_time_sums="the client would have to fetch the count of each different time",
         in_client="decodes JSON; calculates aggregates from counts of each value, because the "
         "digits of the server's own aggregates are not documented",
         late="a search sees events once they are indexed",

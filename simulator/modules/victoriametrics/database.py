@@ -22,7 +22,7 @@ from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.points import fields
-from simulator.modules.shared.metrics.rollups import ROWS_APART
+from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page, seconds
 from simulator.modules.victoriametrics.session import VictoriaMetricsSession
@@ -72,6 +72,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         checks_rows=True,
         separates_fields=True,
         unsupported=ROWS_APART,
+        no_time_sums=NO_TIME_SUMS,
         late="a query sees points once they have left buffers in memory, after a second or more",
         changes=Changes(
             no_corrections="a point that is sent again is stored beside the old one",

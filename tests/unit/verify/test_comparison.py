@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 
@@ -480,12 +480,38 @@ def test_inexact_sums_are_compared_with_slack(tmp_path):
     assert wrong(stored.verify(VerifyMode.COUNTS)) == ["readings: sum_v"]
 
 
-def test_an_integer_column_whose_sum_may_not_fit_has_no_sum_compared(tmp_path):
-    verdict = Stored(tmp_path / "stored.db", "pair").verify(VerifyMode.COUNTS)
-    names = {check.name for check in verdict.checks}
+def test_a_sum_of_integers_that_exceeds_64_bits_is_compared(tmp_path):
+    stored = Stored(tmp_path / "stored.db", "pair")
+    verdict = stored.verify(VerifyMode.COUNTS)
 
-    assert "left: sum_big" not in names
-    assert {"left: max_big", "left: sum_at"} <= names
+    assert verdict.status is Status.VERIFIED, verdict.reason
+    check = check_of(verdict, "left: sum_big")
+    assert check.expected == check.found == str(ROWS * 2**62)
+    assert verdict.level is VerifyMode.COUNTS
+
+    stored.tamper("UPDATE left SET big = big - 1 WHERE at = 7")
+    assert wrong(stored.verify(VerifyMode.COUNTS)) == ["left: min_big", "left: sum_big"]
+
+
+def test_a_time_that_is_one_unit_off_changes_the_sum_of_times(stored):
+    """`iot` counts its times in milliseconds; the row is neither the oldest nor the newest."""
+    inner = "SELECT rowid FROM events ORDER BY timestamp LIMIT 1 OFFSET 100"
+    stored.tamper(f"UPDATE events SET timestamp = timestamp + 1 WHERE rowid = ({inner})")
+
+    assert wrong(stored.verify(VerifyMode.COUNTS)) == ["events: sum_timestamp"]
+
+
+def test_a_database_says_which_sums_it_does_not_calculate(tmp_path, monkeypatch):
+    stored = Stored(tmp_path / "stored.db", "pair")
+    can = replace(Sqlite.capabilities, no_wide_sums="64 bits are all")
+    monkeypatch.setattr(Sqlite, "capabilities", can)
+
+    verdict = stored.verify(VerifyMode.COUNTS)
+
+    assert verdict.status is Status.VERIFIED
+    assert verdict.left_out == tuple(
+        f"{table}: sum_big: 64 bits are all" for table in ("left", "right")
+    )
 
 
 def test_what_the_database_cannot_express_is_unknown(stored, monkeypatch):
@@ -500,7 +526,7 @@ def test_what_the_database_cannot_express_is_unknown(stored, monkeypatch):
 
     assert stored.verify(VerifyMode.COUNTS).status is Status.VERIFIED
     assert stored.verify(VerifyMode.FULL) == Verdict(
-        status=Status.UNKNOWN, reason="it keeps no rows"
+        status=Status.UNKNOWN, reason="it keeps no rows", level=VerifyMode.FULL
     )
 
 

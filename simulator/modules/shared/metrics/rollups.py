@@ -32,6 +32,7 @@ ROWS_APART = {
     Feature.SUBQUERIES: "the client computes the answer from several of the server's series",
 }
 """What no database of metrics can answer."""
+NO_TIME_SUMS = "the server adds up no times, and the client would have to fetch every point"
 
 
 @dataclass(frozen=True, slots=True)
