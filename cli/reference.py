@@ -303,6 +303,20 @@ def _unsupported() -> str:
     return _table(("Queries for", "Not answered by", "Because"), rows)
 
 
+def _left_out() -> str:
+    owners: dict[tuple[str, str], list[str]] = {}
+    for module in MODULES:
+        can = database_class(module).capabilities
+        for sums, why in (
+            ("times", can.no_time_sums),
+            ("integers beyond 64 bits", can.no_wide_sums),
+        ):
+            if why:
+                owners.setdefault((sums, why), []).append(_link(module))
+    rows = ((sums, ", ".join(names), why) for (sums, why), names in sorted(owners.items()))
+    return _table(("Sums of", "Not compared by `counts` in", "Because"), rows)
+
+
 def _in_client() -> str:
     owners: dict[str, list[str]] = {}
     for module in MODULES:
@@ -410,6 +424,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "shared options": _shared_module_options,
     "modules": _modules,
     "unsupported queries": _unsupported,
+    "sums left out": _left_out,
     "work in the client": _in_client,
     "query plans": _query_plans,
     "late rows": _late,

@@ -21,7 +21,8 @@ class VerifyOptions(OfInsert):
     GROUP: ClassVar[str] = "Other options"
 
     verify: Annotated[VerifyMode, Opt(choices=("counts", "full"))] = VerifyMode.FULL
-    """counts: rows, sums, minima, maxima, distinct keys; full: every row as well."""
+    """counts: rows are counted, and sums, minima, maxima and distinct keys compared; full: every
+    row is compared as well."""
     timeout_s: Timeout = 0.0
 
 

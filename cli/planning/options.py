@@ -224,7 +224,8 @@ class Verification(Options):
     GROUP: ClassVar[str] = "Verification"
 
     verify: Annotated[VerifyMode | None, Opt(choices=("none", "counts", "full"))] = None
-    """none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well.
+    """none; counts: rows are counted, and sums, minima, maxima and distinct keys compared; full:
+    every row is compared as well.
     [default: counts]
     """
 

@@ -112,7 +112,7 @@ class Capabilities:
     no_time_sums: str = ""
     """Why verification does not add up times; empty: the database does, exactly."""
     no_wide_sums: str = ""
-    """Why verification does not add up integers beyond 64 bits; empty: the database does."""
+    """Why verification adds up no integers or times beyond 64 bits; empty: the database does."""
     in_client: str = ""
     """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
     limits: tuple[str, ...] = ()

@@ -160,6 +160,8 @@ class Influxdb3(Influxdb):
         plans=f"{_EXPLAIN} (not yet tried on a server)",
         in_client="decodes JSON",
         unsupported={},
+        no_time_sums="",
+        no_wide_sums="",
         limits=(
             *Influxdb.capabilities.limits[:-2],
             "only letters, digits, _ and - in table names",

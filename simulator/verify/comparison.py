@@ -302,7 +302,7 @@ class _Comparison:
         can, why = self.database.capabilities, ""
         if aggregate.function is Function.SUM and aggregate.column is not None:
             is_time = table.column(aggregate.column).type is Type.TIMESTAMP
-            why = can.no_time_sums if is_time else can.no_wide_sums if aggregate.wide else ""
+            why = (is_time and can.no_time_sums) or (aggregate.wide and can.no_wide_sums) or ""
         reason = f"{table.name}: {aggregate.label}: {why}"
         if why and reason not in self.left_out:
             self.left_out.append(reason)

@@ -45,6 +45,7 @@ class Toy(SqlDatabase["Session"]):
         acknowledged="committed to the file",
         indices=True,
         embedded=True,
+        no_wide_sums="a sum has 64 bits",
     )
     options_model = Options
     remedies: ClassVar[Mapping[str, str]] = {"no such table": "run an insert first"}

@@ -53,6 +53,7 @@ class Toy(HttpDatabase[ToySession], SqlDatabase[ToySession]):
         primary_keys={PrimaryKey.NONE: "no key", PrimaryKey.CLIENT: "sent by the client"},
         acknowledged="in the memory of the server",
         in_client="decodes JSON",
+        no_wide_sums="a sum has 64 bits",
     )
     options_model = HttpOptions
     options: HttpOptions

@@ -17,7 +17,7 @@ from cli.page.measured import measured
 from cli.page.sources import Sources
 from cli.page.style import COLOURS, colours_of
 from simulator.protocol.events import Occurrence
-from simulator.protocol.verdict import Status, Verdict
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests.unit.page import shown
 
 SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
@@ -258,3 +258,36 @@ def test_a_page_of_fifty_sweeps_is_small_and_made_in_seconds():
 
     assert len(page.encode()) < 3_000_000
     assert time.process_time() - start < 40  # about 0.1 s a picture
+
+
+@pytest.mark.parametrize(
+    ("levels", "asked", "banner"),
+    [
+        ((VerifyMode.FULL,), False, "verified: every row is right"),
+        ((VerifyMode.COUNTS,), False, "verified: rows were counted, and their sums agree"),
+        (
+            (VerifyMode.FULL, VerifyMode.COUNTS),
+            True,
+            "verified: rows were counted, and their sums agree; every answer is right",
+        ),
+        ((), True, "verified: every answer is right"),
+        ((None,), False, "verified"),
+    ],
+)
+def test_the_banner_says_no_more_than_what_was_compared(levels, asked, banner):
+    results = []
+    for place, level in enumerate(levels):
+        found = shown.insert(f"lite{place}", (1,))
+        run = found.runs[0]
+        outcome = run.outcome.model_copy(
+            update={"verdict": Verdict(status=Status.VERIFIED, level=level)}
+        )
+        runs = [run.model_copy(update={"outcome": outcome})]
+        results.append(found.model_copy(update={"runs": runs}))
+    results += [shown.query("other")] if asked else []
+
+    page = html(results)
+
+    found = re.search(r'<p class="banner verified">.*?</span> (.*?)</p>', page)
+    assert found
+    assert found[1] == banner

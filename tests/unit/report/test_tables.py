@@ -19,7 +19,7 @@ from simulator.data.walks import Precision
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import QueryRamp, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import QueryTimes, WorkerReport
-from simulator.protocol.verdict import Check, Status, Verdict
+from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
 
 
@@ -574,3 +574,38 @@ def test_csv_keeps_every_digit():
     (line,) = csv.DictReader(io.StringIO(printed(shown, None, "csv")))
 
     assert float(line["rows_per_s"]) == records_of(shown)[0]["rows_per_s"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "words", "not_seen"),
+    [
+        ([VerifyMode.FULL], "verified, every row", ""),
+        ([VerifyMode.COUNTS], "verified, sums", "which row has which value"),
+        ([VerifyMode.ROWS], "verified, number", "every value"),
+        ([VerifyMode.FULL, VerifyMode.COUNTS], "verified, sums", "which row has which value"),
+        ([None], "verified", ""),
+    ],
+)
+def test_a_verdict_says_how_much_was_compared(levels, words, not_seen):
+    verdicts = [Verdict(status=Status.VERIFIED, level=level) for level in levels]
+    found = result([run(outcome(ONE, verdict=verdict)) for verdict in verdicts])
+
+    text = printed(found, None, "table")
+
+    assert words in {row.rpartition("  ")[2] for row in lines_of(text)}
+    assert ("not seen: " in text) == bool(not_seen)
+    assert not_seen in text
+    (record,) = records_of(found)
+    assert record["verdict"] == "verified"
+    assert record.get("verify") == (
+        None if None in levels else min(levels, key=[*VerifyMode].index)
+    )
+
+
+def test_sums_that_a_database_does_not_calculate_stand_below_the_table():
+    left_out = ("events: sum_time: it adds up no times",)
+    counted = Verdict(status=Status.VERIFIED, level=VerifyMode.COUNTS, left_out=left_out)
+
+    text = printed(result([run(outcome(ONE, verdict=counted))] * 2), None, "table")
+
+    assert text.count("events: sum_time: it adds up no times") == 1
