@@ -50,7 +50,6 @@ PREFILL_ROWS = 1000
 """Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
-_BYTES = (bytes, bytearray, memoryview)
 
 
 class Failure(StrEnum):
@@ -220,11 +219,10 @@ class Session(Login, Waits, Explaining, Changing):
     def size_of(self, data: Any) -> int | None:
         """Return how many bytes of a payload's data are sent; None if the driver makes them.
 
-        Here for data that is bytes or a file, or a tuple that ends with one of them, such as path
-        and body.
+        Data is bytes or a file, or a tuple that ends with one of them, such as path and body.
         """
         body = data[-1] if isinstance(data, tuple) else data
-        if isinstance(body, _BYTES):
+        if isinstance(body, bytes | bytearray | memoryview):
             return len(body)
         return body.stat().st_size if isinstance(body, Path) else None
 
@@ -420,10 +418,8 @@ class Database(OwnStatements, Aggregating, Wording, ABC, Generic[Session_co]):
             found = re.search(rf"\b{product} (\d+(?:\.\d+)*)", version)
             if found and tuple(map(int, found[1].split("."))) < oldest:
                 needed = ".".join(map(str, oldest))
-                raise SetupError(
-                    f"{self.name}: the server is {found[0]}, which is too old; it must be {needed} "
-                    "or newer"
-                )
+                why = f"the server is {found[0]}, which is too old; it must be {needed} or newer"
+                raise SetupError(f"{self.name}: {why}")
 
     def render(self, query: Query) -> Statement:
         """Return the query in the language of the database; Unsupported if it cannot express it."""

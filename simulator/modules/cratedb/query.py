@@ -15,7 +15,7 @@ from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Table, T
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style
 from simulator.errors import UnstorableError
-from simulator.modules.shared import sql
+from simulator.modules.shared import names, sql
 
 LONGEST_TEXT_BYTES = 32_766
 """Lucene's longest term."""
@@ -133,7 +133,7 @@ def quoted(identifier: str) -> str:
 
 def check_names(tables: Sequence[Table]) -> None:
     """Raise UnstorableError with every name that CrateDB refuses."""
-    sql.check_names("CrateDB", tables, _NO_TABLE, _NO_COLUMN)
+    names.check_names("CrateDB", tables, _NO_TABLE, _NO_COLUMN)
 
 
 def check_values(block: Block) -> None:

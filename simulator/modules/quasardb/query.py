@@ -22,7 +22,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.modules.base import Unsupported
-from simulator.modules.shared import sql
+from simulator.modules.shared import names
 from simulator.modules.shared.metrics.rollups import Rollup, newest_rollups, partial_of, rollups
 from simulator.modules.shared.partials import Collected, Combiner, Key, Merged, Partial, Row
 from simulator.modules.shared.planned import Fetch, PlannedQuery
@@ -125,7 +125,7 @@ def name(identifier: str) -> str:
 
 def check_names(tables: Sequence[Table]) -> None:
     """Raise UnstorableError with every name that is not of the form that the vendor documents."""
-    sql.check_names("QuasarDB", tables, _UNDOCUMENTED, _UNDOCUMENTED)
+    names.check_names("QuasarDB", tables, _UNDOCUMENTED, _UNDOCUMENTED)
 
 
 def _text(value: str) -> str:

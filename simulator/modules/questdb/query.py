@@ -20,7 +20,7 @@ from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
 from simulator.encode.text import Style
 from simulator.errors import UnstorableError
-from simulator.modules.shared import sql
+from simulator.modules.shared import names, sql
 from simulator.modules.shared.preaggregated import combined, definition, kept_for
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
@@ -306,4 +306,4 @@ def _check_times(name: str, table: Table, data: ColumnData) -> None:
 
 def check_names(tables: Sequence[Table]) -> None:
     """Raise UnstorableError with every name that QuestDB refuses."""
-    sql.check_names("QuestDB", tables, _FORBIDDEN, _FORBIDDEN_IN_COLUMNS)
+    names.check_names("QuestDB", tables, _FORBIDDEN, _FORBIDDEN_IN_COLUMNS)

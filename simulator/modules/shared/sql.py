@@ -33,9 +33,7 @@ from simulator.data.schema import (
     TimeUnit,
     Type,
     index_name,
-    names_of,
 )
-from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder
 
 VALUES = "values"
@@ -456,18 +454,3 @@ def transactions(single_rows: Encoder) -> Encoder:
         return [singles[start : start + rows_per_batch] for start in starts]
 
     return encode
-
-
-def check_names(
-    product: str, tables: Sequence[Table], in_tables: re.Pattern[str], in_columns: re.Pattern[str]
-) -> None:
-    """Raise UnstorableError with every name of a table or column that matches its pattern."""
-    named = [("table", name, in_tables) for name in names_of(tables)]
-    named += [("column", c.name, in_columns) for table in tables for c in table.columns]
-    wrong = [
-        f"{kind} {name!r} (because of {found[0]!r})"
-        for kind, name, forbidden in dict.fromkeys(named)
-        if (found := forbidden.search(name))
-    ]
-    if wrong:
-        raise UnstorableError(f"{product} does not allow these names: {', '.join(wrong)}")
