@@ -76,8 +76,9 @@ def insert(  # noqa: PLR0913
     problems = (
         record_conflicts(given)
         if file.data_format
-        else conflicts(given, prepared=_is_prepared(file.data))
+        else conflicts(given, prepared=_is_prepared(file.place))
     )
+    problems += _several_problems(file)
     problems += stage_conflicts(options.stages, given)
     target = choice.resolve(choice.extra_options(problems), problems)
     database = target.open() if target else None
@@ -138,12 +139,23 @@ def _is_prepared(data: Path | None) -> bool:
     return data is not None and (in_volume(data) or is_prepared(data))
 
 
+def _several_problems(file: FileRows) -> Iterator[str]:
+    """Yield why several files cannot be inserted together."""
+    if len(file.data) < 2:
+        return
+    if file.data_format:
+        yield "--data: --data-format takes one file; join them, or insert them apart"
+    for place in file.data:
+        if in_volume(place) or is_prepared(place):
+            yield f"--data: {place}: is prepared, and inserted alone; leave the others out"
+
+
 def _records(file: FileRows) -> RecordsRequest | None:
     """Return the file whose records are sent as they are; None: rows are encoded."""
-    if not (file.data and file.data_format):
+    if not (file.place and file.data_format):
         return None
     skips = file.on_error is OnError.SKIP
-    return RecordsRequest(file.data, file.data_format, file.manifest, skip=skips)
+    return RecordsRequest(file.place, file.data_format, file.manifest, skip=skips)
 
 
 def _rows(  # noqa: PLR0913
@@ -159,15 +171,15 @@ def _rows(  # noqa: PLR0913
     try:
         if not file.data:
             return nullcontext(insert_options.generator_params(options))
-        if in_volume(file.data):
-            volume = volume_file(file.data, "--data")
+        if file.place and in_volume(file.place):
+            volume = volume_file(file.place, "--data")
             if not target:
                 return None
             return prepared_in_volume(
                 volume, target, options, choice, quiet=run.quiet, dry=run.dry_run
             )
-        if is_prepared(file.data):
-            return nullcontext(kept(file.data, options.key))
+        if file.place and is_prepared(file.place):
+            return nullcontext(kept(file.place, options.key))
         request = file.request(file.data, options.key)
         request.check()
         return prepared(request, quiet=run.quiet)
@@ -181,8 +193,8 @@ def _refused_by(
 ) -> Iterator[str]:
     """Yield what the target cannot take."""
     yield from insert_options.target_problems(options, target, force=force)
-    if file.data:
-        yield from place_problems(file.data, file.manifest, file.data_format, target.runner)
+    for place in file.data:
+        yield from place_problems(place, file.manifest, file.data_format, target.runner)
 
 
 def _continued(

@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar
 
 import click
 
-from cli.files.objects import uri_of
 from cli.files.prepare import converted
 from cli.files.request import Reading
 from cli.host.cleaning import in_shell
@@ -42,19 +41,23 @@ class _Options(Reading):
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 @options_of(_Options)
-def prepare(*, file: Path, options: _Options) -> None:
+def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     """Convert a CSV or Parquet file once, for `insert --data`.
 
     The folder holds the columns as plain arrays, which workers read without parsing: several
     inserts need to read the file once only, and pods can read the folder from a volume claim.
     """
-    beside = file.with_name(f"{file.name}.rows")
-    output = options.output or (Path(beside.name) if uri_of(file) else beside)
+    request = options.request(files, PrimaryKey.NONE)
+    one = files[0] if len(files) == 1 and files[0].is_file() else None
+    output = options.output or (
+        one.with_name(f"{one.name}.rows") if one else Path(f"{request.table}.rows")
+    )
     if output.exists():
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
-    request = options.request(file, PrimaryKey.NONE)
     request.check()
     with _beside(output) as folder:
         params = converted(request, folder, quiet=options.quiet)

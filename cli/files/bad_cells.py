@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cli.files.cells import CellType, TextInstead, present, widened
+from cli.files.cells import CellType, TextInstead, present
 from cli.files.request import Request
 from cli.files.source import SHOWN_CASES, Portion, Source
+from cli.files.types import widened
 from simulator.data.block import Array
 from simulator.data.schema import Column, Role
 from simulator.data.workloads.file import BadCells, OnError
@@ -38,33 +39,42 @@ class Checker:
     """Parses portion after portion, and does with bad cells what the user chose."""
 
     def __init__(
-        self, request: Request, source: Source, columns: Sequence[Column], types: Sequence[CellType]
+        self,
+        request: Request,
+        source: Source,
+        columns: Sequence[Column],
+        types: Sequence[CellType],
+        places: Sequence[int],
     ) -> None:
+        """`places`: where in a portion the cells of each column are."""
         self._request = request
         self._source = source
         self._columns = columns
         self._types = types
+        self._places = places
         self._tallies: dict[int, _Tally] = {}
 
     def checked(self, portion: Portion) -> Portion:
         """Return a portion's typed values; Retyped or ConfigError for a bad cell, as chosen."""
         arrays, kept = [], np.ones(len(portion.rows), np.bool_)
         problems = []
-        for index, cells in enumerate(portion.columns):
+        for index, place in enumerate(self._places):
+            cells = portion.columns[place]
             array, bad = self._types[index].parse(cells)
             if self._columns[index].role is Role.TIME:
                 bad = bad | ~present(array)
             arrays.append(array)
             if not bad.any():
                 continue
-            wider = widened(self._types[index], cells.filter(pa.array(bad)))
+            comma = self._request.reading.decimal_comma
+            wider = widened(self._types[index], cells.filter(pa.array(bad)), decimal_comma=comma)
             if wider:
                 raise Retyped(index, wider)
             first = int(bad.argmax())
-            problem = self._problem(index, int(portion.rows[first]), cells[first])
+            problem = self._problem(index, int(portion.rows[first]), cells.slice(first, 1))
             if problem:
                 problems.append(problem)
-            elif self._request.on_error is OnError.SKIP:
+            elif self._request.reading.on_error is OnError.SKIP:
                 kept &= ~bad
             self._count(index, cells, bad, portion.rows)
         if problems:
@@ -76,7 +86,7 @@ class Checker:
 
     def _problem(self, index: int, row: int, cell: Any) -> str | None:
         """Return why the bad cell stops the insert, if it does."""
-        action, column = self._request.on_error, self._columns[index]
+        action, column = self._request.reading.on_error, self._columns[index]
         is_time = column.role is Role.TIME
         if action is OnError.SKIP or (action is OnError.NULL and not is_time):
             return None
@@ -88,10 +98,9 @@ class Checker:
         choices = "text, null or skip"
         if is_time:
             choices = "skip, as every row needs a time"
-        elif self._request.is_parquet:
+        elif self._source.is_typed:
             choices = "null or skip"
-        content = _shown(cell)
-        wrong = f"{content} is not {self._types[index].expected}"
+        wrong = f"{_shown(cell[0])} is not {self._types[index].why(cell)}"
         return f"{place}: {wrong}; correct it, or use --on-error {choices}"
 
     def _count(self, index: int, cells: Any, bad: Array, rows: Array) -> None:
@@ -102,21 +111,21 @@ class Checker:
 
     def bad_cells(self) -> tuple[BadCells, ...]:
         """Return the bad cells of all portions, column by column."""
-        places = self._source.places(row for t in self._tallies.values() for row, _ in t.first)
         return tuple(
             BadCells(
                 column=self._columns[index].name,
                 expected=self._types[index].expected,
-                action=self._request.on_error,
+                action=self._request.reading.on_error,
                 count=tally.count,
-                first=tuple(f"{places[row]}: {shown}" for row, shown in tally.first),
+                first=tuple(f"{self._source.place(row)}: {shown}" for row, shown in tally.first),
             )
             for index, tally in sorted(self._tallies.items())
         )
 
 
 def _shown(cell: Any) -> str:
-    value = cell.as_py()
+    value = str(cell.cast(pa.string())) if pa.types.is_timestamp(cell.type) else cell.as_py()
+    value = value if cell.is_valid else None
     if value is None:
         return "no value"
     text = repr(value)

@@ -1,18 +1,23 @@
 """What a column's cells are, and how they become values: pure, one Arrow array at a time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv
 
-from cli.files.types import refusal, type_of
 from simulator.data.block import Array
 from simulator.data.schema import FLOATS, Type
+
+NULLS = (
+    "", "null", "NULL", "Null", "None", "NA", "<NA>", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A",
+    "nan", "NaN", "-nan", "-NaN", "NaT", "\\N", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+"""Cells that are NULL in columns of numbers, booleans and times."""
+_EXACT = 2.0**53
+"""A float is not every integer beyond it."""
 
 Parsed = tuple[Any, Array]
 """An Arrow array of values, NULL where a cell is bad, and a mask of the bad cells."""
@@ -25,14 +30,16 @@ class CellType(ABC):
     """Its name in the preview."""
     type: Type | None
     """The type that stores it; None if none does."""
-    refusal: str = ""
-    """Why no type stores it."""
     expected: str = ""
     """What a cell should be, to complete the sentence "this cell is not ..."."""
 
     @abstractmethod
     def parse(self, cells: Any) -> Parsed:
         """Return the values of an Arrow array of cells, and which cells are bad."""
+
+    def why(self, cell: Any) -> str:
+        """Return what a bad cell should be: an array of this cell alone."""
+        return self.expected
 
 
 class Text(CellType):
@@ -45,8 +52,8 @@ class Text(CellType):
 
     def parse(self, cells: Any) -> Parsed:
         """Return the cells as text."""
-        is_text = type_of(cells.type) is Type.TEXT
-        return cells if is_text else cells.cast(pa.string()), _none(cells)
+        is_text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
+        return cells if is_text else cells.cast(pa.string()), none_of(cells)
 
 
 class TextInstead(Text):
@@ -72,110 +79,35 @@ class Empty(Text):
         return pa.nulls(len(cells), pa.string()), present(trimmed(cells))
 
 
-class AsStored(CellType):
-    """The column of a file that declares its types."""
-
-    def __init__(self, arrow_type: Any) -> None:
-        self.shown = str(arrow_type)
-        self.type = type_of(arrow_type)
-        self.refusal = "" if self.type else refusal(arrow_type)
-        self.expected = "a finite number" if self.type in FLOATS else "a time"
-
-    def parse(self, cells: Any) -> Parsed:
-        """Return the cells; floats that are not finite are bad."""
-        if self.type not in FLOATS:
-            return cells, _none(cells)
-        return without(cells, _mask(pc.invert(pc.is_finite(cells))))
-
-
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    """How cells of a type are written in a CSV file."""
-
-    type: Type
-    expected: str
-    pattern: str
-    """Matches every cell that Arrow can cast to the type, and hardly any other."""
-    arrow_type: Any
-
-
-_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCK = r"[ T][0-9]{2}(:?[0-9]{2}(:?[0-9]{2}(\.[0-9]{1,9})?)?)?"
-_OFFSET = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
-_DIGITS = r"[0-9]{1,19}"
-_GRAMMARS = (
-    _Grammar(
-        Type.INT64,
-        "an integer of 64 bits",
-        rf"^([+-]?{_DIGITS}|0[xX][0-9a-fA-F]{{1,16}})$",
-        pa.int64(),
-    ),
-    _Grammar(
-        Type.FLOAT64,
-        "a finite number",
-        rf"(?i)^[+-]?({_DIGITS}|[0-9]+\.[0-9]*|\.[0-9]+|[0-9]*\.?[0-9]+\.?e[+-]?[0-9]+|inf(inity)?)$",
-        pa.float64(),
-    ),
-    _Grammar(Type.BOOL, "true or false", r"(?i)^(true|false|0|1)$", pa.bool_()),
-    _Grammar(
-        Type.TIMESTAMP,
-        "a timestamp in ISO 8601 without zone, at most in microseconds",
-        rf"^{_DATE}({_CLOCK})?$",
-        pa.timestamp("us"),
-    ),
-    _Grammar(
-        Type.TIMESTAMP,
-        "a timestamp in ISO 8601 with zone, at most in microseconds",
-        rf"^{_DATE}{_CLOCK}{_OFFSET}$",
-        pa.timestamp("us", "UTC"),
-    ),
-)
-_NUMBER = _GRAMMARS[1]
-_WITH_POINT = replace(_NUMBER, expected="a number with a decimal point")
-"""Of a column with decimal commas: these are bad cells, as 1,234 may mean two numbers."""
-
-
 class Written(CellType):
-    """Numbers, booleans and ISO 8601 timestamps written in a CSV file."""
+    """Numbers and booleans as text."""
 
-    def __init__(self, grammar: _Grammar) -> None:
-        self._grammar = grammar
-        self._arrow_type = grammar.arrow_type
-        self.shown = str(grammar.arrow_type)
-        self.type = grammar.type
-        self.expected = grammar.expected
+    def __init__(self, kind: Type, expected: str, pattern: str, arrow_type: Any) -> None:
+        """`pattern` matches every cell that Arrow can cast to the type, and hardly any other."""
+        self.type = kind
+        self.expected = expected
+        self.pattern = pattern
+        self._arrow_type = arrow_type
+        self.shown = str(arrow_type)
 
     def parse(self, cells: Any) -> Parsed:
         """Return the values; surrounding blanks and the spellings of NULL are no error."""
         try:
-            values, bad = cells.cast(self._arrow_type), _none(cells)
+            return cells.cast(self._arrow_type), none_of(cells)
         except pa.ArrowInvalid:
-            values, bad = self._parse_each(cells)
-        if self.type not in FLOATS:
-            return values, bad
-        values = without(values, _mask(pc.is_nan(values)))[0]
-        values, infinite = without(values, _mask(pc.invert(pc.is_finite(values))))
-        return values, bad | infinite
+            return self._parse_each(trimmed(cells))
 
     def _parse_each(self, cells: Any) -> Parsed:
-        cells = trimmed(cells)
         if self.type is Type.INT64:
             cells = pc.replace_substring_regex(cells, r"^\+", "")
-        if self.type is Type.TIMESTAMP:  # nanoseconds that are zero
-            cells = pc.replace_substring_regex(cells, r"(\.[0-9]{6})0{1,3}([Z+-].*)?$", r"\1\2")
-        good, bad = without(cells, _mask(pc.invert(self._matches(cells))))
+        good, bad = without(
+            cells, mask_of(pc.invert(pc.match_substring_regex(cells, self.pattern)))
+        )
         try:
             return good.cast(self._arrow_type), bad
         except pa.ArrowInvalid:
             good, failed = without(good, self._failing(good))
             return good.cast(self._arrow_type), bad | failed
-
-    def _matches(self, cells: Any) -> Any:
-        return pc.match_substring_regex(cells, self._grammar.pattern)
-
-    def count(self, cells: Any) -> int:
-        """Return how many cells are written like this type."""
-        return int(self._matches(cells).true_count)
 
     def _failing(self, cells: Any) -> Array:
         """Return the mask of the cells that cannot be cast, found by halving."""
@@ -189,48 +121,110 @@ class Written(CellType):
         return np.zeros(len(cells), np.bool_)
 
 
-def guessed(cells: Any) -> CellType:
-    """Return the type that more than half of the cells have; text if there is none.
-
-    One bad cell among many good ones then is an error, and does not turn its column into text.
-    """
-    cells = trimmed(cells)
-    present = len(cells) - cells.null_count
-    if not present:
-        return Empty()
-    types = [Written(grammar) for grammar in _GRAMMARS]
-    likely = max(types, key=lambda each: each.count(cells))  # the first of equals
-    _, bad = likely.parse(cells)
-    if 2 * int(bad.sum()) < present:
-        return likely
-    commas = pc.match_substring_regex(cells, r"^[+-]?[0-9]+,[0-9]+$").true_count
-    return Written(_WITH_POINT) if 2 * commas > present else Text()
+_NUMBER = (
+    r"(?i)^[+-]?([0-9]{1,19}|[0-9]+\.[0-9]*|\.[0-9]+|[0-9]*\.?[0-9]+\.?e[+-]?[0-9]+|inf(inity)?)$"
+)
+_WITH_COMMA = r"(?i)^[+-]?([0-9]{1,19}|[0-9]+,[0-9]*|,[0-9]+|[0-9]*,?[0-9]+,?e[+-]?[0-9]+)$"
 
 
-def looks_like_data(names: Sequence[str]) -> bool:
-    """Whether a heading looks like a row: it has a timestamp, or numbers only."""
-    cells = trimmed(pa.array(names, pa.string()))
-    times = sum(Written(grammar).count(cells) for grammar in _GRAMMARS[-2:])
-    return times > 0 or Written(_NUMBER).count(cells) == len(names)
+class WrittenFloat(Written):
+    """Finite numbers as text; an integer among them must be the same as a float."""
+
+    def __init__(self, expected: str = "a finite number", *, decimal_comma: bool = False) -> None:
+        pattern = _WITH_COMMA if decimal_comma else _NUMBER
+        expected = "a number with a decimal comma" if decimal_comma else expected
+        super().__init__(Type.FLOAT64, expected, pattern, pa.float64())
+        self._decimal_comma = decimal_comma
+
+    def parse(self, cells: Any) -> Parsed:
+        """Return the values."""
+        written = cells
+        if self._decimal_comma:
+            cells, points = without(cells, mask_of(pc.match_substring(cells, ".")))
+            kept = trimmed(cells)
+            fits = mask_of(pc.match_substring_regex(kept, self.pattern))
+            bad = points | present(kept) & ~fits
+            kept, _ = without(kept, bad)
+            values = pc.replace_substring(kept, ",", ".").cast(pa.float64())
+        else:
+            values, bad = super().parse(cells)
+        values = without(values, mask_of(pc.is_nan(values)))[0]
+        wrong = mask_of(pc.invert(pc.is_finite(values))) | self._inexact(written, values)
+        values, wrong = without(values, wrong)
+        return values, bad | wrong
+
+    def _inexact(self, cells: Any, values: Any) -> Array:
+        """Return the mask of the integers that no float is."""
+        mask = mask_of(pc.greater_equal(pc.abs(values), _EXACT))
+        for row in np.flatnonzero(mask):
+            text = cells[int(row)].as_py().replace(",", ".")
+            number = values[int(row)].as_py()
+            is_counted = np.isfinite(number) and "e" not in text.lower()
+            mask[row] = is_counted and Decimal(text) != Decimal(number)
+        return mask
+
+    def why(self, cell: Any) -> str:
+        """Return what a cell should be; an integer that no float is may be stored as text."""
+        points = pc.replace_substring(trimmed(cell), ",", ".") if self._decimal_comma else cell
+        values, bad = Written(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
+        if not bad[0] and self._inexact(cell, values)[0]:
+            return "kept by a 64-bit float, as this column has fractions"
+        return self.expected
 
 
-def widened(cell_type: CellType, bad_cells: Any) -> CellType | None:
-    """Return the type that also holds the bad cells of a column, if there is one without loss."""
-    if isinstance(cell_type, Empty):
-        return guessed(bad_cells)
-    if not isinstance(cell_type, Written) or cell_type.type is not Type.INT64:
-        return None
+def integer() -> Written:
+    """Return the type of integers as text."""
+    pattern = r"^([+-]?[0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})$"
+    return Written(Type.INT64, "an integer of 64 bits", pattern, pa.int64())
 
-    number = Written(_NUMBER)
-    fractions = bad_cells.filter(pc.match_substring_regex(bad_cells, r"[.eE]"))
-    return number if number.count(trimmed(fractions)) else None
+
+def boolean() -> Written:
+    """Return the type of booleans as text."""
+    return Written(Type.BOOL, "true or false", r"(?i)^(true|false|0|1)$", pa.bool_())
+
+
+class Stored(CellType):
+    """The column of a file that declares its types."""
+
+    def __init__(self, arrow_type: Any, kind: Type) -> None:
+        self.shown = str(arrow_type)
+        self.type = kind
+        self.expected = "a finite number" if kind in FLOATS else str(arrow_type)
+
+    def parse(self, cells: Any) -> Parsed:
+        """Return the cells; floats that are not finite are bad."""
+        if self.type not in FLOATS:
+            return cells, none_of(cells)
+        return without(cells, mask_of(pc.invert(pc.is_finite(cells))))
+
+
+class StoredDecimal(CellType):
+    """Decimals, as integers if they have no fraction, else as floats that have all their digits."""
+
+    expected = "a decimal that a 64-bit float keeps"
+
+    def __init__(self, arrow_type: Any) -> None:
+        self.shown = str(arrow_type)
+        is_integer = arrow_type.scale <= 0 and arrow_type.precision - arrow_type.scale <= 18
+        self.type = Type.INT64 if is_integer else Type.FLOAT64
+
+    def parse(self, cells: Any) -> Parsed:
+        """Return the numbers, and which of them have more digits than a float keeps."""
+        if self.type is Type.INT64:
+            return cells.cast(pa.int64()), none_of(cells)
+        values = cells.cast(pa.float64())
+        bad = none_of(cells)
+        if cells.type.precision > 15:
+            pairs = zip(cells.to_pylist(), values.to_pylist(), strict=True)
+            bad = np.array([a is not None and a != Decimal(repr(b)) for a, b in pairs], np.bool_)
+        return without(values, bad)
 
 
 def trimmed(cells: Any) -> Any:
     """Return text cells without surrounding blanks; NULL where one spells NULL."""
     cells = pc.utf8_trim_whitespace(cells)
-    spellings = pa.array(csv.ConvertOptions().null_values, cells.type)
-    return pc.if_else(pc.is_in(cells, spellings), pa.scalar(None, cells.type), cells)
+    is_null = pc.is_in(cells, pa.array(NULLS, cells.type))
+    return pc.if_else(is_null, pa.scalar(None, cells.type), cells)
 
 
 def without(values: Any, bad: Array) -> Parsed:
@@ -240,11 +234,12 @@ def without(values: Any, bad: Array) -> Parsed:
     return pc.if_else(pa.array(bad), pa.scalar(None, values.type), values), bad
 
 
-def _none(cells: Any) -> Array:
+def none_of(cells: Any) -> Array:
+    """Return a mask that is false for every cell."""
     return np.zeros(len(cells), np.bool_)
 
 
-def _mask(condition: Any) -> Array:
+def mask_of(condition: Any) -> Array:
     """Return an Arrow condition as a mask: false where the cell is NULL."""
     mask: Array = condition.fill_null(fill_value=False).to_numpy(zero_copy_only=False)
     return mask
@@ -252,11 +247,13 @@ def _mask(condition: Any) -> Array:
 
 def present(cells: Any) -> Array:
     """Return the mask of the cells that are not NULL."""
-    return _mask(cells.is_valid())
+    return mask_of(cells.is_valid())
 
 
 def invalid_utf8(cells: Any) -> tuple[int, bytes] | None:
     """Return the index and the content of the first text that is not valid UTF-8."""
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return None
     try:
         cells.validate(full=True)
     except pa.ArrowInvalid:

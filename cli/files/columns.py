@@ -1,5 +1,6 @@
 """Writing a column of typed values into the prepared folder."""
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cli.files.cells import mask_of
 from simulator.data.block import Array
 from simulator.data.schema import FLOATS, INTEGERS, Column, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, content_path
@@ -18,7 +21,6 @@ MAX_LEVELS = 1 << 16
 MAX_TEXT_BYTES = 1024
 """In a block, every text of a column takes the space of the longest."""
 
-_STORED_AS = {Type.TIMESTAMP: "microseconds"}
 _YEAR_1_US, _YEAR_10000_US = -62_135_596_800_000_000, 253_402_300_800_000_000
 
 
@@ -36,6 +38,8 @@ class Writer(ABC):
         self.column = column
         self.rows = 0
         self.nulls = 0
+        self.ends: list[int] = []
+        """The first and the last value of a column of times."""
 
     def add(self, array: Any, rows: Array) -> None:
         """Write a portion; `rows` are the numbers of its rows in the file."""
@@ -70,15 +74,11 @@ class Writer(ABC):
     def _refuse(self, wrong: Array, rows: Array, reason: str) -> None:
         """Raise the reason for the first wrong row, if there is one."""
         if wrong.any():
-            raise self._refusal(self._place(int(rows[wrong.argmax()])), reason)
-
-    def _refusal(self, place: str, reason: str) -> ConfigError:
-        return ConfigError(f"{self._where}: {place}, column {self.column.name!r}: {reason}")
-
-    def _refusal_between(self, rows: Array, reason: object) -> ConfigError:
-        """Return the error for a portion that Arrow refuses without naming the row."""
-        place = f"{self._place(int(rows[0]))} to {self._place(int(rows[-1]))}"
-        return self._refusal(place, f"{reason}; correct the value, or leave the column out")
+            place, name = self._place(int(rows[wrong.argmax()])), self.column.name
+            raise ConfigError(
+                f"{self._where}: {place}, column {name!r}: {reason}, or leave the column out with"
+                f" --drop-columns {shlex.quote(name)}"
+            )
 
     def _described(self, *, coded: bool = False, summable: bool = False) -> FileColumn:
         column = self.column
@@ -103,6 +103,7 @@ class NumberWriter(Writer):
         if kind is Type.TIMESTAMP:
             outside = (values < _YEAR_1_US) | (values >= _YEAR_10000_US)
             self._refuse(outside, rows, "outside the years 1 to 9999; correct the value")
+            self.ends = [*self.ends[:1], *map(int, values[[0, -1] if not self.ends else [-1]])]
         if len(values) and kind in FLOATS | INTEGERS:
             low, high = float(values.min()), float(values.max())
             self._largest = max(self._largest, abs(low), abs(high))
@@ -110,15 +111,13 @@ class NumberWriter(Writer):
 
     def _cast(self, array: Any, rows: Array) -> Array:
         kind = self.column.type
-        try:
-            if kind is Type.TIMESTAMP:
-                zone = getattr(array.type, "tz", None)
-                array = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
-            elif kind in INTEGERS:
-                array = array.cast(kind.value)
-        except pa.ArrowInvalid as error:
-            reason = f"{error}; it is stored as {_STORED_AS.get(kind, kind)}"
-            raise self._refusal_between(rows, reason) from error
+        if kind is Type.TIMESTAMP:
+            array = array.cast(pa.int64())
+        elif pa.types.is_uint64(array.type):
+            beyond = mask_of(pc.greater(array, pa.scalar(2**63 - 1, pa.uint64())))
+            self._refuse(beyond, rows, "an integer beyond 2**63 - 1; correct the value")
+        if kind in INTEGERS:
+            array = array.cast(kind.value)
         filler = False if kind is Type.BOOL else 0
         values: Array = array.fill_null(filler).to_numpy(zero_copy_only=False)
         return values.astype(dtype_of(kind), copy=False)
@@ -160,7 +159,7 @@ class TextWriter(Writer):
         _, ends, content = texts.buffers()
         offsets = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
         lengths = np.diff(offsets)
-        too_long = f"a text of more than {MAX_TEXT_BYTES} bytes; cut it, or leave the column out"
+        too_long = f"a text of more than {MAX_TEXT_BYTES} bytes; cut it"
         self._refuse(lengths > MAX_TEXT_BYTES, rows, too_long)
         letters = np.frombuffer(content or b"", np.uint8)[offsets[0] : offsets[-1]]
         zeros = np.flatnonzero(letters == 0)

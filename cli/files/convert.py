@@ -1,4 +1,4 @@
-"""From the file to the prepared folder: open, type, check, write."""
+"""From files to the prepared folder: open, type, check, write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,16 @@ from pathlib import Path
 from cli.files.bad_cells import Checker, Retyped
 from cli.files.cells import CellType, Text
 from cli.files.columns import writer
-from cli.files.delimited import DelimitedSource
-from cli.files.objects import uri_of
-from cli.files.parquet import ParquetSource
+from cli.files.content import is_parquet
+from cli.files.delimited import DelimitedPart
+from cli.files.objects import name_of, uri_of
+from cli.files.parquet import ParquetPart
 from cli.files.request import EPOCHS, Request
-from cli.files.roles import columns_of, table_name
-from cli.files.source import Source, readable
-from cli.files.times import EpochTime, FormattedTime
-from simulator.data.schema import INTEGERS, Column, Role, Type
-from simulator.data.workloads.file import FileParams
+from cli.files.roles import columns_of
+from cli.files.source import Part, Source, readable
+from cli.files.times import EpochTime, Finer, FormattedTime, Instants, unit_of
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type
+from simulator.data.workloads.file import FileParams, Nanoseconds, OnError
 from simulator.errors import ConfigError
 
 SHOWN_ROWS = 3
@@ -23,70 +24,112 @@ SHOWN_ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A prepared file, and what the preview shows of it."""
+    """Prepared rows, and what the preview shows of them."""
 
     params: FileParams
     file_types: tuple[str, ...]
     first_rows: tuple[list[object], ...]
     """The first values of each column."""
+    times_us: tuple[int, ...]
+    """Of the first and the last row."""
 
 
-def convert(request: Request, folder: Path, sha256: str) -> Converted:
-    """Write the file's rows into the folder; ConfigError if one cannot be stored."""
+def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:
+    """Write the rows of the files, which are read from these copies, into the folder.
+
+    ConfigError if a row cannot be stored.
+    """
+    parts = [_part(request, file, at) for file, at in zip(request.files(), copies, strict=True)]
     with readable(request.name):
-        source = (
-            DelimitedSource(request)
-            if not request.is_parquet
-            else ParquetSource(request.path, request.name)
-        )
-        timed, types = _with_time_format(request, source)
-        # Each column is retyped at most from empty to integer, to number, to text.
-        for _ in range(3 * len(types) + 1):
-            columns = columns_of(timed, source.names, types, source.first)
-            stored = [_stored(each, column) for each, column in zip(types, columns, strict=True)]
-            try:
-                return _write(request, source, columns, stored, folder=folder, sha256=sha256)
-            except Retyped as change:
-                types[change.index] = change.cell_type
-                for path in folder.glob("[0-9]*.*"):
-                    path.unlink()
+        source = Source(request, parts)
+    if source.is_typed and request.reading.on_error is OnError.TEXT:
+        raise ConfigError("--on-error text: the columns of a Parquet file have types; use null")
+    timed, types = _with_times(request, source)
+    # Each column is retyped at most from empty to integer, to number, to text.
+    for _ in range(3 * len(types) + 1):
+        columns = columns_of(timed, source.names, types, source.first)
+        try:
+            with readable(request.name):
+                return _write(request, source, columns, types, folder=folder, sha256=sha256)
+        except Retyped as change:
+            types[change.index] = change.cell_type
+            for path in folder.glob("[0-9]*.*"):
+                path.unlink()
     raise AssertionError(f"{request.name}: the types of its columns do not settle")
 
 
-def _with_time_format(request: Request, source: Source) -> tuple[Request, list[CellType]]:
-    """Return the request with its time column, and the types with --time-format applied."""
-    types = list(source.types)
-    if not request.time_format:
-        return request, types
-    names = source.names
-    if request.time_column and request.time_column not in names:
-        return request, types  # reported with the other problems
-    wanted = [names.index(request.time_column)] if request.time_column else range(len(names))
-    fitting = {}
-    for index in wanted:
-        made = _timed(request, types[index])
-        cells = source.first.columns[index]
-        if made and 2 * int(made.parse(cells)[1].sum()) < len(cells) - cells.null_count:
-            fitting[index] = made
-    if len(fitting) != 1:
-        found = ", ".join(names[index] for index in fitting) or "none"
-        where = f"column {request.time_column!r}" if request.time_column else "one column"
-        raise ConfigError(
-            f"--time-format {request.time_format!r}: expected it to fit {where}, and it fits"
-            f" {found}; correct the format, or name the column with --time-column"
+def _part(request: Request, file: Path, copy: Path) -> Part:
+    name = name_of(file)
+    with readable(name):
+        if not is_parquet(copy):
+            return DelimitedPart(copy, name, request.reading)
+        given = [
+            option
+            for option, value in (
+                ("--delimiter", request.reading.delimiter),
+                ("--comment", request.reading.comment),
+                ("--skip-lines", request.reading.skip_lines),
+                ("--no-heading", not request.reading.heading),
+                ("--null", request.reading.null),
+                ("--decimal", request.reading.decimal_comma),
+            )
+            if value
+        ]
+        if given:
+            raise ConfigError(
+                [
+                    f"{option}: {name} is a Parquet file, which has none; leave it out"
+                    for option in given
+                ]
+            )
+        return ParquetPart(copy, name)
+
+
+def _with_times(request: Request, source: Source) -> tuple[Request, list[CellType]]:
+    """Return the request with its time column, and the types with its times."""
+    types, reading, names = list(source.types), request.reading, source.names
+    if reading.time_format:
+        index = (
+            names.index(reading.time_column) if reading.time_column else _fitting(request, source)
         )
-    ((index, made),) = fitting.items()
-    types[index] = made
-    return replace(request, time_column=names[index]), types
+        types[index] = _timed(reading.time_format)
+        request = replace(request, reading=reading.model_copy(update={"time_column": names[index]}))
+    elif reading.time_column in names:
+        index = names.index(reading.time_column)
+        is_number = types[index].type in FLOATS | INTEGERS
+        if unit := unit_of(source.first.columns[index]) if is_number else "":
+            types[index] = EpochTime(unit, recognised=True)
+    for each in types:
+        if isinstance(each, Instants):
+            each.nanoseconds = reading.nanoseconds
+    return request, types
 
 
-def _timed(request: Request, cell_type: CellType) -> CellType | None:
-    """Return the type of the column if its cells are times in the given format."""
-    if request.time_format in EPOCHS:
-        is_integer = cell_type.type in INTEGERS
-        return EpochTime(request.time_format, cell_type) if is_integer else None
-    is_text = cell_type.type is Type.TEXT or not request.is_parquet
-    return FormattedTime(request.time_format) if is_text else None
+def _timed(time_format: str) -> Instants:
+    return EpochTime(time_format) if time_format in EPOCHS else FormattedTime(time_format)
+
+
+def _fitting(request: Request, source: Source) -> int:
+    """Return the column that has times in the format; ConfigError unless there is one."""
+    given = request.reading.time_format
+    is_count = given in EPOCHS
+    kind = EpochTime(given, recognised=True) if is_count else FormattedTime(given)
+    fitting = []
+    for index, cells in enumerate(source.first.columns):
+        stored = source.types[index].type
+        is_candidate = stored is Type.TEXT or not source.is_typed
+        if stored not in FLOATS | INTEGERS if is_count else not is_candidate:
+            continue
+        present = int(kind.present(cells).sum())
+        if present and 2 * int(kind.wrong(cells).sum()) < present:
+            fitting.append(index)
+    if len(fitting) != 1:
+        found = ", ".join(source.names[index] for index in fitting) or "none"
+        raise ConfigError(
+            f"--time-format {given!r}: expected it to fit one column, and it fits {found}; correct"
+            " the format, or name the column with --time-column"
+        )
+    return fitting[0]
 
 
 def _stored(cell_type: CellType, column: Column) -> CellType:
@@ -105,7 +148,15 @@ def _write(  # noqa: PLR0913
     sha256: str,
 ) -> Converted:
     where = f"--data: {request.name}"
-    checker = Checker(request, source, columns, types)
+    stored = [_stored(each, column) for each, column in zip(types, columns, strict=True)]
+    places = [*range(len(columns))]
+    if request.reading.nanoseconds is Nanoseconds.KEEP:
+        for place, kind in enumerate(types):
+            if isinstance(kind, Instants):
+                rest = Column(f"{columns[place].name}_ns", Type.INT16, Role.FIELD)
+                columns, stored = [*columns, rest], [*stored, Finer(kind)]
+                places.append(place)
+    checker = Checker(request, source, columns, stored, places)
     writers = [
         writer(where, source.place, folder, index, column) for index, column in enumerate(columns)
     ]
@@ -119,18 +170,23 @@ def _write(  # noqa: PLR0913
         if not rows:
             first_rows = [array.slice(0, SHOWN_ROWS).to_pylist() for array in portion.columns]
         rows += len(portion.rows)
+    bad_cells = (*source.left_out(), *checker.bad_cells())
     if not rows:
-        raise ConfigError(f"{where}: has no rows left without those that --on-error skip left out")
+        left_out = "; ".join(bad.describe() for bad in bad_cells)
+        raise ConfigError(f"{where}: no row is left by --on-error skip: {left_out}")
+    files = request.files()
+    whole = [uri_of(file) or str(file.resolve()) for file in files]
     params = FileParams(
-        source=uri_of(request.file) or str(request.file.resolve()),
+        **request.reading.model_dump(),
+        source=whole[0] if len(whole) == 1 else request.name,
+        files=tuple(whole) if len(whole) > 1 else (),
         sha256=sha256,
         rows=rows,
-        table=table_name(request.file),
+        table=request.table,
         columns=tuple(each.finish() for each in writers),
-        delimiter=request.delimiter,
-        time_format=request.time_format,
-        on_error=request.on_error,
-        bad_cells=(*source.left_out(), *checker.bad_cells()),
+        bad_cells=bad_cells,
         folder=str(folder),
     )
-    return Converted(params, tuple(each.shown for each in types), tuple(first_rows))
+    time = next(each for each in writers if each.column.role is Role.TIME)
+    shown = tuple(kind.shown for kind in stored)
+    return Converted(params, shown, tuple(first_rows), tuple(time.ends))

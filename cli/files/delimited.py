@@ -1,24 +1,23 @@
-"""A CSV or TSV file as a source: every cell is read as text and typed by what it looks like."""
+"""A CSV or TSV file: every cell is read as text and typed by what it looks like."""
 
-import contextlib
 import csv as plain_csv
 import io
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from cli.files.cells import guessed, is_utf8, looks_like_data
-from cli.files.request import Request
-from cli.files.source import SHOWN_CASES, Portion, Source, not_utf8
-from simulator.data.block import Array
-from simulator.data.workloads.file import BadCells, OnError
-from simulator.errors import ConfigError, counted
+from cli.files.cells import is_utf8
+from cli.files.content import head_of, opened
+from cli.files.names import column_names
+from cli.files.records import Malformed, Records, Scanner
+from cli.files.source import Part, Portion, not_utf8
+from cli.files.types import looks_like_data
+from simulator.data.workloads.file import FileReading
+from simulator.errors import ConfigError
 
 BLOCK_BYTES = 4 << 20
 """The types are those of the cells in so many bytes at the beginning."""
@@ -26,212 +25,124 @@ _HEAD_BYTES = 1 << 16
 _HEAD_RECORDS = 20
 _DELIMITERS = ",;\t|"
 _MAX_COLUMNS = 4096
-_NO_HEADING = "which looks like data ({}); add a line with the names of the columns above it"
+_NO_HEADING = (
+    "looks like data ({}); add a line with the names of the columns above it, or use --no-heading"
+)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_SEPARATOR = b"sep="
+"""Excel's line above the heading, such as "sep=;"."""
 
 
-class DelimitedSource(Source):
-    """A text file with a heading, whose first row is row 1."""
+class DelimitedPart(Part):
+    """A text file, with a heading or without."""
 
-    def __init__(self, request: Request) -> None:
-        """Read the heading and the first rows; ConfigError if there are none."""
-        self._path = request.path
-        self._name = request.name
-        self._where = f"--data: {request.name}"
-        self._zipped = request.file.name.lower().endswith(".gz")
-        self._skip = request.on_error is OnError.SKIP
-        self._ragged: list[tuple[int, int]] = []
-        """Number of each such row, and how many cells it has."""
-        self._width = 0
-        """How many cells the heading has."""
-        self._head = self._read_head()
-        self._delimiter = request.delimiter or self._detected()
-        self.names = ()
-        first = next(self.portions(), None)
-        if first is None:
-            raise ConfigError(f"{self._where}: {self._no_rows()}")
-        self.first = first
-        if looks_like_data(self.names):
-            line = _NO_HEADING.format(", ".join(self.names))
-            raise ConfigError(f"{self._where}: has no heading: line 1, {line}")
-        self.types = tuple(map(guessed, first.columns))
+    unit = "line"
 
-    def portions(self) -> Iterator[Portion]:
-        """Yield the rows in order, from the first each time."""
-        self._ragged.clear()
-        with self._opened() as file:
-            next_row = 1
-            for batch in self._batches(file):
-                rows = self._numbers(next_row, len(batch))
-                next_row = int(rows[-1]) + 1
-                columns = batch.columns
-                if rows[0] == 1:
-                    self.names = self._heading(columns)
-                    columns, rows = [column[1:] for column in columns], rows[1:]
-                self._check_utf8(self._name, columns, rows)
-                if len(rows):
-                    yield Portion(columns, rows)
-
-    def places(self, rows: Iterable[int]) -> dict[int, str]:
-        """Return the lines where rows start; a cell may hold several lines."""
-        wanted = set(rows)
-        found = {row: f"row {row}" for row in wanted}  # for a cell beyond the limit of plain_csv
-        if not wanted:
-            return found
-        number, line = 0, 1
-        with self._opened() as file, contextlib.suppress(plain_csv.Error):
-            text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="")
-            reader = plain_csv.reader(text, delimiter=self._delimiter)
-            for record in reader:
-                number += bool(record)  # blank lines are no rows, here as in Arrow
-                if record and number in wanted:
-                    found[number] = f"line {line}"
-                    wanted.remove(number)
-                    if not wanted:
-                        break
-                line = reader.line_num + 1
-        return found
-
-    def left_out(self) -> tuple[BadCells, ...]:
-        """Return the rows that were left out because of their number of cells."""
-        if not self._ragged:
-            return ()
-        ragged = dict(self._ragged[:SHOWN_CASES])
-        first = [f"{at}: {ragged[row]}" for row, at in sorted(self.places(ragged).items())]
-        return (
-            BadCells(
-                column="",
-                expected=counted(self._width, "cell"),
-                action=OnError.SKIP,
-                count=len(self._ragged),
-                first=tuple(first),
-            ),
-        )
-
-    def _batches(self, file: Any) -> Iterator[Any]:
-        names = {f"f{number}": pa.string() for number in range(_MAX_COLUMNS)}
-        # One thread is as fast here as several, and only one reports the numbers of ragged rows.
-        try:
-            yield from self._decodable(
-                csv.open_csv,
-                file,
-                read_options=csv.ReadOptions(
-                    use_threads=False, block_size=BLOCK_BYTES, autogenerate_column_names=True
-                ),
-                parse_options=csv.ParseOptions(
-                    delimiter=self._delimiter,
-                    newlines_in_values=True,
-                    invalid_row_handler=self._on_ragged,
-                ),
-                convert_options=csv.ConvertOptions(
-                    column_types=names,
-                    check_utf8=False,
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=False,
-                ),
-            )
-        except pa.ArrowInvalid as error:
-            if self._ragged and not self._skip:
-                raise self._ragged_error(*self._ragged[0]) from error
-            if "Empty CSV file" in str(error):
-                return
-            raise
-
-    def _decodable(self, opened: Callable[..., Any], *given: Any, **options: Any) -> Iterator[Any]:
-        """Yield batches; ConfigError for a ragged row that Arrow cannot hand to `_on_ragged`."""
-        undecodable: list[bytes] = []
-
-        def hook(ignored: Any) -> None:  # Arrow reports it nowhere else
-            if isinstance(ignored.exc_value, UnicodeDecodeError):
-                undecodable.append(ignored.exc_value.object)
-            else:
-                before(ignored)
-
-        before = sys.unraisablehook
-        reader = None
-        while True:
-            sys.unraisablehook = hook
-            try:
-                reader = reader or opened(*given, **options)
-                batch = next(reader, None)
-            except pa.ArrowInvalid:
-                if not undecodable:
-                    raise
-                batch = None
-            finally:
-                sys.unraisablehook = before
-            if undecodable:
-                raise not_utf8(f"{self._where}: a row with a wrong number of cells", undecodable[0])
-            if batch is None:
-                return
-            yield batch
-
-    def _on_ragged(self, row: Any) -> str:
-        self._ragged.append((row.number, row.actual_columns))
-        self._width = row.expected_columns
-        return "skip" if self._skip else "error"
-
-    def _ragged_error(self, row: int, found: int) -> ConfigError:
-        expected = counted(self._width, "cell")
-        return ConfigError(
-            f"{self._where}: {self.place(row)}: expected {expected} as in the heading, found"
-            f" {found}; correct the line, leave such rows out with --on-error skip, or name another"
-            f" --delimiter than {self._delimiter!r}"
-        )
-
-    def _numbers(self, first: int, count: int) -> Array:
-        """Return the numbers of `count` rows from `first` on, without those left out."""
-        left_out = [row for row, _ in self._ragged if row >= first]
-        numbers = np.arange(first, first + count + len(left_out))
-        return np.setdiff1d(numbers, left_out)[:count] if left_out else numbers
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        with pa.OSFile(str(self._path)) as file:
-            if not self._zipped:
-                yield file
-                return
-            with pa.CompressedInputStream(file, "gzip") as content:
-                yield content
-
-    def _read_head(self) -> bytes:
-        with self._opened() as file:
-            head: bytes = file.read(_HEAD_BYTES)
+    def __init__(self, path: Path, name: str, reading: FileReading) -> None:
+        """Read the heading; ConfigError if there is none."""
+        self._path, self.name, self._reading = path, name, reading
+        self._skipped = reading.skip_lines
+        with opened(path, self.where) as content:
+            head = head_of(content, _HEAD_BYTES)
+        if head.startswith(b"PAR1"):
+            raise ConfigError(f"{self.where}: is a compressed Parquet file; unpack it")
         if head.startswith(_UTF16) or b"\0" in head:
             raise ConfigError(
-                f"{self._where}: is not text in UTF-8 (it has NUL bytes, as UTF-16 has); convert"
-                " it, for example with iconv -f UTF-16 -t UTF-8"
+                f"{self.where}: is not text in UTF-8, nor Parquet: it has NUL bytes, as UTF-16 has;"
+                " convert it, for example with iconv -f UTF-16 -t UTF-8"
             )
-        return head
+        lines = head.splitlines(keepends=True)[self._skipped :]
+        own = ""
+        if lines and lines[0].lower().startswith(_SEPARATOR):
+            own = lines[0][len(_SEPARATOR) :].decode(errors="replace")[:1]
+            self._skipped, lines = self._skipped + 1, lines[1:]
+        comment = reading.comment.encode()
+        text = b"".join(each for each in lines if not comment or not each.startswith(comment))
+        tabs = "\t" * (".tsv" in path.name.lower())
+        detected = _delimiter_of(text.decode(errors="replace"), whole=len(head) < _HEAD_BYTES)
+        self._delimiter = reading.delimiter or own or tabs or detected
+        self.names = self._heading()
 
-    def _detected(self) -> str:
-        if ".tsv" in self._path.name.lower():
-            return "\t"
-        return _delimiter_of(_text(self._head), whole=len(self._head) < _HEAD_BYTES)
+    def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
+        """Yield these columns of the rows in order, and the records among them that are no rows."""
+        names_are_next = self._reading.heading
+        with opened(self._path, self.where) as content:
+            for found in self._records(content):
+                cells, rows = self._parsed(found, columns), found.lines
+                if names_are_next and len(rows):
+                    cells, rows = [each.slice(1) for each in cells], rows[1:]
+                    names_are_next = False
+                yield Portion(cells, rows), found.malformed
 
-    def _heading(self, columns: list[Any]) -> tuple[str, ...]:
-        if len(columns) > _MAX_COLUMNS:
-            raise ConfigError(
-                f"{self._where}: has {len(columns):,} columns; at most {_MAX_COLUMNS:,} are read"
-            )
-        names = [column[:1].cast(pa.binary())[0].as_py() or b"" for column in columns]
-        for number, name in enumerate(names, 1):
-            if not is_utf8(name):
-                raise not_utf8(f"{self._where}: {self.place(1)}, column {number}", name)
-        return tuple(name.decode() for name in names)
-
-    def _no_rows(self) -> str:
-        self.names = self.names or tuple(_text(self._head).strip().split(self._delimiter))
-        if self.names == ("",):
-            return "is empty; it needs a line with the names of the columns, and rows below it"
-        if looks_like_data(self.names):
-            return f"has one line only, {_NO_HEADING.format(', '.join(self.names))}"
+    def no_rows(self) -> str:
+        """Return why there is no row."""
         return f"has no rows, only the heading ({', '.join(self.names)})"
 
+    def _records(self, content: IO[bytes], block_bytes: int = BLOCK_BYTES) -> Iterator[Records]:
+        for _ in range(self._skipped):
+            content.readline()
+        scanner = Scanner(self._delimiter, self._reading.comment, self._skipped + 1)
+        for found in scanner.records(content, block_bytes):
+            self._width = scanner.width
+            yield found
 
-def _text(head: bytes) -> str:
-    return head.decode("utf-8-sig", errors="replace")
+    def _parsed(self, found: Records, columns: Sequence[int]) -> list[Any]:
+        """Return the cells of records as text; an empty one is NULL unless it is quoted."""
+        if not len(found.lines):
+            return [pa.nulls(0, pa.string()) for _ in columns]
+        names = [f"f{number}" for number in range(len(self.names))]
+        table = csv.read_csv(
+            pa.BufferReader(found.content),
+            read_options=csv.ReadOptions(block_size=len(found.content) + 1, column_names=names),
+            parse_options=csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                include_columns=[names[column] for column in columns],
+                column_types=dict.fromkeys(names, pa.string()),
+                check_utf8=False,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+        if len(table) != len(found.lines):
+            raise ConfigError(
+                f"{self.where}: lines {found.lines[0]} to {found.lines[-1]} have"
+                f" {len(found.lines):,} rows, and the parser found {len(table):,}; nothing was"
+                " inserted: please report this"
+            )
+        return [each.combine_chunks() for each in table.columns]
+
+    def _heading(self) -> tuple[str, ...]:
+        """Return the names of the columns; ConfigError if the first record has none."""
+        with opened(self._path, self.where) as content:
+            found = next(self._records(content, _HEAD_BYTES), None)
+        if not found:
+            raise ConfigError(
+                f"{self.where}: is empty; it needs a line with the names of the columns, and rows"
+                " below it"
+            )
+        wrong = found.malformed[0] if found.malformed else None
+        if wrong and not (len(found.lines) and found.lines[0] < wrong.line):
+            raise ConfigError(f"{self.where}: line {wrong.line}: {wrong.reason}: {wrong.text}")
+        line, width = int(found.lines[0]), self._width
+        if width > _MAX_COLUMNS:
+            raise ConfigError(
+                f"{self.where}: has {width:,} columns; at most {_MAX_COLUMNS:,} are read"
+            )
+        self.names = ("",) * width
+        cells = [
+            each[0].cast(pa.binary()).as_py() or b"" for each in self._parsed(found, range(width))
+        ]
+        for number, name in enumerate(cells, 1):
+            if not is_utf8(name):
+                raise not_utf8(f"{self.where}: line {line}, column {number}", name)
+        names = tuple(name.decode() for name in cells)
+        if not self._reading.heading:
+            return column_names(self.names)
+        if looks_like_data(names):
+            shown = _NO_HEADING.format(", ".join(names))
+            raise ConfigError(f"{self.where}: has no heading: line {line} {shown}")
+        return column_names(names)
 
 
 def _delimiter_of(head: str, *, whole: bool) -> str:

@@ -1,20 +1,19 @@
 """Preparing the user's file for a sweep, and preparing it again for the queries after it."""
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from cli.files import preview
 from cli.files.keys import expect_key, with_key
-from cli.files.objects import here, uri_of
+from cli.files.objects import here, name_of, uri_of
 from cli.files.request import Request
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey, Role
-from simulator.data.workloads.file import File, FileParams
+from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import prepared_file
 
@@ -55,26 +54,32 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
         _expect_same(before, kept(Path(before.source), dataset.primary_key))
         yield dataset
         return
-    request = Request(
-        file=Path(before.source),
-        time_column=next(c.name for c in before.columns if c.role is Role.TIME),
-        tags=tuple(c.name for c in before.columns if c.role is Role.TAG),
-        primary_key=dataset.primary_key,
-        delimiter=before.delimiter,
-        time_format=before.time_format,
-        on_error=before.on_error,
-    )
-    if not uri_of(request.file) and not request.file.is_file():
+    files = tuple(map(Path, before.files or (before.source,)))
+    gone = [str(file) for file in files if not uri_of(file) and not file.is_file()]
+    if gone:
         raise ConfigError(
-            f"{before.source}: the inserted file is gone, and the answers cannot be checked without"
-            " it; put it back, or run insert again"
+            f"{gone[0]}: the inserted file is gone, and the answers cannot be checked without it;"
+            " put it back, or run insert again"
         )
+    request = Request(files, _reading(before), dataset.primary_key)
     with prepared(request, quiet=True, sha256=before.sha256) as params:
-        _expect_same(before.model_copy(update={"folder": params.folder}), params)
+        said = {field: getattr(params, field) for field in FileReading.model_fields}
+        said |= {"folder": params.folder, "source": params.source, "table": params.table}
+        _expect_same(before.model_copy(update=said), params)
         if not quiet:
             rows = counted(before.rows, "row")
             say(f"{before.source}: read again, {rows}", err=True)
-        yield dataset.model_copy(update={"params": params.model_dump(mode="json")})
+        found = before.model_copy(update={"folder": params.folder})
+        yield dataset.model_copy(update={"params": found.model_dump(mode="json")})
+
+
+def _reading(before: FileParams) -> FileReading:
+    """Return how the file was read; results of earlier versions have less of it."""
+    said = before.model_dump(include={*FileReading.model_fields})
+    of_role = {role: tuple(c.name for c in before.columns if c.role is role) for role in Role}
+    said["time_column"] = said["time_column"] or of_role[Role.TIME][0]
+    said["tags"] = said["tags"] or of_role[Role.TAG]
+    return FileReading(**said)
 
 
 def _expect_same(before: FileParams, params: FileParams) -> None:
@@ -85,12 +90,25 @@ def _expect_same(before: FileParams, params: FileParams) -> None:
         )
 
 
-def _digest(path: Path) -> str:
+def _state(path: Path) -> tuple[int, int]:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        found = path.stat()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return found.st_size, found.st_mtime_ns
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    """Return the digest of a file; of several, that of their digests."""
+    digests = []
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    one, *others = digests
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if others else one
 
 
 def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
@@ -102,20 +120,28 @@ def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") 
 
     if not quiet:
         say(f"reading {request.name}", err=True)
-    with here(request.file) as path:
-        before, digest = path.stat(), _digest(path)
+    with ExitStack() as stack:
+        files = request.files()
+        copies = [stack.enter_context(here(file)) for file in files]
+        before = [_state(copy) for copy in copies]
+        digest = _digest(copies)
         if sha256 and digest != sha256:
             raise ConfigError(
                 f"{request.name}: the file has changed since it was inserted, so the answers cannot"
                 " be checked; restore it, or run insert again"
             )
-        found = convert(replace(request, copy=path), folder, digest)
-        after = path.stat()
-    if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        found = convert(request, copies, folder, digest)
+        changed = [
+            file
+            for file, copy, was in zip(files, copies, before, strict=True)
+            if _state(copy) != was
+        ]
+    if changed:
         raise ConfigError(
-            f"--data: {request.name}: was written to while it was read; try again when it is done"
+            f"--data: {name_of(changed[0])}: was written to while it was read; try again when it is"
+            " done"
         )
     params = with_key(found.params)
     if not quiet:
-        preview.show(params, found.file_types, found.first_rows)
+        preview.show(params, found)
     return params

@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -13,19 +15,28 @@ from cli.host.terminal import width_of
 from simulator.data.workloads.file import FileParams
 from simulator.errors import counted
 
+if TYPE_CHECKING:  # it loads pyarrow
+    from cli.files.convert import Converted
+
 _MAX_SHOWN = 26
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME = "%Y-%m-%d %H:%M:%S"
 _UNBOUNDED = 1000
 """Wider than any table."""
 
 
-def show(params: FileParams, file_types: Sequence[str], first: Sequence[Sequence[object]]) -> None:
+def show(params: FileParams, found: "Converted") -> None:
     """Print columns, types, roles and the first rows on standard error."""
     console = Console(stderr=True, highlight=False, markup=False, width=width_of(sys.stderr))
-    rows = counted(params.rows, "row")
+    file_types, rows = found.file_types, counted(params.rows, "row")
     console.print(_text(f"{params.source}: {rows} for table {params.table}"), soft_wrap=True)
-    console.print(_fitting(console, params, file_types, first))
+    console.print(_fitting(console, params, file_types, found.first_rows))
     if any(name.startswith("timestamp[") and "tz=" not in name for name in file_types):
         console.print("time: the file names no zone, so it is taken as UTC", soft_wrap=True)
+    first, last = (_EPOCH + timedelta(microseconds=each) for each in found.times_us)
+    console.print(
+        f"time: {first:{_TIME}} in the first row, {last:{_TIME}} in the last", soft_wrap=True
+    )
     console.print(_text(_key_of(params)), soft_wrap=True)
     for bad in params.bad_cells:
         console.print(_text(f"warning: --data: {bad.describe()}"), soft_wrap=True)

@@ -1,23 +1,25 @@
 """What the user says about the file, and which other options that rules out."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from cli.files.names import table_name
 from cli.files.objects import name_of, uri_of
 from cli.input.options import Opt, Options
 from cli.input.parameters import option_of, parameters
+from cli.input.values import Count, Names
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.declared import DeclaredParams
-from simulator.data.workloads.file import FileParams, OnError
+from simulator.data.workloads.file import FileParams, FileReading, Nanoseconds, OnError
 from simulator.errors import ConfigError
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-PARQUET_SUFFIX = ".parquet"
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 """Names that --delimiter takes -> the character."""
 EPOCHS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
@@ -39,7 +41,13 @@ _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
 READ_BEFORE = "it was read when it was prepared"
-_ONLY_WITH_DATA = ("--time-column", "--tags", "--delimiter", "--time-format", "--on-error")
+
+
+class Decimal(StrEnum):
+    """What separates the fraction of a number."""
+
+    POINT = "point"
+    COMMA = "comma"
 
 
 class Reading(Options):
@@ -47,33 +55,54 @@ class Reading(Options):
 
     GROUP: ClassVar[str] = "Rows from a file"
 
-    time_column: Annotated[str | None, Opt(repeats=True)] = None
-    """Column of --data with the time of a row.  [default: the only timestamp]"""
-    time_format: Annotated[str, Opt(metavar="FORMAT", repeats=True)] = ""
-    """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for integers
-    that count from 1970.  [default: ISO 8601]
+    time_column: Annotated[str, Opt(metavar="A,B", repeats=True)] = ""
+    """Column of --data with the time of a row, or several that make it when a blank joins their
+    cells, such as Date,Time.  [default: the only timestamp]
     """
-    tags: Annotated[str, Opt(metavar="A,B", repeats=True)] = ""
+    time_format: Annotated[str, Opt(metavar="FORMAT", repeats=True)] = ""
+    """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for numbers
+    that count from 1970.  [default: ISO 8601; the unit of numbers is recognised]
+    """
+    nanoseconds: Nanoseconds = Nanoseconds.STOP
+    """What to do with a time in --data that is finer than a microsecond: stop, cut it, or keep the
+    rest in a column of its own, COLUMN_ns.
+    """
+    tags: Annotated[Names, Opt(repeats=True)] = ()
     """Columns of --data that identify the series of a row, stored as text.  [default: none]"""
+    only_columns: Annotated[Names, Opt(repeats=True)] = ()
+    """The only columns of --data that are read.  [default: all]"""
+    drop_columns: Annotated[Names, Opt(repeats=True)] = ()
+    """Columns of --data that are left out.  [default: none]"""
+    null: Annotated[tuple[str, ...], Opt(metavar="CELL", repeats=True)] = ()
+    """A cell of --data that means NULL, such as -999, besides empty ones and the usual spellings.
+    May be repeated.
+    """
     delimiter: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
     """What separates the cells of --data: a character, or comma, semicolon, tab, pipe.
     [default: detected]
+    """
+    decimal: Decimal = Decimal.POINT
+    """What separates the fraction of a number in --data: point or comma."""
+    skip_lines: Annotated[Count, Opt(least=0, most=1_000_000)] = 0
+    """Lines of --data above the heading that are left out."""
+    comment: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
+    """Leave out the lines of --data that begin with this character.  [default: none]"""
+    heading: bool = True
+    """The first line of --data has the names of the columns; without, they are column_1, column_2
+    and so on.
     """
     on_error: OnError = OnError.STOP
     """What to do with a cell of --data that does not have its column's type: stop, store the
     column as text, store the cell as NULL, or skip the row.
     """
 
-    def request(self, file: Path, primary_key: PrimaryKey) -> "Request":
-        """Return what is said about the file."""
+    def request(self, files: Sequence[Path], primary_key: PrimaryKey) -> "Request":
+        """Return what is said about the files."""
+        said = self.model_dump(include={*FileReading.model_fields})
+        reading = FileReading(**said, decimal_comma=self.decimal is Decimal.COMMA)
+        delimiter = DELIMITERS.get(self.delimiter, self.delimiter)
         return Request(
-            file=file,
-            time_column=self.time_column,
-            tags=tuple(name for name in self.tags.split(",") if name),
-            primary_key=primary_key,
-            delimiter=DELIMITERS.get(self.delimiter, self.delimiter),
-            time_format=self.time_format,
-            on_error=self.on_error,
+            tuple(files), reading.model_copy(update={"delimiter": delimiter}), primary_key
         )
 
 
@@ -82,9 +111,10 @@ class FileRows(Reading):
 
     GROUP: ClassVar[str] = "Rows from a file"
 
-    data: Annotated[Path | None, Opt(metavar="PATH", repeats=True)] = None
-    """Insert the rows of this file (CSV, TSV, either with .gz, or Parquet; also s3://BUCKET/KEY)
-    instead of a workload's, or those of a folder that `prepare` has written. On Kubernetes: such a
+    data: Annotated[tuple[Path, ...], Opt(metavar="PATH", repeats=True)] = ()
+    """Insert the rows of this file (CSV, TSV or Parquet; also s3://BUCKET/KEY) instead of a
+    workload's, or those of a folder that `prepare` has written. Repeated, or a folder of files, or
+    a pattern such as 'days/*.csv': all of them make one table. On Kubernetes: such a prepared
     folder, or a file with --data-format, in a volume claim, claim:NAME/PATH.
     """
     data_format: RecordFormat | None = None
@@ -98,87 +128,104 @@ class FileRows(Reading):
     FILE.json beside --data]
     """
 
+    @property
+    def place(self) -> Path | None:
+        """The file or folder, if one is named."""
+        return self.data[0] if len(self.data) == 1 else None
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A file to insert."""
+    """Files of one table to insert."""
 
-    file: Path
-    time_column: str | None
-    tags: tuple[str, ...]
+    named: tuple[Path, ...]
+    """Files, folders of them, and patterns."""
+    reading: FileReading
     primary_key: PrimaryKey
-    delimiter: str = ""
-    """Empty: detect it."""
-    time_format: str = ""
-    """Empty: times are ISO 8601, or as Parquet declares them."""
-    on_error: OnError = OnError.STOP
-    copy: Path | None = None
-    """The copy of a file in an object store that is read in its place."""
-
-    @property
-    def path(self) -> Path:
-        """Where it is read."""
-        return self.copy or self.file
 
     @property
     def name(self) -> str:
-        """The file as the user names it."""
-        return name_of(self.file)
+        """The files as the user names them."""
+        return ", ".join(map(name_of, self.named))
 
     @property
-    def is_parquet(self) -> bool:
-        """Whether the file is Parquet, and not delimited text."""
-        return self.file.name.lower().endswith(PARQUET_SUFFIX)
+    def table(self) -> str:
+        """The table's name."""
+        return table_name(self.named)
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that are meant, in order; ConfigError for what names none."""
+        problems: list[str] = []
+        found = [file for each in self.named for file in _meant(each, problems)]
+        problems += [
+            f"--data: {file}: is named twice; name it once"
+            for file, times in Counter(found).items()
+            if times > 1
+        ]
+        if problems:
+            raise ConfigError(problems)
+        return tuple(found)
 
     def check(self) -> None:
-        """Raise ConfigError for what is wrong without looking into the file."""
-        name = self.file.name.lower()
-        if self.file.is_dir():
-            raise ConfigError(
-                f"--data: {self.name}: is a folder that `prepare` has not written; name the file,"
-                " or a folder with a file.json"
-            )
-        if not name.endswith((*TEXT_SUFFIXES, PARQUET_SUFFIX)):
-            expected = ", ".join(f"*{suffix}" for suffix in TEXT_SUFFIXES)
-            raise ConfigError(
-                f"--data: {self.name}: expected {expected} or *{PARQUET_SUFFIX}; convert or rename"
-                " the file"
-            )
-        if not uri_of(self.file) and not self.file.is_file():
-            raise ConfigError(f"--data: {self.name}: no such file")
-        problems = [*self._delimiter_problems(), *self._time_format_problems()]
-        if self.is_parquet and self.on_error is OnError.TEXT:
-            problems.append("--on-error text: the columns of a Parquet file have types; use null")
+        """Raise ConfigError for what is wrong without looking into the files."""
+        problems = [
+            *_character_problems("--delimiter", self.reading.delimiter),
+            *_character_problems("--comment", self.reading.comment),
+            *_time_format_problems(self.reading.time_format),
+        ]
+        if self.reading.only_columns and self.reading.drop_columns:
+            problems.append("--drop-columns: does not go with --only-columns; leave one out")
+        try:
+            self.files()
+        except ConfigError as error:
+            problems += error.problems
         if problems:
             raise ConfigError(problems)
 
-    def _delimiter_problems(self) -> list[str]:
-        given = self.delimiter
-        if given and self.is_parquet:
-            return ["--delimiter: a Parquet file has none; leave it out"]
-        if given and (
-            len(given) != 1 or not given.isascii() or given.isalnum() or given in '"\r\n'
-        ):
-            names = ", ".join(DELIMITERS)
-            return [f"--delimiter: expected one character, or one of {names}; got {given!r}"]
-        return []
 
-    def _time_format_problems(self) -> list[str]:
-        given = self.time_format
-        if not given or given in EPOCHS:
-            return []
-        expected = (
-            "expected a format such as '%d/%m/%Y %H:%M:%S', or s, ms, us or ns for integers that"
-            f" count from 1970; got {given!r}"
-        )
-        try:
-            sample = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
-            datetime.strptime(sample.strftime(given), given)  # noqa: DTZ007
-        except (ValueError, UnicodeError):
-            return [f"--time-format: {expected}"]
-        if "%Y" not in given and "%y" not in given:
-            return [f"--time-format: has no year (%Y or %y): {expected}"]
+def _meant(named: Path, problems: list[str]) -> list[Path]:
+    """Return the files that a path, a folder or a pattern means."""
+    if uri_of(named) or named.is_file():
+        return [named]
+    if named.is_dir():
+        inside = [each.relative_to(named) for each in sorted(named.rglob("*")) if each.is_file()]
+        found = [named / each for each in inside if not any(p[0] in "._" for p in each.parts)]
+        if not found:
+            problems.append(f"--data: {named}: is a folder without files; name a file")
+        return found
+    if not set("*?[") & set(str(named)):
+        problems.append(f"--data: {named}: no such file")
         return []
+    anchor = Path(named.anchor)
+    pattern = str(named.relative_to(anchor))
+    found = sorted(path for path in anchor.glob(pattern) if path.is_file())
+    if not found:
+        problems.append(f"--data: {named}: no file fits this pattern")
+    return found
+
+
+def _character_problems(option: str, given: str) -> list[str]:
+    if given and (len(given) != 1 or not given.isascii() or given.isalnum() or given in '"\r\n'):
+        names = f", or one of {', '.join(DELIMITERS)}" if option == "--delimiter" else ""
+        return [f"{option}: expected one character{names}; got {given!r}"]
+    return []
+
+
+def _time_format_problems(given: str) -> list[str]:
+    if not given or given in EPOCHS:
+        return []
+    expected = (
+        "expected a format such as '%d/%m/%Y %H:%M:%S', or s, ms, us or ns for numbers that"
+        f" count from 1970; got {given!r}"
+    )
+    try:
+        sample = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
+        datetime.strptime(sample.strftime(given), given)  # noqa: DTZ007
+    except (ValueError, UnicodeError):
+        return [f"--time-format: {expected}"]
+    if "%Y" not in given and "%y" not in given:
+        return [f"--time-format: has no year (%Y or %y): {expected}"]
+    return []
 
 
 def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
@@ -188,11 +235,11 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     """
     if "--manifest" in given:
         return ["--manifest: describes a file of --data-format; leave it out, or name the format"]
+    said = [each.names[0] for each in Reading.declared().values() if each.names[0] in given]
     if "--data" not in given:
         return [
             f"{name}: describes a --data file; leave it out, or name the file with --data"
-            for name in _ONLY_WITH_DATA
-            if name in given
+            for name in said
         ]
     problems = [
         f"{name}: {reason}; leave it out with --data"
@@ -201,9 +248,7 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     ]
     if prepared:
         problems += [
-            f"{name}: {READ_BEFORE}; leave it out, or prepare the file again"
-            for name in _ONLY_WITH_DATA
-            if name in given
+            f"{name}: {READ_BEFORE}; leave it out, or prepare the file again" for name in said
         ]
     if not given.get("--clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data")
@@ -218,16 +263,14 @@ def shown_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
             return {**shown, "declared": params.digest}
         return {**shown, **params.model_dump(mode="json")}
     of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
-    reading = {
-        "delimiter": params.delimiter,
-        "time_format": params.time_format,
-        "on_error": "" if params.on_error is OnError.STOP else params.on_error.value,
-    }
+    said = params.model_dump(mode="json", include={*FileReading.model_fields} - {"tags"})
+    usual = FileReading().model_dump(mode="json")
+    reading = {name: value for name, value in said.items() if value != usual[name]}
     return {
         "data": params.source,
         "rows": params.rows,
+        **reading,
         "time_column": of_role[Role.TIME][0],
         "tags": of_role[Role.TAG],
-        **{name: value for name, value in reading.items() if value},
         **{name: value for name, value in options.items() if name not in _NOT_SHOWN},
     }

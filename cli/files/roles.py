@@ -1,28 +1,19 @@
 """The role of each column of the user's file: pure; all problems are reported at once."""
 
-import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from cli.files.cells import CellType
 from cli.files.request import Request
 from cli.files.source import Portion
 from cli.files.times import suggested
-from simulator.data.schema import ID, INTEGERS, Column, PrimaryKey, Role, Type
+from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
 from simulator.errors import ConfigError, nearest
 
-_MAX_NAME = 40
 _SAMPLE_ROWS = 1000
 _MAX_FORMATS = 4
 _ISO = "in a CSV file, timestamps are ISO 8601"
-
-
-def table_name(path: Path) -> str:
-    """Return the file's name as an identifier that needs no quotes anywhere."""
-    stem = path.name.partition(".")[0].lower()
-    name = re.sub(r"[^a-z0-9]+", "_", stem).strip("_")[:_MAX_NAME] or "data"
-    return name if name[0].isalpha() else f"t_{name}"
 
 
 def columns_of(
@@ -33,21 +24,25 @@ def columns_of(
     types: dict[str, Type] = {}
     for name, cell_type in zip(names, cell_types, strict=True):
         if cell_type.type is None:
-            wrong.append(f"column {name!r}: {cell_type.refusal}")
+            wrong.append(
+                f"column {name!r}: {cell_type.shown} cannot be stored; leave it out with"
+                f" --drop-columns {shlex.quote(name)}, or convert it"
+            )
         else:
             types[name] = cell_type.type
     problems = [f"--data: {request.name}: {problem}" for problem in wrong]
     dates = _dates(names, types, first)
-    time = _time(names, types, request.time_column, dates, problems)
-    _check_tags(names, types, request.tags, time, problems)
+    reading = request.reading
+    time = _time(names, types, reading.time_column or None, dates, problems)
+    _check_tags(names, types, reading.tags, time, problems)
     if problems:
         raise ConfigError(problems)
-    return tuple(_column(name, kind, time, request.tags) for name, kind in types.items())
+    return tuple(_column(name, kind, time, reading.tags) for name, kind in types.items())
 
 
 def _column(name: str, kind: Type, time: str | None, tags: Sequence[str]) -> Column:
     if name == time:
-        return Column(name, kind if kind is Type.TIMESTAMP else Type.INT64, Role.TIME)
+        return Column(name, Type.TIMESTAMP, Role.TIME)
     if name in tags:
         return Column(name, Type.TEXT, Role.TAG)
     return Column(name, kind, Role.FIELD)
@@ -55,14 +50,15 @@ def _column(name: str, kind: Type, time: str | None, tags: Sequence[str]) -> Col
 
 def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
     problems = [
-        f"column {number}: has no name; give every column one"
+        f"column {number}: has no name that can be stored; give it another one"
         for number, name in enumerate(names, 1)
-        if not name.strip() or "\0" in name
+        if "\0" in name
     ]
     # Not every database distinguishes upper and lower case in a name.
     counts = Counter(name.lower() for name in names if name.strip())
     problems += [
-        f"column {name!r}: there are {count} columns of that name; rename all but one"
+        f"column {name!r}: there are {count} columns of that name; rename all but one, or leave"
+        " them out with --drop-columns"
         for name, count in counts.items()
         if count > 1
     ]
@@ -120,10 +116,16 @@ def _time(
         problems.append(f"--time-column: no column {wanted!r} ({nearest(wanted, names)})")
     elif wanted in dates:
         problems.append(f"--time-column: {dates[wanted]}")
-    elif wanted in types and wanted not in (*instants, *integers):
+    elif types.get(wanted) in FLOATS | INTEGERS:
         problems.append(
-            f"--time-column: {wanted!r} is {types[wanted]}; expected timestamps or integers:"
-            f" {_candidates((*instants, *integers), types)}"
+            f"--time-column: the numbers of {wanted!r} are no times from 1973 to 2099 in any unit;"
+            " name what they count from 1970 with --time-format s, ms, us or ns"
+        )
+    elif wanted in types and wanted not in instants:
+        problems.append(
+            f"--time-column: {wanted!r} is {types[wanted]}; expected timestamps or numbers that"
+            f" count from 1970: {_candidates((*instants, *integers), types)}, or describe it with"
+            " --time-format"
         )
     return wanted
 

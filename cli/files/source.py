@@ -1,73 +1,278 @@
-"""A file that is read portion by portion, in bounded memory."""
+"""Files of one table that are read portion by portion, in bounded memory."""
 
+import shlex
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from zipfile import BadZipFile
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cli.files.cells import CellType, invalid_utf8
-from cli.files.types import type_of
+from cli.files.names import named
+from cli.files.records import Malformed
+from cli.files.request import Request
+from cli.files.types import guessed, stored
 from simulator.data.block import Array
-from simulator.data.schema import Type
-from simulator.data.workloads.file import BadCells
-from simulator.errors import ConfigError
+from simulator.data.workloads.file import BadCells, FileReading, OnError
+from simulator.errors import ConfigError, counted, nearest
 
 SHOWN_CASES = 3
 """So many bad cells of a column are shown and kept."""
 _MAX_SHOWN = 300
 _SHOWN_BYTES = 20
+_SHOWN_NAMES = 3
+_QUOTED = "quotes that open and close a cell"
+_OF_FILE = 1 << 40
+"""Rows of the second file are numbered from here on, those of the third from twice that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Consecutive rows of a file."""
+    """Consecutive rows."""
 
     columns: list[Any]
     """An Arrow array for each column."""
     rows: Array
-    """The rows' numbers in the file; `Source.places` describes them."""
+    """The rows' numbers; `Source.place` describes them."""
 
 
-class Source(ABC):
-    """A file with its columns; the first portion has been looked at."""
+@dataclass(slots=True)
+class Rejects:
+    """Records of a file that are no rows, of one kind."""
+
+    expected: str
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+    """Line and content of the first few."""
+
+
+class Part(ABC):
+    """One file."""
+
+    name: str
+    """As the user names it."""
+    unit: str
+    """What the numbers of rows count: lines or rows."""
+    names: tuple[str, ...]
+    """Of all its columns."""
+    types: tuple[Any, ...] = ()
+    """The Arrow types that it declares; empty: cells are text."""
+
+    @abstractmethod
+    def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
+        """Yield these columns of the rows in order, and the records among them that are no rows."""
+
+    @abstractmethod
+    def no_rows(self) -> str:
+        """Return why there is no row."""
+
+    @property
+    def where(self) -> str:
+        """What errors begin with."""
+        return f"--data: {self.name}"
+
+
+class Source:
+    """The rows of all files, with the columns that are to be stored."""
 
     names: tuple[str, ...]
     types: tuple[CellType, ...]
     first: Portion
     """The first rows, to look at; `portions` yields them again."""
 
-    @abstractmethod
-    def portions(self) -> Iterator[Portion]:
-        """Yield the rows in order, from the first each time."""
+    def __init__(self, request: Request, parts: Sequence[Part]) -> None:
+        """Look at the first rows; ConfigError if there are none."""
+        self._reading, self._name, self._parts = request.reading, request.name, parts
+        self._rejects: dict[str, Rejects] = {}
+        self._places = [_places(part, parts[0]) for part in parts]
+        self._types = _unified(parts)
+        self.columns = _chosen(parts[0], request.reading)
+        self.names = tuple(name for name, _ in self.columns)
+        first = next(self.portions(), None)
+        if first is None:
+            raise ConfigError(self._none())
+        self.first = first
+        self.types = tuple(
+            stored(cells.type)
+            if self._types and len(sources) == 1
+            else guessed(cells, decimal_comma=self._reading.decimal_comma)
+            for (_, sources), cells in zip(self.columns, first.columns, strict=True)
+        )
 
-    @abstractmethod
-    def places(self, rows: Iterable[int]) -> dict[int, str]:
-        """Return where rows are: "line 17" of a text file, "row 17" of another."""
+    @property
+    def is_typed(self) -> bool:
+        """Whether the files declare the types of columns."""
+        return bool(self._types)
+
+    def portions(self) -> Iterator[Portion]:
+        """Yield the rows in order, from the first each time; ConfigError for one that is none."""
+        self._rejects = {}
+        needed = sorted({place for _, sources in self.columns for place in sources})
+        for number, (part, places) in enumerate(zip(self._parts, self._places, strict=True)):
+            for portion, malformed in part.portions([places[place] for place in needed]):
+                self._reject(number, malformed)
+                if not len(portion.rows):
+                    continue
+                rows = portion.rows + number * _OF_FILE
+                pairs = zip(needed, portion.columns, strict=True)
+                cells = {place: self._cells(part, place, array) for place, array in pairs}
+                columns = [_joined([cells[each] for each in of]) for _, of in self.columns]
+                self._check_utf8(columns, rows)
+                yield Portion(columns, rows)
 
     def place(self, row: int) -> str:
-        """Return where a row is."""
-        return self.places([row])[row]
-
-    def _check_utf8(self, name: str, columns: Sequence[Any], rows: Array) -> None:
-        for column, cells in zip(self.names, columns, strict=True):
-            found = invalid_utf8(cells) if type_of(cells.type) is Type.TEXT else None
-            if found:
-                place = f"--data: {name}: {self.place(int(rows[found[0]]))}, column {column!r}"
-                raise not_utf8(place, found[1])
+        """Return where a row is: "line 17" of a text file, "row 17" of another."""
+        file, number = divmod(row, _OF_FILE)
+        part = self._parts[file]
+        return f"{part.unit} {number}" + (f" of {part.name}" if len(self._parts) > 1 else "")
 
     def left_out(self) -> tuple[BadCells, ...]:
-        """Return the rows that were left out because of their number of cells."""
-        return ()
+        """Return the records that were left out because they are malformed."""
+        return tuple(
+            BadCells(
+                column="",
+                expected=each.expected,
+                action=OnError.SKIP,
+                count=each.count,
+                first=tuple(f"{self.place(row)}: {text}" for row, text in each.first),
+            )
+            for each in self._rejects.values()
+        )
+
+    def _cells(self, part: Part, place: int, cells: Any) -> Any:
+        """Return the cells of a column in the type of all files, NULL where the user says so."""
+        if not self._types:
+            if not self._reading.null:
+                return cells
+            markers = pa.array(self._reading.null, cells.type)
+            is_null = pc.is_in(pc.utf8_trim_whitespace(cells), markers)
+            return pc.if_else(is_null, pa.scalar(None, cells.type), cells)
+        wanted = self._types[place]
+        try:
+            return cells if cells.type == wanted else cells.cast(wanted)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            name = self._parts[0].names[place]
+            raise ConfigError(
+                f"{part.where}: column {name!r}: is {cells.type}, and {wanted} in other files;"
+                f" insert the files apart, or leave it out with --drop-columns {shlex.quote(name)}"
+            ) from error
+
+    def _reject(self, number: int, malformed: Sequence[Malformed]) -> None:
+        """Count records that are no rows; ConfigError for the first unless they are left out."""
+        part = self._parts[number]
+        cells = counted(len(part.names), "cell")
+        for each in malformed:
+            if self._reading.on_error is not OnError.SKIP:
+                found = f"expected {cells} as in the heading, found {each.cells}: {each.text}"
+                wrong = f"{each.reason}: {each.text}" if each.reason else found
+                hint = "" if each.reason else "; --delimiter and --skip-lines say where cells begin"
+                raise ConfigError(
+                    f"{part.where}: line {each.line}: {wrong}; correct the line, or leave such"
+                    f" rows out with --on-error skip{hint}"
+                )
+            expected = _QUOTED if each.reason else cells
+            rejects = self._rejects.setdefault(expected, Rejects(expected))
+            rejects.count += 1
+            if rejects.count <= SHOWN_CASES:
+                row = each.line + number * _OF_FILE
+                rejects.first.append((row, each.text if each.reason else str(each.cells)))
+
+    def _none(self) -> str:
+        if self._rejects:
+            left_out = "; ".join(bad.describe() for bad in self.left_out())
+            return f"--data: {self._name}: no row is left by --on-error skip: {left_out}"
+        return f"{self._parts[0].where}: {self._parts[0].no_rows()}"
+
+    def _check_utf8(self, columns: Sequence[Any], rows: Array) -> None:
+        for column, cells in zip(self.names, columns, strict=True):
+            found = invalid_utf8(cells)
+            if found:
+                place = (
+                    f"--data: {self._name}: {self.place(int(rows[found[0]]))}, column {column!r}"
+                )
+                raise not_utf8(place, found[1])
+
+
+def _places(part: Part, first: Part) -> list[int]:
+    """Return where a file has the columns of the first one; ConfigError if it has others."""
+    lacks = [name for name in first.names if name not in part.names]
+    other = [name for name in part.names if name not in first.names]
+    if lacks or other or bool(part.types) != bool(first.types):
+        found = [f"lacks {name!r}" for name in lacks] + [f"has {name!r}" for name in other]
+        differs = ", ".join(found[:_SHOWN_NAMES]) or "is of another kind"
+        raise ConfigError(
+            f"{part.where}: {differs}, unlike {first.name}; files of one table have the same"
+            " columns: insert it apart"
+        )
+    return list(range(len(first.names))) if part is first else [*map(part.names.index, first.names)]
+
+
+def _unified(parts: Sequence[Part]) -> Sequence[Any]:
+    """Return the types that hold the columns of all files, as the first has them; empty: text."""
+    first = parts[0]
+    schemas = [pa.schema(zip(part.names, part.types, strict=True)) for part in parts if part.types]
+    if len(schemas) < 2:
+        return first.types
+    try:
+        found = pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowException:  # reported for the first row of another type
+        return first.types
+    return [found.field(name).type for name in first.names]
+
+
+def _chosen(part: Part, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return the columns to be stored, and where their cells are; ConfigError for unknown names.
+
+    Where several make the time, it is at the place of the first of them.
+    """
+    names = part.names
+    times = named(reading.time_column, names) if reading.time_column else ()
+    wanted = {
+        "--time-column": times if len(times) > 1 else (),
+        "--only-columns": reading.only_columns,
+        "--drop-columns": reading.drop_columns,
+    }
+    problems = [
+        f"{option}: no column {name!r} ({nearest(name, names)})"
+        for option, given in wanted.items()
+        for name in given
+        if name not in names
+    ]
+    needed = {*times, *reading.tags}
+    problems += [
+        f"--drop-columns: {name!r} is needed for time or tags"
+        for name in reading.drop_columns
+        if name in needed
+    ]
+    if problems:
+        raise ConfigError(problems)
+    joined = [names.index(name) for name in times] if len(times) > 1 else []
+    chosen = {*(reading.only_columns or names)} - {*reading.drop_columns} | needed
+    return tuple(
+        (reading.time_column, tuple(joined)) if place in joined[:1] else (name, (place,))
+        for place, name in enumerate(names)
+        if name in chosen and place not in joined[1:]
+    )
+
+
+def _joined(cells: Sequence[Any]) -> Any:
+    """Return cells as they are, or the texts of several columns joined by blanks."""
+    if len(cells) == 1:
+        return cells[0]
+    texts = [pc.utf8_trim_whitespace(each.cast(pa.string())) for each in cells]
+    return pc.binary_join_element_wise(*texts, " ")
 
 
 def not_utf8(place: str, content: bytes) -> ConfigError:
     """Return the error for a text that is not valid UTF-8."""
     return ConfigError(
         f"{place}: {content[:_SHOWN_BYTES]!r} is not valid UTF-8; convert the file, for example"
-        " with iconv -f LATIN1 -t UTF-8"
+        " with iconv -f LATIN1 -t UTF-8, or leave the column out with --drop-columns"
     )
 
 
@@ -76,7 +281,7 @@ def readable(name: str) -> Iterator[None]:
     """Turn the errors of reading a file, as the user names it, into one ConfigError."""
     try:
         yield
-    except pa.ArrowException as error:
+    except (pa.ArrowException, BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise ConfigError(f"--data: {name}: cannot be read: {str(error)[:_MAX_SHOWN]}") from error
     except OSError as error:
         reason = error.strerror or str(error)

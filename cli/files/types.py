@@ -1,7 +1,24 @@
-"""The type that stores an Arrow type without loss."""
+"""The type of a column: what its cells look like, or what its file declares."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cli.files.cells import (
+    CellType,
+    Empty,
+    Stored,
+    StoredDecimal,
+    Text,
+    Written,
+    WrittenFloat,
+    boolean,
+    integer,
+    trimmed,
+)
+from cli.files.times import IsoTime, StoredTime
 from simulator.data.schema import Type
 
 _TYPES = {
@@ -16,33 +33,83 @@ _TYPES = {
     "float": Type.FLOAT32,
     "double": Type.FLOAT64,
     "bool": Type.BOOL,
-    "string": Type.TEXT,
-    "large_string": Type.TEXT,
-    "string_view": Type.TEXT,
-    "date32[day]": Type.TIMESTAMP,
-    "date64[ms]": Type.TIMESTAMP,
 }
-_REFUSED = {
-    "decimal": "float64 does not keep its exact digits; convert it to float64, or to integers of"
-    " its last digit",
-    "binary": "it is not text; convert it to UTF-8 text, or leave it out",
-    "null": "it has no values and no type; leave it out",
-}
+_POINT = "a number with a decimal point (--decimal comma reads those with a comma)"
+_COMMA = r"^[+-]?[0-9]+,[0-9]+$"
 
 
-def type_of(arrow_type: Any) -> Type | None:
-    """Return the type that stores an Arrow type without loss, if one does."""
-    name = str(arrow_type)
-    if name.startswith("dictionary<"):
-        value_type = _TYPES.get(str(arrow_type.value_type))
-        return value_type if value_type is Type.TEXT else None
-    return Type.TIMESTAMP if name.startswith("timestamp[") else _TYPES.get(name)
+class _Unstorable(CellType):
+    """A column that no type stores."""
+
+    type = None
+    expected = "a number, text or timestamp"
+
+    def __init__(self, arrow_type: Any) -> None:
+        self.shown = str(arrow_type)
+
+    def parse(self, cells: Any) -> tuple[Any, Any]:
+        """Raise an error: such a column is refused before."""
+        raise AssertionError(self.shown)
 
 
-def refusal(arrow_type: Any) -> str:
-    """Return why an Arrow type cannot be stored, and what to do."""
-    name = str(arrow_type)
-    for word, reason in _REFUSED.items():
-        if word in name:
-            return f"{name} cannot be stored: {reason}"
-    return f"{name} cannot be stored: convert it to a number, text or timestamp, or leave it out"
+def stored(arrow_type: Any) -> CellType:
+    """Return the type of a column that its file declares."""
+    if pa.types.is_decimal(arrow_type):
+        return StoredDecimal(arrow_type)
+    if pa.types.is_timestamp(arrow_type) or pa.types.is_date(arrow_type):
+        return StoredTime(arrow_type)
+    if "string" in str(arrow_type) and not pa.types.is_nested(arrow_type):
+        return Text(str(arrow_type))
+    kind = _TYPES.get(str(arrow_type))
+    return Stored(arrow_type, kind) if kind else _Unstorable(arrow_type)
+
+
+def guessed(cells: Any, *, decimal_comma: bool = False) -> CellType:
+    """Return the type that more than half of the cells have; text if there is none.
+
+    One bad cell among many good ones then is an error, and does not turn its column into text.
+    """
+    cells = trimmed(cells)
+    present = len(cells) - cells.null_count
+    if not present:
+        return Empty()
+    types: list[Written | IsoTime] = [
+        integer(),
+        WrittenFloat(decimal_comma=decimal_comma),
+        boolean(),
+        IsoTime(zoned=False),
+        IsoTime(zoned=True),
+    ]
+    likely = max(types, key=lambda each: _count(cells, each.pattern))  # the first of equals
+    # Whether a time is too fine, or an integer no float, is said later.
+    if isinstance(likely, WrittenFloat):
+        bad = present - _count(cells, likely.pattern)
+    else:
+        wrong = likely.wrong(cells) if isinstance(likely, IsoTime) else likely.parse(cells)[1]
+        bad = int(wrong.sum())
+    if 2 * bad < present:
+        return likely
+    return WrittenFloat(_POINT) if 2 * _count(cells, _COMMA) > present else Text()
+
+
+def _count(cells: Any, pattern: str) -> int:
+    return int(pc.match_substring_regex(cells, pattern).true_count)
+
+
+def looks_like_data(names: Sequence[str]) -> bool:
+    """Whether a heading looks like a row: it has a timestamp, or numbers only."""
+    cells = trimmed(pa.array(names, pa.string()))
+    times = sum(_count(cells, IsoTime(zoned=zoned).pattern) for zoned in (False, True))
+    return times > 0 or _count(cells, WrittenFloat().pattern) == len(names)
+
+
+def widened(cell_type: CellType, bad_cells: Any, *, decimal_comma: bool) -> CellType | None:
+    """Return the type that also holds the bad cells of a column, if there is one without loss."""
+    if isinstance(cell_type, Empty):
+        return guessed(bad_cells, decimal_comma=decimal_comma)
+    if not isinstance(cell_type, Written) or cell_type.type is not Type.INT64:
+        return None
+    number = WrittenFloat(decimal_comma=decimal_comma)
+    mark = "[,eE]" if decimal_comma else "[.eE]"
+    fractions = bad_cells.filter(pc.match_substring_regex(bad_cells, mark))
+    return number if _count(trimmed(fractions), number.pattern) else None

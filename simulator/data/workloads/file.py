@@ -119,20 +119,52 @@ _CONSEQUENCE = {
 }
 
 
-class FileParams(Params):
+class Nanoseconds(StrEnum):
+    """What happens to times that are finer than a microsecond (`--nanoseconds`)."""
+
+    STOP = "stop"
+    """They are bad cells."""
+    CUT = "cut"
+    """They are stored without what is finer."""
+    KEEP = "keep"
+    """What is finer is stored in a column of its own."""
+
+
+class FileReading(Params):
+    """How a file is read, as the user says."""
+
+    time_column: str = ""
+    """One column, or several separated by commas; empty: the only one with times."""
+    time_format: str = ""
+    nanoseconds: Nanoseconds = Nanoseconds.STOP
+    tags: tuple[str, ...] = ()
+    only_columns: tuple[str, ...] = ()
+    """Empty: all."""
+    drop_columns: tuple[str, ...] = ()
+    null: tuple[str, ...] = ()
+    """Cells that mean NULL, besides those that always do."""
+    delimiter: str = ""
+    decimal_comma: bool = False
+    skip_lines: int = 0
+    comment: str = ""
+    """Lines that begin with it are left out."""
+    heading: bool = True
+    on_error: OnError = OnError.STOP
+
+
+class FileParams(FileReading):
     """What the file is, how it was read, what its columns are, and where the arrays are."""
 
     source: str
+    """As the user names it."""
+    files: tuple[str, ...] = ()
+    """The files that it names, if there are several."""
     sha256: str
     rows: int
     table: str
     columns: tuple[FileColumn, ...]
     unique: bool = False
     """Whether (tags, time) was found to be different in every row."""
-    delimiter: str = ""
-    """As given with --delimiter."""
-    time_format: str = ""
-    on_error: OnError = OnError.STOP
     bad_cells: tuple[BadCells, ...] = ()
     folder: str
     """Of the arrays. Unless it is `kept`, it exists only while the command runs that made it."""

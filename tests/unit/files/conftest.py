@@ -7,7 +7,7 @@ import pytest
 from cli.files.prepare import prepared
 from cli.files.request import Request
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.file import File, OnError
+from simulator.data.workloads.file import File, FileReading
 from simulator.errors import ConfigError
 
 
@@ -43,11 +43,16 @@ def prepare(tmp_path):
     """Prepare a text or bytes as a file; it is gone when the test ends."""
     with ExitStack() as stack:
 
-        def start(content, *, name="bars.csv", time=None, tags=(), on_error="stop", **options):
-            path = tmp_path / name
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        def start(content, *, name="bars.csv", time="", **said):
+            files = content if isinstance(content, dict) else {name: content}
+            for each, text in files.items():
+                path = tmp_path / each
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(text if isinstance(text, bytes) else text.encode())
             request = Request(
-                path, time, tags, PrimaryKey.NONE, on_error=OnError(on_error), **options
+                tuple(tmp_path / each for each in files),
+                FileReading(time_column=time, **said),
+                PrimaryKey.NONE,
             )
             request.check()
             return Prepared(stack.enter_context(prepared(request, quiet=True)))

@@ -62,10 +62,7 @@ def test_every_column_with_a_bad_cell_is_named(refused):
         "11, column 'i': '9223372036854775808' is not an integer of 64 bits",
         "11, column 'f': '1.5.' is not a finite number",
         "11, column 'b': 'yes' is not true or false",
-        (
-            "11, column 'u': '2024-02-30T00:00:00Z' is not a timestamp in ISO 8601 with zone,"
-            " at most in microseconds"
-        ),
+        ("11, column 'u': '2024-02-30T00:00:00Z' is not a timestamp in ISO 8601 with zone"),
     ]
 
 
@@ -128,7 +125,10 @@ def test_a_decimal_comma_is_refused_and_not_taken_as_text(prepare, refused):
     content = "t;x\n2024-01-01;1,5\n2024-01-02;2\n2024-01-03;1,234\n"
 
     said = refused(content)
-    assert "line 2, column 'x': '1,5' is not a number with a decimal point; correct it" in said
+    assert (
+        "line 2, column 'x': '1,5' is not a number with a decimal point (--decimal comma reads"
+        in said
+    )
     assert prepare(content, on_error="text").values["x"] == ["1,5", "2", "1,234"]
     assert prepare(content, on_error="null").values["x"] == [None, 2.0, None]
 
@@ -168,4 +168,6 @@ def test_nothing_left_is_refused(refused, tmp_path):
     parquet.write_table(pa.table({"t": pa.array([None], pa.timestamp("s"))}), tmp_path / "made")
     content = (tmp_path / "made").read_bytes()
 
-    assert "has no rows left" in refused(content, name="bars.parquet", on_error="skip")
+    assert "no row is left by --on-error skip: column 't'" in refused(
+        content, name="bars.parquet", on_error="skip"
+    )

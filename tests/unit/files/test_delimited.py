@@ -1,7 +1,11 @@
 """CSV and TSV files: delimiters, compression, headings, encodings, NULLs."""
 
+import bz2
 import gzip
+import io
+import zipfile
 
+import pyarrow as pa
 import pytest
 
 ROWS = [("t", "x", "s"), ("2024-01-01 09:30:00", "1", "a"), ("2024-01-01 09:31:00", "2", "b c")]
@@ -53,9 +57,42 @@ def test_a_tab_in_a_heading_of_a_csv_file_is_no_delimiter_when_rows_do_not_have_
     assert prepare("t,a\tb,c\td\n2024-01-01,1,2\n").types["a\tb"] == "int64"
 
 
-@pytest.mark.parametrize("name", ["x.xlsx", "x.gz", "x.parquet.gz", "csv"])
-def test_other_files_are_refused_by_their_name(refused, name):
-    assert "expected *.csv, *.tsv, *.csv.gz, *.tsv.gz or *.parquet" in refused("t\n", name=name)
+def packed(*members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in members:
+            archive.writestr(name, text(","))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(text(",").encode()),
+        pa.compress(text(",").encode(), "zstd", asbytes=True),
+        bz2.compress(text(",").encode()),
+        packed("days/monday.csv"),
+        packed("monday.csv", "__MACOSX/._monday.csv"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x"])
+def test_compression_is_known_by_content_whatever_the_name(prepare, name, content):
+    assert prepare(content, name=name).values == STORED
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (packed("a.csv", "b.csv"), "expected an archive of one file, found 2 (a.csv, b.csv)"),
+        (packed("[Content_Types].xml", "a"), "is a workbook; save the sheet as CSV"),
+        (packed("a.csv")[:-30], "cannot be read: File is not a zip file"),
+        (gzip.compress(b"PAR1\0\0"), "is a compressed Parquet file; unpack it"),
+        (b"SQLite format 3\0", "is not text in UTF-8, nor Parquet"),
+        (b"PAR1\0\0\0\0\0\0\0\0", "cannot be read: Parquet magic bytes not found"),
+    ],
+)
+def test_other_files_are_refused_by_their_content(refused, content, reason):
+    assert reason in refused(content)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +102,9 @@ def test_other_files_are_refused_by_their_name(refused, name):
         ("\n\n", "is empty"),
         ("t,x\n", "has no rows, only the heading (t, x)"),
         ("t,x", "has no rows, only the heading (t, x)"),
-        ("1,2,3\n", "has one line only, which looks like data (1, 2, 3); add a line with"),
-        ("2024-01-01,a\n", "has one line only, which looks like data"),
-        ("2024-01-01,a\n2024-01-02,b\n", "has no heading: line 1, which looks like data"),
+        ("1,2,3\n", "has no heading: line 1 looks like data (1, 2, 3); add a line with"),
+        ("2024-01-01,a\n", "has no heading: line 1 looks like data"),
+        ("2024-01-01,a\n2024-01-02,b\n", "has no heading: line 1 looks like data"),
         ("1,2\n3,4\n", "has no heading"),
     ],
 )
@@ -110,7 +147,7 @@ def test_a_cut_or_false_gzip_file_is_refused(refused):
     content = gzip.compress(("t,x\n" + "2024-01-01,1\n" * 100_000).encode())
 
     assert "cannot be read: Truncated" in refused(content[:-20], name="cut.csv.gz")
-    assert "cannot be read" in refused("t,x\n", name="plain.csv.gz")
+    assert "cannot be read" in refused(content[:5] + b"x" * 40, name="false.csv.gz")
 
 
 ROW = "2024-01-01,1\n"

@@ -12,7 +12,7 @@ from cli.planning.plan import collector_run, spec_of
 from cli.targets.config import Target
 from simulator.control.scanning import scanned
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.file import File, FileParams
+from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError
 from simulator.modules.null import NullOptions
 from simulator.protocol import records
@@ -30,7 +30,7 @@ def folder(tmp_path):
     source, folder = tmp_path / "x.csv", tmp_path / "days" / "x.rows"
     source.write_text(CSV)
     folder.mkdir(parents=True)
-    request = Request(source, None, ("rack",), PrimaryKey.NONE)
+    request = Request((source,), FileReading(tags=("rack",)), PrimaryKey.NONE)
     params = converted(request, folder, quiet=True).model_copy(update={"folder": ""})
     (folder / NAME).write_text(described(folder, params).model_dump_json())
     return folder

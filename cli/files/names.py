@@ -1,0 +1,43 @@
+"""Names that follow from those of files and columns."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+_MAX_NAME = 40
+_LEAST_SHARED = 3
+_SUFFIXES = {
+    ".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".gz", ".zst", ".zstd", ".zip", ".bz2",
+}  # fmt: skip
+_UNNAMED = "column_{}"
+
+
+def table_name(named: Sequence[Path]) -> str:
+    """Return what the files' names share as an identifier that needs no quotes anywhere."""
+    stems = [_stem(path) for path in named]
+    same = [len(set(letters)) == 1 for letters in zip(*stems, strict=False)]
+    shared = stems[0][: [*same, False].index(False)]
+    if len(stems) > 1 and len(re.sub(r"[^a-z]", "", shared)) < _LEAST_SHARED:
+        shared = _stem(named[0].absolute().parent)
+    name = re.sub(r"[^a-z0-9]+", "_", shared).strip("_")[:_MAX_NAME] or "data"
+    return name if name[0].isalpha() else f"t_{name}"
+
+
+def _stem(path: Path) -> str:
+    name = (path.name or path.absolute().name).lower()
+    while (suffix := Path(name).suffix) in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    if set("*?[") & set(name):  # a pattern such as days/*.csv
+        name = re.sub(r"\[.*?\]|[*?]", "", name)
+        return name if re.search(r"[a-z0-9]", name) else _stem(path.absolute().parent)
+    return name
+
+
+def column_names(heading: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns; those without one, such as the index of pandas, get one."""
+    return tuple(name.strip() or _UNNAMED.format(at) for at, name in enumerate(heading, 1))
+
+
+def named(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a text names: one, or several separated by commas."""
+    return (text,) if not text or text in names else tuple(text.split(","))

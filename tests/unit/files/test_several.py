@@ -1,0 +1,114 @@
+"""Several files, folders and patterns make one table."""
+
+import gzip
+import io
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from cli.files.names import table_name
+from cli.files.request import Request
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.file import FileReading, OnError
+from simulator.errors import ConfigError
+
+MAY, JUNE = "t,a,x\n2024-05-01,p,1\n2024-05-02,q,2\n", "x,t,a\n3.5,2024-06-01,r\n"
+
+
+def test_files_of_one_table_follow_each_other_whatever_the_order_of_columns(prepare):
+    file = prepare({"days/may.csv": MAY, "days/june.csv.gz": gzip.compress(JUNE.encode())})
+
+    assert file.values["x"] == [1, 2, 3.5]
+    assert file.values["a"] == ["p", "q", "r"]
+    assert file.types["x"] == "float64"
+    assert len(file.params.files) == 2
+    assert file.params.table == "days"
+
+
+def test_a_row_is_named_with_its_file(refused, prepare):
+    files = {"may.csv": MAY, "june.csv": JUNE + "x1,2024-06-02,s\n2\n"}
+
+    assert "june.csv: line 4: expected 3 cells as in the heading, found 1" in refused(files)
+    file = prepare(files, on_error=OnError.SKIP)
+    assert file.values["x"] == [1, 2, 3.5]
+    assert [bad.first[0].partition(" of ")[0] for bad in file.params.bad_cells] == [
+        "line 4",
+        "line 3",
+    ]
+    assert "june.csv: 1" in file.params.bad_cells[0].first[0]
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("t,a,y\n2024-06-01,r,1\n", "june.csv: lacks 'x', has 'y', unlike"),
+        ("t,a\n2024-06-01,r\n", "june.csv: lacks 'x', unlike"),
+    ],
+)
+def test_files_with_other_columns_are_refused(refused, other, reason):
+    assert reason in refused({"may.csv": MAY, "june.csv": other})
+
+
+def written(**columns):
+    out = io.BytesIO()
+    parquet.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def test_parquet_files_have_the_types_that_hold_all_their_values(prepare, refused):
+    times = pa.array([0, 1], pa.timestamp("us"))
+    whole, halves = written(t=times, x=[1, 2]), written(t=times, x=[0.5, None])
+    file = prepare({"a.parquet": whole, "b.parquet": halves})
+
+    assert file.values["x"] == [1.0, 2.0, 0.5, None]
+    big = written(t=times, x=[2**53 + 1, 2])
+    said = refused({"a.parquet": big, "b.parquet": halves})
+    assert "a.parquet: column 'x': is int64, and double in other files" in said
+    assert "--drop-columns x" in said
+    assert "is of another kind" in refused({"a.parquet": whole, "b.csv": "t,x\n2024-05-01,1\n"})
+
+
+def request(*named):
+    return Request(tuple(named), FileReading(), PrimaryKey.NONE)
+
+
+def test_folders_and_patterns_mean_their_files_in_order(tmp_path):
+    for name in ("b.csv", "a.csv", "c.txt", ".hidden.csv", "_SUCCESS", "deep/d.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(MAY)
+
+    def names(*named):
+        return [str(path.relative_to(tmp_path)) for path in request(*named).files()]
+
+    assert names(tmp_path) == ["a.csv", "b.csv", "c.txt", "deep/d.csv"]
+    assert names(tmp_path / "*.csv") == [".hidden.csv", "a.csv", "b.csv"]
+    assert names(tmp_path / "**" / "[bd].csv") == ["b.csv", "deep/d.csv"]
+    assert names(tmp_path / "c.txt", tmp_path / "a.csv") == ["c.txt", "a.csv"]
+    (tmp_path / "empty").mkdir()
+    wrong = request(
+        tmp_path / "empty", tmp_path / "*.tsv", tmp_path / "x.csv", *[tmp_path / "a.csv"] * 2
+    )
+    with pytest.raises(ConfigError) as caught:
+        wrong.check()
+    assert [problem.rpartition(": ")[2].partition(";")[0] for problem in caught.value.problems] == [
+        "is a folder without files", "no file fits this pattern", "no such file", "is named twice",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("named", "table"),
+    [
+        (["data.v1.csv"], "data_v1"),
+        (["data.v2.csv"], "data_v2"),
+        (["Dow Jones.csv.gz"], "dow_jones"),
+        (["trips-2024-01.parquet", "trips-2024-02.parquet"], "trips_2024_0"),
+        (["days/1.csv", "days/2.csv"], "days"),
+        (["days/*.csv"], "days"),
+        (["days/trips_*.csv"], "trips"),
+        (["days/"], "days"),
+        (["..csv"], "data"),
+    ],
+)
+def test_a_table_is_named_after_what_the_files_share(tmp_path, named, table):
+    assert table_name([tmp_path / each for each in named]) == table
