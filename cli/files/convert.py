@@ -1,7 +1,7 @@
 """From files to the prepared folder: open, type, check, write."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from cli.files.bad_cells import Checker, Retyped
@@ -44,10 +44,10 @@ def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str)
         source = Source(request, parts)
     if source.is_typed and request.reading.on_error is OnError.TEXT:
         raise ConfigError("--on-error text: the columns of a Parquet file have types; use null")
-    timed, types = _with_times(request, source)
+    time, types = _with_times(request, source)
     # Each column is retyped at most from empty to integer, to number, to text.
     for _ in range(3 * len(types) + 1):
-        columns = columns_of(timed, source.names, types, source.first)
+        columns = columns_of(request, time, source.names, types, source.first)
         try:
             with readable(request.name):
                 return _write(request, source, columns, types, folder=folder, sha256=sha256)
@@ -85,24 +85,22 @@ def _part(request: Request, file: Path, copy: Path) -> Part:
         return ParquetPart(copy, name)
 
 
-def _with_times(request: Request, source: Source) -> tuple[Request, list[CellType]]:
-    """Return the request with its time column, and the types with its times."""
-    types, reading, names = list(source.types), request.reading, source.names
-    if reading.time_format:
-        index = (
-            names.index(reading.time_column) if reading.time_column else _fitting(request, source)
-        )
-        types[index] = _timed(reading.time_format)
-        request = replace(request, reading=reading.model_copy(update={"time_column": names[index]}))
-    elif reading.time_column in names:
-        index = names.index(reading.time_column)
-        is_number = types[index].type in FLOATS | INTEGERS
-        if unit := unit_of(source.first.columns[index]) if is_number else "":
-            types[index] = EpochTime(unit, recognised=True)
+def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
+    """Return the column with the time, if it is known, and the types with its times."""
+    types, reading, time = list(source.types), request.reading, source.time
+    if reading.time_format and not time:
+        time = source.names[_fitting(request, source)]
+    if time in source.names:  # another name is reported with the other problems
+        index = source.names.index(time)
+        if reading.time_format:
+            types[index] = _timed(reading.time_format)
+        elif types[index].type in FLOATS | INTEGERS:
+            unit = unit_of(source.first.columns[index])
+            types[index] = EpochTime(unit, recognised=True) if unit else types[index]
     for each in types:
         if isinstance(each, Instants):
             each.nanoseconds = reading.nanoseconds
-    return request, types
+    return time, types
 
 
 def _timed(time_format: str) -> Instants:

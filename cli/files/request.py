@@ -191,7 +191,7 @@ def _meant(named: Path, problems: list[str]) -> list[Path]:
         inside = [each.relative_to(named) for each in sorted(named.rglob("*")) if each.is_file()]
         found = [named / each for each in inside if not any(p[0] in "._" for p in each.parts)]
         if not found:
-            problems.append(f"--data: {named}: is a folder without files; name a file")
+            problems.append(f"--data: {named}: is a folder without files; name others")
         return found
     if not set("*?[") & set(str(named)):
         problems.append(f"--data: {named}: no such file")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from cli.files.cells import CellType
 from cli.files.request import Request
 from cli.files.source import Portion
-from cli.files.times import suggested
+from cli.files.times import suggested, unit_of
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
 from simulator.errors import ConfigError, nearest
 
@@ -17,9 +17,16 @@ _ISO = "in a CSV file, timestamps are ISO 8601"
 
 
 def columns_of(
-    request: Request, names: Sequence[str], cell_types: Sequence[CellType], first: Portion
+    request: Request,
+    time: str,
+    names: Sequence[str],
+    cell_types: Sequence[CellType],
+    first: Portion,
 ) -> tuple[Column, ...]:
-    """Return the columns with types and roles; ConfigError with everything that is wrong."""
+    """Return the columns with types and roles; ConfigError with everything that is wrong.
+
+    `time`: the column with the time; empty: the only timestamp.
+    """
     wrong = _name_problems(names, request.primary_key)
     types: dict[str, Type] = {}
     for name, cell_type in zip(names, cell_types, strict=True):
@@ -32,12 +39,17 @@ def columns_of(
             types[name] = cell_type.type
     problems = [f"--data: {request.name}: {problem}" for problem in wrong]
     dates = _dates(names, types, first)
-    reading = request.reading
-    time = _time(names, types, reading.time_column or None, dates, problems)
-    _check_tags(names, types, reading.tags, time, problems)
+    counts = [
+        name
+        for name, cells in zip(names, first.columns, strict=True)
+        if types.get(name) in FLOATS | INTEGERS and unit_of(cells)
+    ]
+    found = _time(names, types, time or None, dates, counts, problems)
+    tags = request.reading.tags
+    _check_tags(names, types, tags, found, problems)
     if problems:
         raise ConfigError(problems)
-    return tuple(_column(name, kind, time, reading.tags) for name, kind in types.items())
+    return tuple(_column(name, kind, found, tags) for name, kind in types.items())
 
 
 def _column(name: str, kind: Type, time: str | None, tags: Sequence[str]) -> Column:
@@ -90,11 +102,12 @@ def _advice(formats: Sequence[str]) -> str:
     return f"use {shown[0]}" if shown else "describe them with --time-format, as for strptime"
 
 
-def _time(
+def _time(  # noqa: PLR0913, PLR0917
     names: Sequence[str],
     types: Mapping[str, Type],
     wanted: str | None,
     dates: Mapping[str, str],
+    counts: Sequence[str],
     problems: list[str],
 ) -> str | None:
     """Return the column with the row's time: the named one, or the only timestamp."""
@@ -108,8 +121,8 @@ def _time(
         found = f"several ({', '.join(instants)})" if instants else "none"
         problems.append(
             f"--time-column: expected one timestamp column, found {found}; name the column with the"
-            f" time: {_candidates(instants or integers, types)}"
-            + ("" if instants else f" ({_ISO}; integers are allowed)")
+            f" time: {_candidates(instants or counts, types)}"
+            + ("" if instants or counts else f" ({_ISO})")
             + ("; is it the only column? --delimiter says what separates them" * (len(names) == 1))
         )
     elif wanted not in names:

@@ -93,6 +93,9 @@ class Source:
         self._types = _unified(parts)
         self.columns = _chosen(parts[0], request.reading)
         self.names = tuple(name for name, _ in self.columns)
+        times = named(request.reading.time_column, parts[0].names)
+        self.time = "_".join(times)
+        """The column with the time, if the user names it."""
         first = next(self.portions(), None)
         if first is None:
             raise ConfigError(self._none())
@@ -254,7 +257,7 @@ def _chosen(part: Part, reading: FileReading) -> tuple[tuple[str, tuple[int, ...
     joined = [names.index(name) for name in times] if len(times) > 1 else []
     chosen = {*(reading.only_columns or names)} - {*reading.drop_columns} | needed
     return tuple(
-        (reading.time_column, tuple(joined)) if place in joined[:1] else (name, (place,))
+        ("_".join(times), tuple(joined)) if place in joined[:1] else (name, (place,))
         for place, name in enumerate(names)
         if name in chosen and place not in joined[1:]
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cli.files.request import Reading
 from cli.input.parameters import option_of, parameters
 from cli.records.manifest import beside
 from cli.records.volume import VolumeFile, in_volume, volume_file
@@ -25,7 +26,7 @@ _NEVER = {
     "--split": "each worker sends one part of the file",
     "--import": "the records of the file are sent in batches",
     "--fault": "which rows a file leaves is not known before its end",
-    **dict.fromkeys(("--time-column", "--tags", "--delimiter", "--time-format"), _TYPED),
+    **{each.names[0]: _TYPED for field, each in Reading.declared().items() if field != "on_error"},
 }
 """Options of `insert` that mean nothing with a file of records -> why."""
 _IN_MANIFEST = (

@@ -268,7 +268,7 @@ def test_a_file_is_prepared_once_and_inserted_twice(cli: CommandLine, bars: Path
     (cli.folder / "other").mkdir()
     other = cli.run("insert", *SQLITE, "--data=other", *WHOLE)
     assert other.code == 2
-    assert "other: is a folder that `prepare` has not written" in other.err
+    assert "other: is a folder without files" in other.err
     largest = max((cli.folder / "bars.rows").glob("*.values"), key=lambda path: path.stat().st_size)
     largest.write_bytes(largest.read_bytes()[:-8])
     for command in (("insert", "--data=bars.rows"), ("query",)):

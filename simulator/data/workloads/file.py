@@ -181,7 +181,7 @@ class File(Workload):
     version = 1
     params_model = FileParams
     has_end = True
-    incidental = frozenset({"source", "folder", "kept", "claim", "seed", "start_ms"})
+    incidental = frozenset({"source", "files", "folder", "kept", "claim", "seed", "start_ms"})
     params: FileParams
 
     def __init__(self, params: FileParams, seed: int, start_ms: int) -> None:
