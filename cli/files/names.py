@@ -27,10 +27,15 @@ def _stem(path: Path) -> str:
     name = (path.name or path.absolute().name).lower()
     while (suffix := Path(name).suffix) in _SUFFIXES:
         name = name.removesuffix(suffix)
-    if set("*?[") & set(name):  # a pattern such as days/*.csv
+    if is_pattern(Path(name)):
         name = re.sub(r"\[.*?\]|[*?]", "", name)
         return name if re.search(r"[a-z0-9]", name) else _stem(path.absolute().parent)
     return name
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path is a pattern, such as days/*.csv."""
+    return bool(set("*?[") & set(str(path)))
 
 
 def column_names(heading: Sequence[str]) -> tuple[str, ...]:

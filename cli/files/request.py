@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from cli.files.names import table_name
+from cli.files.names import is_pattern, table_name
 from cli.files.objects import name_of, uri_of
 from cli.input.options import Opt, Options
 from cli.input.parameters import option_of, parameters
@@ -193,7 +193,7 @@ def _meant(named: Path, problems: list[str]) -> list[Path]:
         if not found:
             problems.append(f"--data: {named}: is a folder without files; name others")
         return found
-    if not set("*?[") & set(str(named)):
+    if not is_pattern(named):
         problems.append(f"--data: {named}: no such file")
         return []
     anchor = Path(named.anchor)

@@ -10,6 +10,7 @@ from cli.archive.gathered import Gathered, gathered_of
 from cli.archive.names import id_of
 from cli.capacity.record import Capacity
 from cli.experiment.record import PlanRecord
+from cli.files.names import is_pattern
 from cli.host.cleaning import in_shell
 from cli.host.machine import this_machine
 from cli.host.program import command_line
@@ -146,6 +147,7 @@ def _expect_files(path: Path, found: Repeated, own: Command) -> None:
     for name in ("data", "manifest", "dataset"):
         for each in found.of(name):
             is_place = ":" in each and not Path(each).is_absolute()
+            is_place |= is_pattern(Path(each))  # which files it means is said when it is read
             if name not in own.options and not is_place and not Path(each).exists():
                 again = in_shell(["--", f"--{name}", "FILE"])
                 raise ConfigError(

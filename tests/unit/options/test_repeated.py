@@ -92,7 +92,7 @@ def test_joined_values_are_those_of_one_list() -> None:
     words = ["-t", "sqlite", "--tags", "rack", "--tags=room", "-w", "1,2", "--workers", "8"]
     params = insert.make_context("insert", words, click.Context(commands)).params
 
-    assert (params["tags"], params["workers"]) == ("rack,room", (1, 2, 8))
+    assert (params["tags"], params["workers"]) == (("rack", "room"), (1, 2, 8))
 
 
 def test_a_value_that_may_hold_a_credential_is_not_repeated() -> None:
