@@ -33,8 +33,8 @@ def plain(text: str) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x20 else f"\\u{code:04x}"
+    is_low = match[0] < " "  # JSON escapes these itself
+    return repr(match[0])[1:-1] if is_low else f"\\u{ord(match[0]):04x}"
 
 
 def line_of(text: str) -> str:

@@ -74,3 +74,27 @@ def test_the_console_is_empty_and_nothing_was_requested(tab: Tab) -> None:
     assert tab.complaints() == []
     assert all(each.startswith(("file:", "data:")) for each in tab.requests())
     assert tab.requests()
+
+
+def test_a_page_runs_no_script_of_a_result(tmp_path: Path) -> None:
+    """Hostile names and texts are letters on the page: no element, dialog or request of theirs."""
+    try:
+        chromium()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    texts = ("<img src=x onerror=window.owned=1>", "</script><script>window.owned=1</script>",
+             "'];window.owned=1;['", "\x1b[31m", "https://example.com/x")  # fmt: skip
+    results = [
+        result.model_copy(update={"target": text, "module": text, "warnings": [text], "cause": text,
+                                  "ran_on": {text: text}, "target_options": {text: text}})
+        for text, result in zip(texts, shown.every() * len(texts), strict=False)
+    ]  # fmt: skip
+    page = tmp_path / "report.html"
+    page.write_text(rendered(page_of(Sources(shown.named(results), ()))))
+    with browser() as found:
+        tab = found.open(page.as_uri())
+        assert tab.evaluate("window.owned === undefined")
+        assert tab.evaluate("document.images.length") == 0
+        assert "onerror=window.owned=1" in tab.evaluate("document.body.innerText")
+        assert tab.complaints() == []
+        assert [each for each in tab.requests() if not each.startswith(("file:", "data:"))] == []

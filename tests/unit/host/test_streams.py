@@ -13,7 +13,7 @@ from cli.host.streams import OutputError, expect_printed, guard_streams, plain, 
     [
         ("a\tb\nc é 中", "a\tb\nc é 中"),
         ("\x1b[2J", "\\x1b[2J"),
-        ("\x9b2J", "\\x9b2J"),
+        ("\x9b2J", "\\u009b2J"),
         ("\r", "\\r"),
         ("\0", "\\x00"),
         ("\u202e", "\\u202e"),
