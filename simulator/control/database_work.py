@@ -1,6 +1,7 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -86,13 +87,7 @@ class DatabaseWork:
         if spec.work.writes or indexes:
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
-            if spec.clean:
-                made_before = self.ownership.claim()
-                self.touched = True
-                if made_before:
-                    database.drop(made_before)
-            database.create(tables, spec.batch_rows)
-            self.touched = True
+            self._create()
             self._set_up()
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
@@ -107,6 +102,21 @@ class DatabaseWork:
             database.create_indices(tables)
         if spec.workers:
             self.background.start()
+
+    def _create(self) -> None:
+        """Create the tables, in place of those of earlier inserts."""
+        spec = self._spec
+        self.touched |= spec.clean
+        try:
+            if spec.clean:
+                self.ownership.clear()
+            self.ownership.intend()
+            signed = [replace(table, signed=True) for table in self._reader.tables]
+            self._database.create(signed, spec.batch_rows)
+        except Exception:
+            self.ownership.withdraw()
+            raise
+        self.touched = True
 
     @property
     def prepared(self) -> Prepared:

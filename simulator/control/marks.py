@@ -28,6 +28,7 @@ TABLE = Table(
         Column("value", Type.INT64, Role.FIELD),
     ),
     key=("time",),
+    signed=True,
 )
 _BATCH_ROWS = 1000
 _MOST_ROWS = 3000

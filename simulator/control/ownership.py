@@ -1,17 +1,28 @@
 """Whose the tables are, and whose rows they hold.
 
-Marks in the database say which tables this program has made. What bears a name that a run needs
-and is not named by a mark is not ours: such a run is refused before anything is touched.
+Marks in the database name what this program has made, and what they name is recognised before it
+is touched (`claims.py`). Anything else is not ours: a run that needs its name is refused.
+
+    state      newest mark of a table             what is ours under the names that it needs
+    nothing    none                               nothing
+    clearing   CLEARING, with what is dropped     what the mark names, as far as it is left
+    intended   CLEARING, `intended`               what bears a signature; without a place for one,
+                                                  an empty table with our columns
+    made       WRITING and later ones             what bears a signature; without a place for one,
+                                                  a table with our columns
+    withdrawn  CLEARING, with what is left        what the mark names: after an error, not a crash
+
+A crash leaves the state as it is. `--replace-table` is in no mark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 
+from simulator.control.claims import Claim, by_table, claims_of, recognised, table_of
 from simulator.control.marks import TABLE, MarkTable
 from simulator.control.refusal import Foreign, of_another, refused
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.base import Database
@@ -29,6 +40,8 @@ class Ownership:
         self._tables = {table.name: table for table in tables}
         self._book = MarkTable(database) if database.capabilities.stores else None
         self._opened = False
+        self._signed: bool | None = None
+        """Whether what exists for the tables bears signatures; None: not known yet."""
 
     @property
     def no_mark(self) -> str:
@@ -75,50 +88,61 @@ class Ownership:
             self._replace_marks()
 
     def _foreign(self, found: Mapping[str, Existing], marks: Marks) -> dict[str, Existing]:
-        ours = {*_all(self._owned(marks)), *(self._spec.replace_tables if self._drops else ())}
-        return {n: each for n, each in found.items() if not each.alike or n not in ours}
+        ours = recognised(self._database, found, self._claims(marks))
+        replaced = self._spec.replace_tables if self._drops else ()
+        foreign = {n: each for n, each in found.items() if n not in ours}
+        self._signed = all(ours.values())
+        return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}
 
-    def _owned(self, marks: Marks) -> dict[str, tuple[str, ...]]:
-        """Return what the marks name as ours, by table: the newest one of a table counts.
+    def _claims(self, marks: Marks) -> list[Claim]:
+        return [*claims_of(marks, self._database, self._tables)]
 
-        Marks of earlier versions name no objects; their datasets say what their tables are.
+    # --- how they become ours ------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Drop what earlier inserts have made for these tables, and what the user has replaced.
+
+        The mark comes before any change, and names nothing that only the user's consent allows to
+        drop. What takes one of the names meanwhile is left alone.
         """
-        owned: dict[str, tuple[str, ...]] = {}
-        named: set[str] = set()
-        for mark in filter(None, marks.entries):
-            for table, objects in (mark.objects or self._of_dataset(mark)).items():
-                if table not in named:
-                    owned[table] = (*owned.get(table, ()), *objects)
-            named |= mark.objects.keys()
-        return owned
+        found, ours, claims = self._former()
+        replaced = [n for n in self._spec.replace_tables if n in found and n not in ours]
+        if not found or not (ours or replaced):
+            return
+        if ours:
+            self._signed = all(ours.values())
+            self._record(self._mark(State.CLEARING, objects=by_table(ours, claims)))
+        if replaced:
+            self._database.drop(replaced)
+        # Such as views on the tables, which go first.
+        if others := {n: table_of(n, claims) for n, bears in ours.items() if not bears}:
+            self._database.drop_unsigned(others)
+        if signed := [name for name, bears in ours.items() if bears]:
+            self._database.drop_signed(signed)
 
-    def _of_dataset(self, mark: Mark) -> dict[str, tuple[str, ...]]:
-        tables: Iterable[Table]
-        try:
-            tables = DatasetReader(mark.dataset).tables
-        except ConfigError:  # of a version whose rows differ
-            own = (table for name, table in self._tables.items() if name in mark.tables)
-            tables = [replace(table, parts=mark.dataset.parts) for table in own]
-        return {table.name: tuple(self._database.objects(table)) for table in tables}
+    def _former(self) -> tuple[dict[str, Existing], dict[str, bool], list[Claim]]:
+        """Return what exists of these tables alone, what of it is ours, and the claims on it."""
+        claims = self._claims(self.read())
+        mine = [claim for claim in claims if claim.table.name in self._tables]
+        shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}
+        former = dict.fromkeys(n for c in mine for n in c.names if n not in shared)
+        found = self._database.existing([*dict.fromkeys((*_all(self._needed), *former))])
+        return found, recognised(self._database, found, mine), mine
 
-    def _former(self) -> dict[str, tuple[str, ...]]:
-        """Return what earlier inserts have made for these tables alone, in other parts."""
-        owned = self._owned(self.read())
-        shared = {*_all({table: n for table, n in owned.items() if table not in self._tables})}
-        return {table: tuple(n for n in owned.get(table, ()) if n not in shared)
-                for table in self._tables}  # fmt: skip
+    def intend(self) -> None:
+        """Mark the tables as about to be created, where nothing bears their names."""
+        if self._drops or not self._database.existing(_all(self._needed)):
+            self._signed = True
+            self._record(self._mark(State.CLEARING).model_copy(update={"intended": True}))
 
-    def claim(self) -> list[str]:
-        """Mark the tables as about to be created; return what was made for them before.
-
-        The mark comes before any change: whatever happens then, the next insert knows its tables.
-        """
-        former = self._former()
-        names = {table: tuple(dict.fromkeys((*self._needed[table], *former[table])))
-                 for table in self._tables}  # fmt: skip
-        self._record(self._mark(State.CLEARING, objects=names))
-        found = self._database.existing(_all(names))
-        return [name for name, each in found.items() if each.alike]
+    def withdraw(self) -> None:
+        """Claim only what exists and is recognised, after `clear` or `create` has failed."""
+        if not self._opened:
+            return
+        with suppress(Exception):  # the first error is the one to report
+            _, ours, claims = self._former()
+            self._signed = all(ours.values())
+            self._record(self._mark(State.CLEARING, objects=by_table(ours, claims)))
 
     # --- the marks -----------------------------------------------------------------------------
 
@@ -166,13 +190,17 @@ class Ownership:
         objects: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Mark:
         spec = self._spec
+        if self._signed is None:  # tables that another process has created or checked
+            newest = self.read().newest(self._tables)
+            self._signed = bool(newest and newest.signed)
         return Mark(
             sweep_id=spec.sweep_id,
             run_id=spec.run_id,
             state=state,
             tables=tuple(self._tables),
             dataset=stored or spec.after,
-            objects=dict(objects or self._needed),
+            objects=dict(self._needed if objects is None else objects),
+            signed=self._signed,
             version=spec.version,
             by=spec.by,
             at_ms=0,

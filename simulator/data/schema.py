@@ -143,6 +143,8 @@ class Table:
     """No two rows have the same time, whatever their tags."""
     prefix: str = ""
     """What name and group begin with, in addition to those of the workload (`--table-prefix`)."""
+    signed: bool = False
+    """Whether the database is to store with it that this program made it."""
 
     @property
     def base(self) -> str:

@@ -6,7 +6,7 @@ measure the tables; each worker opens a Session from it to insert or to query.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -32,6 +32,7 @@ from simulator.modules.login import Login
 from simulator.modules.options import Options
 from simulator.modules.own_statements import OwnStatements
 from simulator.modules.query_plans import Explaining
+from simulator.modules.signature import Signing
 from simulator.modules.texts import TextLanguage
 from simulator.modules.waits import Waits
 from simulator.modules.wording import Wording
@@ -281,7 +282,7 @@ class Unsupported(Exception):
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
 
 
-class Database(OwnStatements, Aggregating, Wording, ABC, Generic[Session_co]):
+class Database(OwnStatements, Aggregating, Signing, Wording, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
     The methods that use the server open a session of their own. They raise SetupError, with the
@@ -353,21 +354,16 @@ class Database(OwnStatements, Aggregating, Wording, ABC, Generic[Session_co]):
         """Return the names of what `create` makes for a table: of its parts, its bucket, ..."""
         return list(table.names)
 
-    @abstractmethod
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which of these names, at least one, are in use, and by what: ours or another's."""
-
     def contents(self, name: str, found: Existing) -> Contents:
         """Return how much is stored in what bears a name; called for what is not ours."""
         return Contents()
 
     @abstractmethod
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; SetupError if one of them, or anything of its name, exists."""
+        """Create the tables; SetupError if one of them, or anything of its name, exists.
 
-    @abstractmethod
-    def drop(self, names: Collection[str]) -> None:
-        """Drop what `create` has made under these names, at least one, as far as it exists."""
+        A table that is `signed` gets its signature, if there is a place for it.
+        """
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create missing secondary indices (`create_indices=true`)."""

@@ -82,6 +82,7 @@ class Cockroachdb(Postgres):
     """A CockroachDB database."""
 
     name = "cockroachdb"
+    locks_tables = False
     capabilities = replace(
         Postgres.capabilities,
         no_import="IMPORT INTO reads files from where every node can reach them",

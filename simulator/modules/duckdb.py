@@ -41,7 +41,8 @@ from simulator.modules.options import Options
 from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import shapes, sql, sql_changes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
-from simulator.modules.shared.sql_database import SqlFile, SqlOptions
+from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlFile, SqlOptions
+from simulator.modules.signature import signature
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -190,6 +191,11 @@ class DuckDb(SqlFile["DuckDbSession"]):
     )
     folds_names = True
     kinds = frozenset({"table", "sequence"})
+    columns = STANDARD_COLUMNS
+    comments = (
+        "SELECT table_name, comment FROM duckdb_tables() "
+        "UNION ALL SELECT sequence_name, comment FROM duckdb_sequences()"
+    )
     remedies: ClassVar[Mapping[str, str]] = {
         "does not exist": "run an insert first",
         "Could not set lock": "another process has the file open; stop it",
@@ -238,6 +244,15 @@ class DuckDb(SqlFile["DuckDbSession"]):
         statements = super().create_table(table, name, batch_rows)
         if table.primary_key is PrimaryKey.DB:
             statements.insert(0, f"CREATE SEQUENCE {_dialect(table).sequence(name)}")
+        return statements
+
+    def sign(self, table: Table, name: str) -> list[str]:
+        """Return the statements that sign a table and its sequence."""
+        statements = super().sign(table, name)
+        if table.primary_key is PrimaryKey.DB:
+            dialect, own = _dialect(table), f"{name}_id"
+            text = dialect.text(signature(own))
+            statements.append(f"COMMENT ON SEQUENCE {dialect.sequence(name)} IS {text}")
         return statements
 
     def objects(self, table: Table) -> list[str]:

@@ -25,3 +25,8 @@ class Contents:
     size_bytes: int | None = None
     noun: str = "row"
     """What is counted."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is certain that nothing is stored."""
+        return self.rows == 0 or (self.rows is None and self.size_bytes == 0)

@@ -4,7 +4,7 @@ https://docs.influxdata.com/influxdb/v1/. Each table has a database of its own, 
 are measurements. The vendor's client, made for InfluxDB 2, serves /ping and /query here.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -113,6 +113,10 @@ class Influxdb1(Influxdb):
         with self.administration() as session:
             taken = self._databases(session)
         return {name: Existing("database") for name in names if name in taken}
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return nothing: a database has no description."""
+        return {}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size of a database's shards."""

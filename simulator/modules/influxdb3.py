@@ -7,7 +7,7 @@ InfluxDB 2 has no method for this API, so that every request is made here.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NoReturn
@@ -201,6 +201,10 @@ class Influxdb3(Influxdb):
         with self.administration() as session:
             taken = self._databases(session.http)
         return {name: Existing("database") for name in names if name in taken}
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return nothing: a database has no description."""
+        return {}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return nothing: the server reports files, without the rows that are only in its log."""

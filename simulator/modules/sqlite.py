@@ -35,6 +35,7 @@ from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import shapes, sql, sql_changes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
+from simulator.modules.signature import signature
 
 _POLL_S = 0.05
 _HALVES = "|| ' * 2**32 + ' ||"
@@ -95,6 +96,11 @@ class SqliteDialect(sql.Dialect):
 _DIALECT = SqliteDialect()
 
 
+def _comment(name: str) -> str:
+    """Return the signature as a comment in SQL."""
+    return f"/* {signature(name).replace('*/', '* /')} */"
+
+
 class Sqlite(SqlFile["SqliteSession"]):
     """An SQLite file."""
 
@@ -121,6 +127,8 @@ class Sqlite(SqlFile["SqliteSession"]):
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions
     catalogue = "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    comments = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+    columns = "SELECT name FROM pragma_table_info({name})"
     folds_names = True
     remedies: ClassVar[Mapping[str, str]] = {
         "no such table": "run an insert first",
@@ -163,18 +171,43 @@ class Sqlite(SqlFile["SqliteSession"]):
                 session.connection.execute("PRAGMA journal_mode = WAL")
         super().create(tables, batch_rows)
 
-    def drop(self, names: Collection[str]) -> None:
-        """Drop the tables; if nothing else is in the file, release their space.
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statement that creates a table; SQLite keeps its text, with the signature."""
+        (statement,) = super().create_table(table, name, batch_rows)
+        begins = f"CREATE TABLE {_DIALECT.name(name)} "
+        ends = statement.removeprefix(begins)
+        return [f"{begins}{_comment(name)} {ends}" if table.signed else statement]
 
-        VACUUM would rewrite, and renumber, the rows of other tables.
-        """
+    def signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the tables bear their signature, by the statements that created them."""
+        texts = {name.lower(): text for name, text in session.run(Statement(self.comments, ()))}
+        return {n: _comment(n) in texts[n.lower()] for n in names if n.lower() in texts}
+
+    def sign(self, table: Table, name: str) -> list[str]:
+        """Return nothing: the statement that creates a table signs it."""
+        return []
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the tables; if nothing else is in the file, release their space."""
+        self._drop(names, signed=False)
+
+    def drop_signed(self, names: Collection[str]) -> None:
+        """Drop the tables that bear their signature when they are dropped."""
+        self._drop(names, signed=True)
+
+    def _drop(self, names: Collection[str], *, signed: bool) -> None:
         if not self.path.exists():
             return
-        super().drop(names)
         with self.administration() as session:
-            left = [name for name, _ in session.connection.execute(self.catalogue)]
-            if all(name.startswith(OWN) for name in left):
-                session.connection.execute("VACUUM")
+            execute = session.connection.execute
+            execute("BEGIN IMMEDIATE")
+            if signed:
+                names = [n for n, bears in self.signed_in(session, names).items() if bears]
+            for statement in (*self.dropping(names), "COMMIT"):
+                execute(statement)
+            # VACUUM would rewrite, and renumber, the rows of other tables.
+            if all(name.startswith(OWN) for name, _ in execute(self.catalogue)):
+                execute("VACUUM")
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Collect the planner's statistics, copy the log into the file and empty it."""

@@ -91,6 +91,7 @@ class YugabyteSql(Postgres):
     """A YugabyteDB database, through its YSQL interface."""
 
     name = "yugabyte_sql"
+    locks_tables = False
     capabilities = replace(
         Postgres.capabilities,
         plans="",

@@ -72,6 +72,11 @@ class Mark(BaseModel):
     objects: dict[str, tuple[str, ...]] = {}
     """Table -> what this program has made for it, or is about to make or to drop, by its names in
     the database. Empty in marks of earlier versions."""
+    signed: bool = False
+    """Whether the objects bear signatures, where the database has a place for them. False in marks
+    of earlier versions, and in later ones about tables that those made."""
+    intended: bool = False
+    """Whether nothing bore the objects' names when this was recorded: they were to be created."""
     version: str
     """Of the program."""
     by: str
@@ -120,6 +125,9 @@ def encode(mark: Mark) -> list[int]:
     for name in ("corrections", "retags"):
         if not record["dataset"][name]:  # earlier versions know none
             del record["dataset"][name]
+    for name in ("signed", "intended"):
+        if not record[name]:
+            del record[name]
     compressor = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=_KNOWN)
     packed = compressor.compress(json.dumps(record, separators=(",", ":")).encode())
     body = bytes([_FORMAT]) + packed + compressor.flush()

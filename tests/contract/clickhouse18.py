@@ -6,7 +6,7 @@ and DROP ... SYNC, and reads the smallest double from CSV as 0. The embedded eng
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -70,6 +70,12 @@ class Clickhouse18(Clickhouse):
         unsupported={Feature.SPELLS: "this version has no window functions"},
     )
     settings: ClassVar[dict[str, str]] = {}
+
+    def signed(self, names: Collection[str]) -> dict[str, bool]:
+        return {}  # it has no comments
+
+    def _comment(self, name: str) -> str:
+        return ""
 
     @property
     def dialect(self) -> Dialect18:

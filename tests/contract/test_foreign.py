@@ -7,9 +7,10 @@ kind of run is refused with exit code 2, names it, and leaves it as it was.
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,11 +20,13 @@ from simulator.control.marks import TABLE as MARKS
 from simulator.data.block import Block, Values
 from simulator.data.query import RowsQuery
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, SetupError
 from simulator.modules.base import BATCH, Database
+from simulator.protocol.mark import State
 from simulator.protocol.spec import Ask, Insert, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send
 from tests.contract.targets import TARGETS, Target
+from tests.unit.control.interleaved import Killed
 from tests.unit.specs import run_spec
 
 NOW_MS = int(time.time()) * 1000
@@ -117,6 +120,66 @@ def test_what_is_replaced_by_name_is_ours_from_then_on(target: Target, database:
             database.visible(wide.tables)
             assert _rows(database, table) == ()
             _prepare(spec, database)
+    finally:
+        drop(database, wide.tables)
+
+
+@pytest.mark.parametrize("failure", [SetupError, Killed])
+def test_a_users_table_after_a_failed_creation_of_ours_survives_the_next_insert(
+    target: Target,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: type[BaseException],
+):
+    """An intention to create a table allows nothing: not even to drop one with the same columns."""
+    wide = target.wide()
+    spec, table = next(_runs(wide, database)), wide.tables[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "create", Mock(side_effect=failure("it failed")))
+        with pytest.raises(failure):
+            _prepare(spec, database)
+    with _made_by_others(database, wide, table) as others:
+        before = _rows(others, table)
+        with pytest.raises(ConfigError, match="did not make"):
+            _prepare(spec, database)
+        assert _rows(others, table) == before
+    try:
+        _prepare(spec, database)
+        _prepare(spec, database)
+    finally:
+        drop(database, wide.tables)
+
+
+def test_what_is_created_is_ours_at_once(
+    target: Target, database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    """Before a mark says that it is made: by its signature, or because it is empty."""
+    wide = target.wide()
+    spec, create = next(_runs(wide, database)), database.create
+
+    def dying(tables: Sequence[Table], batch_rows: int) -> None:
+        create(tables, batch_rows)
+        raise Killed
+
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(database, "create", dying)
+            with pytest.raises(Killed):
+                _prepare(spec, database)
+        _prepare(spec, database)
+    finally:
+        drop(database, wide.tables)
+
+
+def test_what_an_earlier_version_made_is_recognised_by_its_columns(
+    target: Target, database: Database
+):
+    wide = target.wide()
+    spec = next(_runs(wide, database))
+    try:
+        database.create(wide.tables, 100)
+        DatabaseWork(spec, database, lambda _: None).ownership.record(State.COMPLETE)
+        _prepare(spec, database)
     finally:
         drop(database, wide.tables)
 

@@ -23,12 +23,12 @@ from simulator.modules.base import (
     DRIVER,
     SINGLE,
     Capabilities,
-    Database,
     ReadCounters,
     Server,
 )
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.durability import SETTINGS, durability
+from simulator.modules.cassandra.signatures import Signatures
 from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.changes import Changes
 from simulator.modules.existing import Contents, Existing
@@ -137,7 +137,7 @@ class CassandraOptions(DriverOptions):
     )
 
 
-class Cassandra(Database["CassandraSession"]):
+class Cassandra(Signatures):
     """A keyspace of a cluster."""
 
     name = "cassandra"

@@ -44,6 +44,7 @@ from simulator.modules.shared.partials import (
     partials_of,
 )
 from simulator.modules.shared.planned import Fetch, PlannedQuery
+from simulator.modules.signature import signature
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
@@ -184,6 +185,8 @@ def create_table(keyspace: str, table: Table, name: str, key: TableKey, table_op
     order = ", ".join(f"{quoted(name)} DESC" for name in key.clustering)
     options = [f"CLUSTERING ORDER BY ({order})"] if order else []
     options += [table_options] if table_options else []
+    if table.signed:
+        options.append(f"comment = '{signature(table_name(name)).replace(chr(39), chr(39) * 2)}'")
     behind = f" WITH {' AND '.join(options)}" if options else ""
     return (
         f"CREATE TABLE {full_name(keyspace, name)} "

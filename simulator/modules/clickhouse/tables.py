@@ -24,6 +24,7 @@ from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.shared import sql
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept
 from simulator.modules.shared.sql_texts import SqlTexts
+from simulator.modules.signature import same_columns, signature
 
 _MOST_ROWS = 1_000_000
 _NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
@@ -136,10 +137,41 @@ class ClickhouseTables(Database[ClickhouseSession]):
     def _creating(self, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
         """Yield what is made for tables, and the statement that creates it."""
         for table in tables:
-            for name in table.names:
-                yield name, self.create_table(table, name)
+            for part in table.names:
+                made = {part: self.create_table(table, part)}
                 for interval_s in self.options.intervals_s:
-                    yield from creating(self.dialect, table, name, interval_s).items()
+                    made |= creating(self.dialect, table, part, interval_s)
+                for name, statement in made.items():
+                    signs = table.signed and not name.endswith(VIEW)
+                    yield name, statement + (self._comment(name) if signs else "")
+
+    def _comment(self, name: str) -> str:
+        return f" COMMENT {self.dialect.text(signature(name))}"
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the tables bear their signature, by their comments; views have none."""
+        texts = ", ".join(map(self.dialect.text, names))
+        with self.administration() as session:
+            rows = session.run(
+                Statement(
+                    "SELECT name, comment FROM system.tables WHERE database = currentDatabase() "
+                    f"AND engine LIKE '%MergeTree' AND name IN ({texts})",
+                    _NAME_AND_ENGINE,
+                )
+            )
+        return {str(name): comment == signature(str(name)) for name, comment in rows}
+
+    def resembles(self, name: str, table: Table) -> bool:
+        """Whether a table has our columns."""
+        if name not in table.names:
+            return True
+        asked = (
+            "SELECT name, type FROM system.columns WHERE database = currentDatabase() "
+            f"AND table = {self.dialect.text(name)}"
+        )
+        with self.administration() as session:
+            found = {str(column) for column, _ in session.run(Statement(asked, _NAME_AND_ENGINE))}
+        return same_columns(found, table)
 
     def objects(self, table: Table) -> list[str]:
         """Return the names of the views, of the tables that they fill, and of the table's parts."""

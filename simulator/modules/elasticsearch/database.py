@@ -36,6 +36,7 @@ from simulator.modules.elasticsearch.texts import Searches
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpError, HttpOptions, Refused, basic
+from simulator.modules.signature import same_columns, signature
 
 _TYPES = {
     Type.INT16: "short",
@@ -192,6 +193,20 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
                     found |= {name: Existing(kind, alike=kind == "index")} if kind else {}
         return found
 
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the indices bear their signature, in their mappings."""
+        found = {name: self._mappings(name).get("_meta", {}) for name in names}
+        return {name: meta.get(_SIGNATURE) == signature(name) for name, meta in found.items()}
+
+    def resembles(self, name: str, table: Table) -> bool:
+        """Whether an index has the fields of our columns."""
+        return same_columns(self._mappings(name).get("properties", ()), table)
+
+    def _mappings(self, name: str) -> dict[str, Any]:
+        with self.administration() as session:
+            found = session.call("GET", f"/{quote(name)}/_mapping")
+        return dict(found.get(name, {}).get("mappings", {}))
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of documents, and the size with all replicas."""
         with self.administration() as session:
@@ -205,11 +220,11 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             indices = session.client.indices
             for table in tables:
                 for name in self.objects(table):
-                    indices.create(index=name, **self._index(table))
+                    indices.create(index=name, **self._index(table, name))
                     undo.callback(indices.delete, index=name)
             undo.pop_all()
 
-    def _index(self, table: Table) -> dict[str, Any]:
+    def _index(self, table: Table, name: str) -> dict[str, Any]:
         """Return the settings and mappings of a table's index."""
         options = self.options
         columns = [column for column in table.columns if not queries.is_key(column)]
@@ -228,6 +243,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         }
         if options.template == "aggregation":
             mappings["_source"] = {"enabled": False}
+        if table.signed:
+            mappings["_meta"] = {_SIGNATURE: signature(name)}
         given = {name: value for name, value in settings.items() if value is not None}
         return {"settings": {"index": given}, "mappings": mappings}
 
@@ -348,6 +365,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return _OF_STATUS.get(status) or super().remedy(error)
 
 
+_SIGNATURE = "iotbench"
+"""Where in the metadata of a mapping the signature is."""
 _KINDS = {"data_streams": "data stream", "aliases": "alias", "indices": "index"}
 """Key of an answer about a name -> kind of what bears it."""
 _OF_STATUS: dict[int | None, str] = {

@@ -6,7 +6,7 @@ Points of the paths TABLE.created.GENERATION and TABLE.dropped.GENERATION mark w
 """
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -141,6 +141,10 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 elif not session.generations.newest(name) and session.generations.has_path(name):
                     found[name] = Existing("path", alike=False)
         return found
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return that tables are ours: nobody else marks a generation as created."""
+        return dict.fromkeys(names, True)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of paths below that of a table, or of other metrics."""

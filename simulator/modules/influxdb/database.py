@@ -32,6 +32,7 @@ from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refus
 from simulator.modules.shared.influxql import InfluxqlTexts
 from simulator.modules.shared.prometheus import Metrics, Sample
 from simulator.modules.shared.tls import tls_context
+from simulator.modules.signature import signature
 from simulator.modules.texts import TextLanguage
 
 if TYPE_CHECKING:
@@ -166,6 +167,11 @@ class Influxdb(HttpDatabase[InfluxSession]):
         with self.administration() as session:
             return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
 
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the buckets bear their signature, by their descriptions."""
+        with self.administration() as session:
+            return {n: session.client.description(n) == signature(n) for n in names}
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size of a bucket's files and logs."""
         with self.administration() as session:
@@ -180,7 +186,8 @@ class Influxdb(HttpDatabase[InfluxSession]):
                 if session.client.bucket_id(name):
                     raise self.already_exists(f"bucket {name}")
             for name in names:
-                session.client.create_bucket(name, self.options.shard_group_s)
+                text = signature(name) if tables[0].signed else None
+                session.client.create_bucket(name, self.options.shard_group_s, text)
 
     def drop(self, names: Collection[str]) -> None:
         """Delete the buckets, with all measurements in them."""

@@ -129,13 +129,18 @@ class Client:
             raise
         return str(found[0].id) if found else None
 
-    def create_bucket(self, name: str, shard_group_s: int) -> None:
+    def description(self, name: str) -> str | None:
+        """Return the description of a bucket, which exists."""
+        found = self._api.buckets_api().find_buckets(org=self._org, name=name).buckets
+        return found[0].description if found else None
+
+    def create_bucket(self, name: str, shard_group_s: int, description: str | None) -> None:
         """Create a bucket that keeps its rows forever; 0 s lets the server choose the shards."""
         rule = BucketRetentionRules(
             type="expire", every_seconds=0, shard_group_duration_seconds=shard_group_s
         )
         self._api.buckets_api().create_bucket(
-            bucket_name=name, retention_rules=[rule], org=self._org
+            bucket_name=name, retention_rules=[rule], org=self._org, description=description
         )
 
     def delete_bucket(self, identifier: str) -> None:

@@ -25,6 +25,7 @@ from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type
 from simulator.modules.options import Options
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
+from simulator.modules.signature import same_columns
 
 if TYPE_CHECKING:
     from iotdb.table_session import TableSession
@@ -204,6 +205,12 @@ class IotDb(Database["IotDbSession"]):
                 raise
         known = {str(row[0]).lower() for row in rows}
         return {name: Existing("table") for name in names if stored_table(name) in known}
+
+    def resembles(self, name: str, table: Table) -> bool:
+        """Whether a table has our columns, beside the time."""
+        with self.administration() as session:
+            found = {str(row[0]) for row in session.link.execute(f"DESC {self._full(name)}")}
+        return same_columns({*found} | {table.time.name} - {"time"}, table)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows."""

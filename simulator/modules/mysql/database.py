@@ -26,6 +26,7 @@ from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
+from simulator.modules.signature import signature
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
@@ -192,6 +193,15 @@ class MySql(SqlDatabase[MySqlSession]):
         "crashed|repair": "run REPAIR TABLE ..., or set myisam_recover_options on the server",
     }
 
+    comments = (
+        "SELECT table_name, table_comment FROM information_schema.tables "
+        "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
+    )
+    columns = (
+        "SELECT column_name FROM information_schema.columns "
+        "WHERE table_schema = DATABASE() AND table_name = {name}"
+    )
+
     def dialect_of(self, table: Table) -> MySqlDialect:
         """Return the dialect, which is the same for every table."""
         return self.dialect
@@ -313,7 +323,7 @@ class MySql(SqlDatabase[MySqlSession]):
                 for table in tables:
                     for name in table.names:
                         (create,) = self.create_table(table, name, batch_rows)
-                        connection.query(create + end)
+                        connection.query(create + end + self._comment(table, name))
                         created.append(name)
                 if self.options.create_indices:
                     self._create_indices(connection, tables)
@@ -321,6 +331,9 @@ class MySql(SqlDatabase[MySqlSession]):
                 if created and connection.open:
                     connection.query(f"DROP TABLE {self.dialect.names(created)}")
                 raise
+
+    def _comment(self, table: Table, name: str) -> str:
+        return f" COMMENT={self.dialect.text(signature(name))}" if table.signed else ""
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, in the case that the server distinguishes."""

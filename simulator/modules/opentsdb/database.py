@@ -150,6 +150,12 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             used = (name for name in names if name in known and session.ask(queries.marks(name)))
             return {name: Existing("metric") for name in used}
 
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the metrics of tables have our points; those of fields are not signed."""
+        roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
+        with self.administration() as session:
+            return {n: bool(session.ask(queries.marks(n, {queries.TABLE_TAG: "*"}))) for n in roots}
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of points of a metric, without those that mark a table as existing."""
         with self.administration() as session:

@@ -14,12 +14,20 @@ from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted, with_remedy
-from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
+from simulator.modules.base import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    ReadCounters,
+    Server,
+)
 from simulator.modules.existing import Existing
 from simulator.modules.options import Options
 from simulator.modules.postgres import driver
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
+from simulator.modules.postgres.signatures import Signatures
 from simulator.modules.shared import sql, sql_changes
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.driver import DriverOptions
@@ -214,7 +222,7 @@ class PostgresOptions(WireOptions, SqlOptions, DriverOptions):
     )
 
 
-class Postgres(PostgresWire):
+class Postgres(Signatures, PostgresWire):
     """A PostgreSQL database."""
 
     name = "postgres"

@@ -37,6 +37,7 @@ from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql_texts import SqlTexts
+from simulator.modules.signature import same_columns
 
 if TYPE_CHECKING:
     from questdb import Sender
@@ -215,6 +216,16 @@ class QuestDb(HttpDatabase[QuestSession]):
             for name in names
             if name.lower() in tables | views
         }
+
+    def resembles(self, name: str, table: Table) -> bool:
+        """Whether a table has our columns; a view may be ours if a mark names it."""
+        if name not in table.names:
+            return True
+        with self.administration() as session:
+            columns = session.ask(
+                f'SELECT "column" FROM table_columns({QuestSql(table).text(name)})'
+            )
+        return same_columns((str(column) for (column,) in columns), table)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table's partitions."""

@@ -1,7 +1,7 @@
 """What SQL databases have in common, beside their language (sql.py)."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -19,6 +19,7 @@ from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import Dialect
 from simulator.modules.shared.sql_texts import SqlTexts
+from simulator.modules.signature import same_columns, signature
 
 
 class SqlOptions(Options):
@@ -31,6 +32,11 @@ class SqlOptions(Options):
     )
 
 
+_ABSENT = object()
+STANDARD_COLUMNS = (
+    "SELECT column_name FROM information_schema.columns "
+    "WHERE table_schema = CURRENT_SCHEMA AND table_name = {name}"
+)
 SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=Session)
 
 
@@ -46,6 +52,10 @@ class SqlDatabase(Database[SqlSession_co]):
     """Whether names that differ only in case are the same."""
     kinds: ClassVar[frozenset[str]] = frozenset({"table"})
     """What `create` makes."""
+    comments: ClassVar[str] = ""
+    """The statement for names and comments of tables; empty: tables have no comment."""
+    columns: ClassVar[str] = ""
+    """The statement for the columns of a table `{name}`; empty: they are not compared."""
     no_statements: ClassVar[str] = ""
     relative: ClassVar[str] = ""
     """The module for whose database a user's texts are understood here too."""
@@ -68,7 +78,10 @@ class SqlDatabase(Database[SqlSession_co]):
             statement
             for table in tables
             for name in table.names
-            for statement in self.create_table(table, name, batch_rows)
+            for statement in (
+                *self.create_table(table, name, batch_rows),
+                *(self.sign(table, name) if table.signed else ()),
+            )
         ]
         if getattr(self.options, "create_indices", False):
             statements += self._index_statements(tables, missing=False)
@@ -78,6 +91,13 @@ class SqlDatabase(Database[SqlSession_co]):
         """Return the statements that create one physical table."""
         dialect = self.dialect_of(table)
         return [sql.create_table(dialect, table, name, *dialect.key(table, name))]
+
+    def sign(self, table: Table, name: str) -> list[str]:
+        """Return the statements that store the signature of a table that was created."""
+        if not self.comments:
+            return []
+        dialect = self.dialect_of(table)
+        return [f"COMMENT ON TABLE {dialect.name(name)} IS {dialect.text(signature(name))}"]
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create the secondary indices that do not exist yet."""
@@ -94,9 +114,36 @@ class SqlDatabase(Database[SqlSession_co]):
 
     def drop(self, names: Collection[str]) -> None:
         """Drop the tables, all or none."""
-        if names:
-            quote = self.dialect_of(_bare("any")).name
-            self.change([f"DROP TABLE IF EXISTS {quote(name)}" for name in names])
+        if statements := self.dropping(names):
+            self.change(statements)
+
+    def dropping(self, names: Collection[str]) -> list[str]:
+        """Return the statements that drop the tables."""
+        quote = self.dialect_of(_bare("any")).name
+        return [f"DROP TABLE IF EXISTS {quote(name)}" for name in names]
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the tables bear their signature, by their comments."""
+        if not self.comments:
+            return {}
+        with self.administration() as session:
+            return self.signed_in(session, names)
+
+    def signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+        """Return the same, as one session sees it."""
+        found = {str(name): comment for name, comment in session.run(Statement(self.comments, ()))}
+        folded = {name.lower(): comment for name, comment in found.items()}
+        known = {n: found.get(n, folded.get(n.lower(), _ABSENT)) for n in names}
+        return {n: text == signature(n) for n, text in known.items() if text is not _ABSENT}
+
+    def resembles(self, name: str, table: Table) -> bool:
+        """Whether a table has our columns; anything else may be ours if a mark names it."""
+        if not self.columns or name not in table.names:
+            return True
+        text = self.columns.format(name=self.dialect_of(table).text(name))
+        with self.administration() as session:
+            rows = session.run(Statement(text, ()))
+        return same_columns((str(column) for (column,) in rows), table)
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, by the catalogue."""

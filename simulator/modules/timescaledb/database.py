@@ -287,21 +287,17 @@ class Timescaledb(Postgres):
             return replace(counted, size_bytes=super().size_bytes([Table(name, (), ())]))
         return counted
 
-    def drop(self, names: Collection[str]) -> None:
-        """Drop the continuous aggregates, then the tables, then the functions, all or none."""
+    def dropping(self, names: Collection[str]) -> list[str]:
+        """Return the statements that drop aggregates, then tables, then functions."""
         found, dropped = self.existing(names), dict[str, list[str]]()
         for name in names:
             kind = found[name].kind if name in found else ""
             dropped.setdefault(_DROPS.get(kind, "TABLE"), []).append(self.dialect.name(name))
-        statements = [
+        return [
             f"DROP {kind} IF EXISTS {name}"
             for kind in ("MATERIALIZED VIEW", "TABLE", "FUNCTION")
             for name in dropped.get(kind, ())
         ]
-        if statements:
-            self.change(statements)
-
-    # --- after an insert --------------------------------------------------------------------------
 
     @property
     def late(self) -> str:

@@ -141,6 +141,11 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         found |= {name: Existing("table") for name in tables}
         return {name: found[name] for name in names if name in found}
 
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether a series marks the tables as created: a label alone may be of others."""
+        with self.administration() as session:
+            return {name: bool(session.api.now(queries.marks(name))) for name in names}
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of points of a table, or of a metric that has no table."""
         with self.administration() as session:

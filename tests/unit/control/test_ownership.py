@@ -1,5 +1,6 @@
 """Whose the tables are, and whose rows they hold, on a real SQLite file."""
 
+import re
 import sqlite3
 from contextlib import closing, suppress
 
@@ -142,7 +143,7 @@ def test_a_foreign_or_doubled_row_after_an_interrupted_insert_is_a_mismatch(data
 def test_tables_that_were_being_dropped_are_not_compared(database):
     earlier = insert(database, seed=1)
     killed = insert_spec(seed=2)
-    DatabaseWork(killed, database, lambda _: None).ownership.claim()
+    DatabaseWork(killed, database, lambda _: None).ownership.clear()
 
     for stored in (earlier, killed.after):
         with pytest.raises(SetupError, match=r"did not end"):
@@ -227,7 +228,7 @@ def test_no_row_of_a_mark_lies_in_the_future_or_beside_another(database):
     for seed in range(4):
         insert(database, seed)
     book = MarkTable(database)
-    assert len(book.read().entries) == 12
+    assert len(book.read().entries) == 15
     assert len(set(book._seconds)) == len(book._seconds)
 
 
@@ -241,6 +242,11 @@ def dump(database):
     """Everything in the file, as SQL."""
     with closing(sqlite3.connect(database.options.path)) as connection:
         return "\n".join(connection.iterdump())
+
+
+def rows_of(database, statement):
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        return connection.execute(statement).fetchall()
 
 
 def several(database, statements):
@@ -373,12 +379,35 @@ def test_marks_of_earlier_versions_name_their_tables_by_their_dataset(database):
     book.replace()
     book.open()
     for mark in reversed(kept):
-        book.write_last(mark.model_copy(update={"objects": {}}))
+        book.write_last(mark.model_copy(update={"objects": {}, "signed": False}))
     insert(database, seed=2)
 
     with closing(sqlite3.connect(database.options.path)) as connection:
         names = {name for (name,) in connection.execute(NAMES)}
     assert names == {TABLE.name, "events"}
+
+
+def test_a_table_without_a_signature_is_ours_only_by_an_earlier_mark_and_our_columns(database):
+    """Earlier versions signed nothing: what they made is recognised by its columns."""
+    insert(database)
+    ours = dump(database)
+    ((made,),) = rows_of(database, "SELECT sql FROM sqlite_master WHERE name = 'events'")
+    unsigned = re.sub(r"/\*.*\*/ ", "", made)
+    assert unsigned != made
+    for replaced, mark in ((unsigned, {}), ("CREATE TABLE events (mine TEXT)", {"signed": False})):
+        change(database, "DROP TABLE events")
+        change(database, replaced)
+        book = MarkTable(database)
+        book.open()
+        book.write_last(book.read().current[0].model_copy(update=mark))
+        with pytest.raises(ConfigError, match="did not make table events"):
+            insert(database)
+    change(database, "DROP TABLE events")
+    change(database, unsigned)
+
+    assert insert(database, seed=2).rows == ROWS
+    assert "/*" in ours
+    assert "/*" in dump(database)
 
 
 def test_rows_of_a_version_without_marks_are_recognised_by_verify(database):

@@ -1,0 +1,88 @@
+"""What marks claim, and what of it is recognised in the database.
+
+A claim alone makes nothing ours: something else may bear the name by now. What bears its signature
+is ours, whichever mark names it. Without a signature, only the newest mark of a table counts, and
+the thing must look like what this program makes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from simulator.data.dataset import DatasetReader
+from simulator.data.schema import Table
+from simulator.errors import ConfigError
+from simulator.modules.base import Database
+from simulator.modules.existing import Existing
+from simulator.protocol.mark import Mark, Marks
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one mark names as ours for one table."""
+
+    table: Table
+    names: tuple[str, ...]
+    mark: Mark
+    is_newest: bool
+    """Whether no later mark names objects of this table."""
+
+
+def claims_of(marks: Marks, database: Database, tables: Mapping[str, Table]) -> Iterator[Claim]:
+    """Yield the claims of all marks, newest first; `tables` are those of the run.
+
+    Marks of earlier versions name no objects; their datasets say what their tables are.
+    """
+    named: set[str] = set()
+    for mark in filter(None, marks.entries):
+        stored = _tables_of(mark, tables)
+        objects = {name: tuple(names) for name, names in mark.objects.items()}
+        if not (objects or mark.signed):
+            objects = {name: tuple(database.objects(table)) for name, table in stored.items()}
+        for name, names in objects.items():
+            table = stored.get(name) or Table(name, (), ())
+            yield Claim(table, names, mark, name not in named)
+        named |= {*mark.tables} if mark.signed else mark.objects.keys()
+
+
+def _tables_of(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
+    try:
+        return {table.name: table for table in DatasetReader(mark.dataset).tables}
+    except ConfigError:  # of a version whose rows differ
+        parts = mark.dataset.parts
+        return {n: replace(known[n], parts=parts) for n in mark.tables if n in known}
+
+
+def recognised(
+    database: Database, found: Mapping[str, Existing], claims: Iterable[Claim]
+) -> dict[str, bool]:
+    """Return which of the existing things are ours, and whether each bears its signature."""
+    alike = [name for name, each in found.items() if each.alike]
+    signed = database.signed(alike) if alike else {}
+    ours: dict[str, bool] = {}
+    for claim in claims:
+        for name in {*claim.names} & {*alike} - ours.keys():
+            may_lack_it = claim.is_newest and not (claim.mark.signed and name in signed)
+            if signed.get(name) or (may_lack_it and _resembles(database, name, found[name], claim)):
+                ours[name] = signed.get(name, False)
+    return ours
+
+
+def _resembles(database: Database, name: str, found: Existing, claim: Claim) -> bool:
+    """Whether it has our columns and, if it was only to be created, no rows."""
+    if claim.table.columns and not database.resembles(name, claim.table):
+        return False
+    return not claim.mark.intended or database.contents(name, found).is_empty
+
+
+def by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[str, ...]]:
+    """Return names by the table that a claim gives them to, the newest one first."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        table = table_of(name, claims).name
+        found[table] = (*found.get(table, ()), name)
+    return found
+
+
+def table_of(name: str, claims: Iterable[Claim]) -> Table:
+    """Return the table that the newest claim on a name is about."""
+    return next(claim.table for claim in claims if name in claim.names)
