@@ -250,8 +250,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         """Return the statements that sign a table and its sequence."""
         statements = super().sign(table, name)
         if table.primary_key is PrimaryKey.DB:
-            dialect, own = _dialect(table), f"{name}_id"
-            text = dialect.text(signature(own))
+            dialect, text = _dialect(table), _dialect(table).text(signature(f"{name}_id"))
             statements.append(f"COMMENT ON SEQUENCE {dialect.sequence(name)} IS {text}")
         return statements
 

@@ -29,6 +29,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
+from simulator.modules.cassandra.signatures import comment
 from simulator.modules.shared.partials import (
     ROWS,
     Collected,
@@ -44,7 +45,6 @@ from simulator.modules.shared.partials import (
     partials_of,
 )
 from simulator.modules.shared.planned import Fetch, PlannedQuery
-from simulator.modules.signature import signature
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
@@ -184,9 +184,7 @@ def create_table(keyspace: str, table: Table, name: str, key: TableKey, table_op
     primary = ", ".join([f"({quoted_all(key.partition)})", *map(quoted, key.clustering)])
     order = ", ".join(f"{quoted(name)} DESC" for name in key.clustering)
     options = [f"CLUSTERING ORDER BY ({order})"] if order else []
-    options += [table_options] if table_options else []
-    if table.signed:
-        options.append(f"comment = '{signature(table_name(name)).replace(chr(39), chr(39) * 2)}'")
+    options += filter(None, (table_options, comment(table, table_name(name))))
     behind = f" WITH {' AND '.join(options)}" if options else ""
     return (
         f"CREATE TABLE {full_name(keyspace, name)} "
