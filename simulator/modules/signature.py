@@ -16,6 +16,12 @@ def signature(name: str) -> str:
     return f"iotbench made {name}, and drops it before the next insert"
 
 
+def comment(table: Table, name: str) -> str:
+    """Return the option of CREATE TABLE that signs a table; empty if it is not signed."""
+    text = signature(name).replace("'", "''")
+    return f"comment = '{text}'" if table.signed else ""
+
+
 def same_columns(found: Iterable[str], table: Table) -> bool:
     """Whether something has the columns of a table, except for the column of a key."""
     return _without_key(found) == _without_key(column.name for column in table.columns)

@@ -29,7 +29,6 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.cassandra.signatures import comment
 from simulator.modules.shared.partials import (
     ROWS,
     Collected,
@@ -45,6 +44,7 @@ from simulator.modules.shared.partials import (
     partials_of,
 )
 from simulator.modules.shared.planned import Fetch, PlannedQuery
+from simulator.modules.signature import comment
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)

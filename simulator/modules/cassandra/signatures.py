@@ -11,12 +11,6 @@ if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession  # noqa: F401  # in a base
 
 
-def comment(table: Table, name: str) -> str:
-    """Return the option of CREATE TABLE that signs a table; empty if it is not signed."""
-    text = signature(name).replace("'", "''")
-    return f"comment = '{text}'" if table.signed else ""
-
-
 class Signatures(Database["CassandraSession"]):
     """A keyspace, whose schema is in tables."""
 
