@@ -1,6 +1,7 @@
 """A 64-bit hash of each row, the same whether the row was drawn or read back from a database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -8,59 +9,54 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block
 from simulator.data.mixer import Hashes, key_of, mix
-from simulator.data.query import Output, canonical
-from simulator.data.schema import FLOATS, Type, dtype_of
+from simulator.data.query import Output
+from simulator.data.schema import FLOATS, Type
+from simulator.data.stored_values import stored_values
 
 _NULL = np.uint64(0xD1B54A32D192ED03)  # not the value of a counter, code or instant
 
 
 def block_hashes(columns: Sequence[Output], block: Block) -> Hashes:
     """Return the hash of each row of a block over these columns."""
-    data = [block.data[column.name] for column in columns]
-    return _hashes(columns, ((item.values(), item.valid) for item in data), len(block))
+    total = np.zeros(len(block), np.uint64)
+    for column in columns:
+        data = block.data[column.name]
+        total += _mixed(column, _bits(column.type, data.values(), data.valid))
+    return mix(total)
 
 
 def stored_hashes(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hashes:
-    """Return the hash of each raw driver row; ValueError if a value is not of its column's type."""
-    cells = zip(*raw, strict=True) if raw else iter(() for _ in columns)
-    arrays = (_array(column, cell) for column, cell in zip(columns, cells, strict=True))
-    return _hashes(columns, arrays, len(raw))
+    """Return the hash of each raw driver row.
 
-
-def _array(column: Output, cells: Sequence[Any]) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Return a column of driver values as an array, and which of them are not NULL."""
-    valid = None
-    if None in cells:
-        valid = np.array([cell is not None for cell in cells])
-        filler: Any = "" if column.type is Type.TEXT else 0
-        cells = [filler if cell is None else cell for cell in cells]
-    if column.type is Type.TEXT:
-        return np.array([str(canonical(column, cell)).encode() for cell in cells]), valid
-    if column.type is Type.TIMESTAMP:
-        return np.array([canonical(column, cell) for cell in cells], np.int64), valid
-    found = np.array(cells)
-    try:
-        typed = found.astype(dtype_of(column.type))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{column.name}: expected {column.type}, got {error}") from error
-    if column.type not in FLOATS and not np.array_equal(found, typed):
-        raise ValueError(f"{column.name}: expected {column.type}, got values outside it")
-    return typed, valid
-
-
-def _hashes(
-    columns: Sequence[Output],
-    arrays: Iterable[tuple[Array, NDArray[np.bool_] | None]],
-    rows: int,
-) -> Hashes:
-    total = np.zeros(rows, np.uint64)
-    for column, (values, valid) in zip(columns, arrays, strict=True):
-        bits = _text_bits(values) if column.type is Type.TEXT else _number_bits(column.type, values)
-        if valid is not None:
-            bits[~valid] = _NULL
-        bits += np.uint64(key_of(0, column.name))
-        total += mix(bits)
+    A row with a value that its column's type does not hold exactly has the hash of no drawn row.
+    """
+    total = np.zeros(len(raw), np.uint64)
+    listed = zip(*raw, strict=True) if raw else iter(() for _ in columns)
+    for column, cells in zip(columns, listed, strict=True):
+        values, valid, odd = stored_values(column, cells)
+        bits = _bits(column.type, values, valid)
+        bits[odd] = [_odd_bits(cells[place]) for place in odd.tolist()]
+        total += _mixed(column, bits)
     return mix(total)
+
+
+def _odd_bits(cell: Any) -> int:
+    """Return 64 bits for a value of no column's type, the same in every process."""
+    shown = f"{type(cell).__name__} {cell!r}".encode(errors="replace")
+    return int.from_bytes(blake2b(shown, digest_size=8).digest(), "little")
+
+
+def _mixed(column: Output, bits: Hashes) -> Hashes:
+    """Return bits that differ from those of equal values in other columns."""
+    bits += np.uint64(key_of(0, column.name))
+    return mix(bits)
+
+
+def _bits(column_type: Type, values: Array, valid: NDArray[np.bool_] | None) -> Hashes:
+    bits = _text_bits(values) if column_type is Type.TEXT else _number_bits(column_type, values)
+    if valid is not None:
+        bits[~valid] = _NULL
+    return bits
 
 
 def _number_bits(column_type: Type, values: Array) -> Hashes:

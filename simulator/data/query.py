@@ -8,7 +8,9 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -251,6 +253,11 @@ class Output:
     name: str
     type: Type
     unit: TimeUnit
+    ticks: int = 1
+    """How many of the integers that the driver returns are one unit: a time is handed over as the
+    database counts it, so that nothing finer than the table's unit is lost."""
+    shortened: bool = False
+    """A float32 arrives with the fewest digits that name it (20.2), not as the double it equals."""
 
 
 def outputs(query: Query) -> tuple[Output, ...]:
@@ -340,9 +347,9 @@ def canonical(column: Output, value: Any) -> Any:
 def _converted(column: Output, value: Any) -> Any:
     match column.type:
         case Type.INT16 | Type.INT32 | Type.INT64:
-            return _whole(value)
+            return _whole(value) if column.ticks == 1 else _in_units(value, column)
         case Type.FLOAT32:
-            return _finite(float(np.float32(value)))
+            return _finite(float(np.float32(value) if column.shortened else value))
         case Type.FLOAT64:
             return _finite(float(value))
         case Type.BOOL:
@@ -352,7 +359,7 @@ def _converted(column: Output, value: Any) -> Any:
         case Type.TEXT:
             return value.decode() if isinstance(value, bytes) else str(value)
         case Type.TIMESTAMP:
-            return _instant(value, column.unit)
+            return _in_units(value, column)
         case _:
             assert_never(column.type)
 
@@ -370,9 +377,28 @@ def _whole(value: Any) -> int:
     return number
 
 
-def _instant(value: Any, unit: TimeUnit) -> int:
-    if not isinstance(value, datetime):
-        return _whole(value)
+def _in_units(value: Any, column: Output) -> int | float:
+    """Return a time in the table's unit; one between two units as a float between them."""
+    if isinstance(value, datetime):
+        found = instant(value, column.unit)
+    elif column.ticks == 1 and isinstance(value, int):
+        return value
+    else:
+        found = Fraction(value) / column.ticks
+    if found.denominator == 1:
+        return int(found)
+    near = float(found)
+    return near if not near.is_integer() else near + 0.5
+
+
+def in_units(ticks: int, ticks_per_unit: int) -> int | Decimal:
+    """Return a time in a coarser unit, exactly."""
+    units, rest = divmod(ticks, ticks_per_unit)
+    return Decimal(ticks) / ticks_per_unit if rest else units
+
+
+def instant(value: datetime, unit: TimeUnit) -> Fraction:
+    """Return a datetime in a unit since 1970, exactly; one without a zone is in UTC."""
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
     microseconds = (aware - _EPOCH) // timedelta(microseconds=1)
-    return microseconds * unit.per_second // 10**6
+    return Fraction(microseconds * unit.per_second, 10**6)

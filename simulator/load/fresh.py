@@ -1,6 +1,5 @@
 """Queries about fresh rows: their statements, which move on with the rows, and their answers."""
 
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -9,7 +8,8 @@ from numpy.typing import NDArray
 
 from simulator.data.fresh import FreshType
 from simulator.data.query import Output, canonical
-from simulator.data.schema import FLOATS, dtype_of
+from simulator.data.schema import FLOATS
+from simulator.data.stored_values import stored_values
 from simulator.errors import RunError
 from simulator.load.answers import Asked, Report, unexpected
 from simulator.modules.base import Database
@@ -24,7 +24,6 @@ from simulator.protocol.messages import Scalar
 from simulator.protocol.packed import MOST_NUMBERS, Columns, packed
 
 _PART_NUMBERS = MOST_NUMBERS // 4
-_DOUBLE, _INTEGER = struct.Struct("<d"), struct.Struct("<q")
 
 
 class Moving:
@@ -52,6 +51,8 @@ class EveryAnswer:
 
     def __init__(self, name: str, fresh_type: FreshType) -> None:
         self._name, self._type = name, fresh_type
+        self._outputs = fresh_type.outputs
+        """The columns as the driver returns them."""
         self._kept: list[tuple[int, int, int, Sequence[Sequence[Any]]]] = []
         self._values = 0
         self._parts: list[tuple[int, str, list[tuple[Scalar, ...]], str]] = []
@@ -61,6 +62,7 @@ class EveryAnswer:
         self, asked: Asked, rows: Sequence[Sequence[Any]], began_ns: int, ended_ns: int
     ) -> int:
         """Keep an answer, and pack what is kept once it is enough for a part; return 0."""
+        self._outputs = asked.statement.outputs
         self._kept.append((asked.instance, began_ns, ended_ns, rows))
         self.count += 1
         self._values += len(ANSWER_COLUMNS) + len(rows) * len(asked.statement.outputs)
@@ -77,7 +79,7 @@ class EveryAnswer:
         """Pack what is kept."""
         heads = [(since, began, ended, len(rows)) for since, began, ended, rows in self._kept]
         rows = [row for *_, found in self._kept for row in found]
-        outputs = self._type.outputs
+        outputs = self._outputs
         if len(rows) * len(outputs) > MOST_NUMBERS:
             raise RunError(
                 f"query {self._name}: expected answers of at most {MOST_NUMBERS // len(outputs):,}"
@@ -100,7 +102,7 @@ class EveryAnswer:
 
     def _columns(self, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Scalar, ...]], Columns]:
         """Return the different keys of some rows; the place of each row's key, and its values."""
-        outputs, tags = self._type.outputs, len(self._type.tags)
+        outputs, tags = self._outputs, len(self._type.tags)
         if any(len(row) != len(outputs) for row in rows):
             raise ValueError(f"expected {len(outputs)} columns")
         place_of: dict[tuple[Any, ...], int] = {}
@@ -128,22 +130,14 @@ class EveryAnswer:
 
 
 def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
-    """Return a column of answers as integers of 64 bits.
-
-    Most drivers return numbers as they are; whatever else comes is converted one by one.
-    """
-    found = np.asarray(values)
-    if output.type in FLOATS:
-        if found.dtype.kind == "f" and np.isfinite(found).all():
-            return found.astype(dtype_of(output.type)).astype(np.float64).view(np.int64)
-    elif found.dtype.kind == "i":
-        return found.astype(np.int64)
-    return np.array([_bits(output, canonical(output, value)) for value in values], np.int64)
-
-
-def _bits(output: Output, value: Any) -> int:
+    """Return a column of answers as integers of 64 bits; what its type does not hold is as NULL."""
+    found, valid, odd = stored_values(output, values)
     is_double = output.type in FLOATS
-    if value is None:
-        return NULL_DOUBLE if is_double else NULL_INTEGER
-    bits: int = _INTEGER.unpack(_DOUBLE.pack(value))[0] if is_double else int(value)
-    return bits
+    if is_double and not np.isfinite(found).all():
+        raise ValueError(f"{output.name}: expected finite numbers")
+    numbers = found.astype(np.float64).view(np.int64) if is_double else found.astype(np.int64)
+    null = NULL_DOUBLE if is_double else NULL_INTEGER
+    if valid is not None:
+        numbers[~valid] = null
+    numbers[odd] = null
+    return numbers

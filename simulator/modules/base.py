@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.aggregates import Aggregating
 from simulator.modules.changes import Changes, Changing
@@ -115,6 +115,8 @@ class Capabilities:
     """Why verification adds up no integers or times beyond 64 bits; empty: the database does."""
     in_client: str = ""
     """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
+    shortens_float32: bool = False
+    """Whether the driver returns a float32 with the fewest digits that name it (20.2)."""
     limits: tuple[str, ...] = ()
     """What it cannot do or store, one sentence each."""
 
@@ -423,7 +425,17 @@ class Database(OwnStatements, Aggregating, Signing, Wording, ABC, Generic[Sessio
         used = [feature for feature in features_of(query) if feature in unsupported]
         if used:
             raise Unsupported("; ".join(f"{each}: {unsupported[each]}" for each in used))
-        return self.translate(query)
+        return self._as_returned(self.translate(query))
+
+    def _as_returned(self, statement: Statement) -> Statement:
+        """Return a statement whose outputs say how the driver returns a float32."""
+        columns = statement.outputs
+        if not self.capabilities.shortens_float32:
+            return statement
+        if not any(column.type is Type.FLOAT32 for column in columns):
+            return statement
+        shortened = (replace(c, shortened=c.type is Type.FLOAT32) for c in columns)
+        return replace(statement, outputs=tuple(shortened))
 
     @abstractmethod
     def translate(self, query: Query) -> Statement:
@@ -441,7 +453,7 @@ class Database(OwnStatements, Aggregating, Signing, Wording, ABC, Generic[Sessio
         if isinstance(query, TextQuery):
             return self.texts(query.table).statement(query)
         if tuned:
-            return Statement(tuned, outputs(query), tuned=True)
+            return self._as_returned(Statement(tuned, outputs(query), tuned=True))
         return self.from_aggregates(query) or self.render(query)
 
     def answered(

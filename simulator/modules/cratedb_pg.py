@@ -123,6 +123,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     name = "cratedb_pg"
     relative = "cratedb"
     capabilities = Capabilities(
+        shortens_float32=True,
         modes={
             SINGLE: "an INSERT of one row",
             BATCH: "an INSERT with a list of rows, each on its own: it is no transaction",

@@ -100,6 +100,7 @@ class DuckDbDialect(sql.Dialect):
     def __init__(self, unit: TimeUnit) -> None:
         """Take the table's time unit."""
         self.unit = unit
+        self.ticks_per_unit = 1 if unit is TimeUnit.NANOSECOND else 10**6 // unit.per_second
 
     def sequence(self, name: str) -> str:
         """Return the name of the sequence that generates a table's primary key."""
@@ -117,11 +118,11 @@ class DuckDbDialect(sql.Dialect):
         return f"make_timestamp({value * 10**6 // unit.per_second})"
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return instants as numbers in the table's unit; a datetime has only microseconds."""
+        """Return instants as numbers, as fine as they are stored."""
         read = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return read
-        return f"epoch_us({read}) // {10**6 // self.unit.per_second}"
+        return f"epoch_us({read}){f' // {self.ticks_per_unit}' if self.in_units else ''}"
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return the first or last value of a group; both functions ignore NULLs."""
@@ -133,7 +134,7 @@ class DuckDbDialect(sql.Dialect):
             return super().number(column, unit)
         if unit is self.finest:
             return f"epoch_{unit}({self.name(column.name)})"
-        return self.read(column)
+        return self.of_units().read(column)
 
 
 class NanosecondDialect(DuckDbDialect):

@@ -25,6 +25,7 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Statement,
+    in_units,
     outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Table, TimeUnit, Type
@@ -392,7 +393,7 @@ def _value(output: Output, value: Any) -> Any:
         return value
     if _NUMBER.fullmatch(value):
         return float(value) if output.type in FLOATS else int(value)
-    return nanoseconds(value) // (SECOND_NS // output.unit.per_second)
+    return in_units(nanoseconds(value), SECOND_NS // output.unit.per_second)
 
 
 def _as_stored(query: Query) -> Query:

@@ -50,7 +50,7 @@ class Statistics:
 
         Raises the driver's error, also if the server gives up on the smallest parts.
         """
-        parts = answer(outputs(query), self._rows(query))
+        parts = answer(self._database.render(query).outputs, self._rows(query))
         merged = tuple(
             _merged(each.function, values)
             for each, values in zip(query.aggregates, zip(*parts.rows, strict=True), strict=True)

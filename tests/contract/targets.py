@@ -11,7 +11,7 @@ import pytest
 
 from simulator.control import marks
 from simulator.data.dataset import Dataset
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules import database_class
@@ -72,6 +72,12 @@ class Target:
     """What a reader of the evidence must know about this server."""
     by_address: bool = False
     """The server runs elsewhere and was reached by its address."""
+    finest: TimeUnit | None = None
+    """The unit in which it counts instants, whatever that of the table; None: that of the table."""
+    doubles: bool = False
+    """It keeps a float32 as a double."""
+    same: Collection[str] = ()
+    """Smallest steps (tests/contract/steps.py) after which it returns the value before."""
     redundant: bool = False
     """A kill takes one of several nodes; the others have its rows, and go on."""
 
@@ -162,11 +168,18 @@ def _mongodb(document_format: str) -> Target:
         server="ferretdb",
         durability_unknown=True,
         note="FerretDB on DocumentDB; not tested on MongoDB itself",
+        doubles=True,
+    )
+
+
+def _postgres(server: str, module: str = "postgres", note: str = "") -> Target:
+    return Target(
+        module, server=server, sums_beyond_64_bits=True, note=note, finest=TimeUnit.MICROSECOND
     )
 
 
 def _timescaledb(server: str) -> Target:
-    return Target("timescaledb", server=server, sums_beyond_64_bits=True, note="Apache edition")
+    return _postgres(server, "timescaledb", "Apache edition")
 
 
 def _path(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -175,13 +188,13 @@ def _path(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 TARGETS = {
     "null": Target("null"),
-    "sqlite": Target("sqlite", _sqlite),
+    "sqlite": Target("sqlite", _sqlite, doubles=True),
     "mongodb-flat": _mongodb("flat"),
     "mongodb-key-pair": _mongodb("key-pair"),
     "mongodb-timeseries": _mongodb("timeseries"),
-    "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
-    "postgres17": Target("postgres", server="postgres17", sums_beyond_64_bits=True),
-    "postgres18": Target("postgres", server="postgres18", sums_beyond_64_bits=True),
+    "postgres": _postgres("postgres"),
+    "postgres17": _postgres("postgres17"),
+    "postgres18": _postgres("postgres18"),
     "timescaledb": _timescaledb("timescaledb"),
     "timescaledb15": _timescaledb("timescaledb15"),
     "cockroachdb": Target(
@@ -190,6 +203,7 @@ TARGETS = {
         server="postgres",
         sums_beyond_64_bits=True,
         stand_in=True,
+        finest=TimeUnit.MICROSECOND,
     ),
     "yugabyte_sql": Target(
         "tests.standins.relatives:YugabyteSqlOnPostgres",
@@ -198,6 +212,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         stand_in=True,
         durability_unknown=True,
+        finest=TimeUnit.MICROSECOND,
     ),
     "cratedb": Target(
         "cratedb",
@@ -215,21 +230,36 @@ TARGETS = {
         sums_beyond_64_bits=True,
         lacks=(Awkward.BIGINT_ENDS, Awkward.ODD_NAMES),
         stand_in=True,
+        finest=TimeUnit.MICROSECOND,
     ),
-    "arangodb": Target("arangodb", _synthetic_arango, stand_in=True),
-    "mysql": Target("mysql", server="mysql", sums_beyond_64_bits=True),
+    "arangodb": Target("arangodb", _synthetic_arango, stand_in=True, doubles=True),
+    "mysql": Target("mysql", server="mysql", sums_beyond_64_bits=True, finest=TimeUnit.MICROSECOND),
     "mysql_myisam": Target(
-        "mysql", _myisam, server="mysql", sums_beyond_64_bits=True, note="MyISAM"
+        "mysql",
+        _myisam,
+        server="mysql",
+        sums_beyond_64_bits=True,
+        note="MyISAM",
+        finest=TimeUnit.MICROSECOND,
     ),
-    "mariadb": Target("mysql", server="mariadb", sums_beyond_64_bits=True),
+    "mariadb": Target(
+        "mysql", server="mariadb", sums_beyond_64_bits=True, finest=TimeUnit.MICROSECOND
+    ),
     "mariadb_myisam": Target(
-        "mysql", _myisam, server="mariadb", sums_beyond_64_bits=True, note="MyISAM"
+        "mysql",
+        _myisam,
+        server="mariadb",
+        sums_beyond_64_bits=True,
+        note="MyISAM",
+        finest=TimeUnit.MICROSECOND,
     ),
     "influxdb": Target(
         "influxdb",
         server="influxdb",
         duplicate=Duplicate.REPLACED,
         lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
+        finest=TimeUnit.NANOSECOND,
+        doubles=True,
     ),
     "influxdb_influxql": Target(
         "influxdb",
@@ -237,8 +267,16 @@ TARGETS = {
         server="influxdb",
         duplicate=Duplicate.REPLACED,
         lacks_in={DRIVER: (Awkward.ODD_TAGS,)},
+        finest=TimeUnit.NANOSECOND,
+        doubles=True,
     ),
-    "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
+    "influxdb1": Target(
+        "influxdb1",
+        server="influxdb1",
+        duplicate=Duplicate.REPLACED,
+        finest=TimeUnit.NANOSECOND,
+        doubles=True,
+    ),
     "questdb": Target(
         "questdb",
         server="questdb",
@@ -246,6 +284,7 @@ TARGETS = {
         duplicate=Duplicate.KEPT,
         lacks=(Awkward.LEAST_INTEGERS, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
         lacks_in={IMPORT: (Awkward.EMPTY_TEXT,)},
+        finest=TimeUnit.MICROSECOND,
     ),
     "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
@@ -268,7 +307,7 @@ TARGETS = {
     "clickhouse_embedded": Target(
         "clickhouse_embedded", _path, sums_beyond_64_bits=True, duplicate=Duplicate.KEPT
     ),
-    "duckdb": Target("duckdb", _path, sums_beyond_64_bits=True),
+    "duckdb": Target("duckdb", _path, sums_beyond_64_bits=True, finest=TimeUnit.MICROSECOND),
     "victoriametrics": Target(
         "victoriametrics",
         server="victoriametrics",
@@ -286,6 +325,7 @@ TARGETS = {
         product=f"VictoriaMetrics {VictoriaMetrics.version}",
         size_of_all=True,
         may_lose=True,
+        doubles=True,
     ),
     "graphite": Target(
         "graphite",
@@ -304,6 +344,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         unanswered=True,
         size_unknown=True,
+        doubles=True,
     ),
     "iotdb": Target(
         "iotdb",
@@ -325,6 +366,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         size_unknown=True,
         durability_unknown=True,
+        finest=TimeUnit.MICROSECOND,
     ),
     "splunk": Target(
         "splunk",
@@ -337,6 +379,7 @@ TARGETS = {
             "where a large integer is at least",
         ),
         lacks=(Awkward.EMPTY_TEXT, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
+        doubles=True,
     ),
     "opentsdb": Target(
         "opentsdb",
@@ -353,6 +396,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         size_unknown=True,
         durability_unknown=True,
+        doubles=True,
     ),
 }
 

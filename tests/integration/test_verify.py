@@ -55,6 +55,26 @@ def test_two_swapped_values_are_found_by_full_alone(cli: CommandLine) -> None:
     assert "mismatch" in done.out
 
 
+@pytest.mark.parametrize(
+    "altered",
+    [
+        "temperature = temperature + CASE rowid WHEN 1 THEN 2e-7 WHEN 2 THEN -2e-7 ELSE 0 END",
+        "temperature = temperature + CASE rowid WHEN 1 THEN 2e-13 ELSE 0 END",
+        "temperature = CASE rowid WHEN 1 THEN 'warm' ELSE temperature END",
+        "device_id = CASE rowid WHEN 1 THEN device_id || char(0) ELSE device_id END",
+        "device_id = CASE rowid WHEN 1 THEN CAST(device_id AS BLOB) ELSE device_id END",
+        "timestamp = CASE rowid WHEN 1 THEN timestamp + 0.5 ELSE timestamp END",
+    ],
+)
+def test_the_smallest_change_is_found_and_the_row_is_named(cli: CommandLine, altered: str) -> None:
+    cli.run(*INSERT, "--workers=1")
+    change(cli, f"UPDATE events SET {altered}")
+    done = cli.run("verify", *SQLITE)
+
+    assert done.code == 3, done.out + done.err
+    assert "missing 1 (0)" in done.out or "missing 2 (0, 1)" in done.out
+
+
 def test_a_lost_row_is_a_mismatch_and_the_row_is_named(cli: CommandLine) -> None:
     cli.run(*INSERT)
     change(cli, "DELETE FROM events WHERE rowid = 7")

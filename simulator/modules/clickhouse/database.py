@@ -68,6 +68,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
 
     name = "clickhouse"
     capabilities = Capabilities(
+        shortens_float32=True,
         formats=frozenset(TEXTS),
         modes={
             SINGLE: "one INSERT of one row in format Native, which makes one part",

@@ -272,6 +272,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
 
     name = "cratedb"
     capabilities = Capabilities(
+        shortens_float32=True,
         modes={
             SINGLE: "an INSERT of one row",
             BATCH: "an INSERT with bulk_args, each row on its own: it is no transaction",

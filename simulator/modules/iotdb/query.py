@@ -8,6 +8,7 @@ separately; the client combines pieces and tables.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from simulator.data.query import (
     NewestQuery,
     Query,
     RowsQuery,
+    in_units,
     outputs,
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
@@ -151,9 +153,9 @@ class Clock:
 
         return stored
 
-    def read(self, time: int | None) -> int | None:
+    def read(self, time: int | None) -> int | Decimal | None:
         """Return a time from the server in the table's unit."""
-        return None if time is None else time * self.coarser // self.finer
+        return None if time is None else in_units(time * self.coarser, self.finer)
 
     def bound(self, limit: int) -> int:
         """Return the first server time that is not before a limit in the table's unit."""

@@ -12,6 +12,7 @@ not in a query for points.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from simulator.data.query import (
@@ -21,6 +22,7 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
     Statement,
+    in_units,
     outputs,
 )
 from simulator.data.schema import Column, Table, TimeUnit
@@ -209,6 +211,6 @@ def series(
         yield Series(column.name, tags, points)
 
 
-def _back(instant: int, table: Table) -> int:
+def _back(instant: int, table: Table) -> int | Decimal:
     """Return a point's instant in the table's unit."""
-    return instant * table.time_unit.per_second // per_second(table)
+    return in_units(instant * table.time_unit.per_second, per_second(table))

@@ -228,6 +228,7 @@ class Postgres(Signatures, PostgresWire):
     name = "postgres"
     relative = name
     capabilities = Capabilities(
+        shortens_float32=True,
         formats=frozenset(COPIED),
         modes={
             SINGLE: "one INSERT, committed on its own",

@@ -19,6 +19,7 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Selection,
+    in_units,
 )
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.modules.base import Unsupported
@@ -157,5 +158,5 @@ def _in_unit(query: RowsQuery, columns: Sequence[Array]) -> list[Row]:
     for place, column in enumerate(query.read):
         if column == query.table.time:
             times = columns[place].astype("datetime64[ns]").astype(np.int64).tolist()
-            values[place] = [time // factor for time in times]
+            values[place] = [in_units(time, factor) for time in times]
     return list(zip(*values, strict=True))

@@ -90,6 +90,7 @@ class QuestDb(HttpDatabase[QuestSession]):
 
     name = "questdb"
     capabilities = Capabilities(
+        shortens_float32=True,
         formats=frozenset({RecordFormat.INFLUX}),
         modes={
             SINGLE: "one request with one line",

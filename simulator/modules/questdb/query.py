@@ -85,7 +85,7 @@ class QuestSql(sql.Dialect):
 
     def __init__(self, table: Table) -> None:
         self._table = stored(table)
-        self._scale = _scale(table)
+        self.ticks_per_unit = _scale(table)
         self.finest: TimeUnit = unit_of(table)
         self._instant = "TIMESTAMP_NS" if self.finest is TimeUnit.NANOSECOND else "TIMESTAMP"
 
@@ -95,14 +95,14 @@ class QuestSql(sql.Dialect):
 
     def instant(self, value: int, unit: TimeUnit) -> str:
         """Return the literal to compare a timestamp with."""
-        return f"CAST({value * self._scale} AS {self._instant})"
+        return f"CAST({value * self.ticks_per_unit} AS {self._instant})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column as a number whose sum is exact."""
         if column.type is Type.TIMESTAMP and unit is self.finest:
             return f"CAST({self.name(column.name)} AS LONG)"
         if column.type is Type.TIMESTAMP:
-            return self.read(column)
+            return self.of_units().read(column)
         if column.type is Type.BOOL:
             name = self.name(column.name)
             return name if is_integer(column) else f"CAST({name} AS INT)"
@@ -117,12 +117,12 @@ class QuestSql(sql.Dialect):
         return "INT" if is_integer(column) else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return the expression that fetches a column: instants as numbers."""
+        """Return the expression that fetches a column: instants as numbers, as they are stored."""
         found = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return found
-        number = f"CAST({found} AS LONG)"
-        return f"({number} / {self._scale})" if self._scale > 1 else number
+        ticks, per_unit = f"CAST({found} AS LONG)", self.ticks_per_unit
+        return f"({ticks} / {per_unit})" if self.in_units and per_unit > 1 else ticks
 
     def total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sum of a column.
@@ -138,7 +138,7 @@ class QuestSql(sql.Dialect):
 
     def total_of_times(self, column: Column, unit: TimeUnit) -> str:
         """Return the sum of instants, with the fractions of the table's unit."""
-        fraction = f"{1 / Decimal(self._scale):f}m"
+        fraction = f"{1 / Decimal(self.ticks_per_unit):f}m"
         return f"sum(CAST({self.number(column, self.finest)} AS DECIMAL(19, 0)) * {fraction})"
 
     def counted(self, column: Column) -> str:
@@ -197,7 +197,10 @@ class QuestSql(sql.Dialect):
         statement = sql.render(
             self, with_innermost(query, lambda each: replace(each, table=self._table))
         )
-        return replace(statement, outputs=outputs(query))
+        typed = zip(outputs(query), statement.outputs, strict=True)
+        return replace(
+            statement, outputs=tuple(replace(own, ticks=read.ticks) for own, read in typed)
+        )
 
     def portions(self) -> tuple[str, ...]:
         """Return the statement that reads the rows of each part; LIMIT selects rows by number."""

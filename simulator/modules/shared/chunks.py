@@ -19,6 +19,7 @@ from simulator.data.query import (
     NewestQuery,
     Output,
     RowsQuery,
+    in_units,
     outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
@@ -136,7 +137,7 @@ def named_columns(query_outputs: Sequence[Output]) -> Read:
 def _column(table: Table, column: Column, chunk: Chunk) -> Sequence[Any]:
     if column.role is Role.TIME:
         unit = unit_ns(table)
-        return [time // unit for time in chunk[TIME]]
+        return [in_units(time, unit) for time in chunk[TIME]]
     return _tags(column, chunk) if column.role is Role.TAG else chunk[column.name]
 
 
@@ -288,7 +289,7 @@ class NewestPoints(Combiner):
         time: int,
     ) -> Any:
         if column.role is Role.TIME:
-            return time // unit_ns(self._table)
+            return in_units(time, unit_ns(self._table))
         if column.role is Role.TAG:
             return series[self._table.tags.index(column)]
         when, value = fields.get(column.name, (None, None))

@@ -5,9 +5,10 @@ A module describes what its database writes differently in a Dialect.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, assert_never
+from typing import Any, ClassVar, Self, assert_never
 
 from simulator.data.block import Block
 from simulator.data.derived import DerivedTable, Spells, below
@@ -90,6 +91,16 @@ class Dialect:
     """The unit in which instants of every table are stored; None: the table's own."""
     reserved: ClassVar[frozenset[str]] = RESERVED
     """Words that are names only in quotes."""
+    ticks_per_unit: int = 1
+    """How many of the integers that `read` fetches as an instant are one unit of the table."""
+    in_units: bool = False
+    """Whether `read` fetches whole units, as a query over the answer needs them."""
+
+    def of_units(self) -> Self:
+        """Return the dialect whose `read` fetches whole units."""
+        found = copy(self)
+        found.in_units = True
+        return found
 
     def name(self, identifier: str) -> str:
         """Return an identifier, quoted if it needs to be."""
@@ -277,7 +288,12 @@ def create_indices(dialect: Dialect, tables: Sequence[Table], *, missing: bool) 
 
 def render(dialect: Dialect, query: Query) -> Statement:
     """Return a query as SQL; the dialect is that of the stored table that it reads."""
-    return Statement(_select(dialect, query).text(), outputs(query))
+    ticks = dialect.ticks_per_unit
+    columns = (
+        replace(each, ticks=ticks) if each.type is Type.TIMESTAMP else each
+        for each in outputs(query)
+    )
+    return Statement(_select(dialect, query).text(), tuple(columns))
 
 
 def _select(stored: Dialect, query: Query) -> Select:
@@ -325,7 +341,7 @@ def from_operand(dialect: Dialect, table: Table) -> str:
 def _answer(stored: Dialect, table: DerivedTable) -> str:
     """Return the query that a table is made of, whose columns have the names of the table's."""
     names = map(stored.of_answers().name, (column.name for column in table.columns))
-    return _select(stored, table.source).text([*names])
+    return _select(stored.of_units(), table.source).text([*names])
 
 
 def _spells(stored: Dialect, table: Spells) -> str:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
+from simulator.data.query import in_units
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.lineprotocol import LineProtocol
@@ -54,9 +56,9 @@ def ms(table: Table, instant: int) -> int:
     return -(-instant * 1000 // table.time_unit.per_second)
 
 
-def back(table: Table, instant_ms: int) -> int:
+def back(table: Table, instant_ms: int) -> int | Decimal:
     """Return a point's instant in the table's unit."""
-    return instant_ms * table.time_unit.per_second // 1000
+    return in_units(instant_ms * table.time_unit.per_second, 1000)
 
 
 def iso(instant_ms: int) -> str:

@@ -21,7 +21,8 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 
-MOMENT = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
+MOMENT = datetime(2026, 11, 21, 3, 45, 0, 123000, tzinfo=UTC)
+FINE = MOMENT.replace(microsecond=123456)
 SECONDS = 1_795_232_700
 
 TABLE = Table(
@@ -54,8 +55,7 @@ def output(kind, unit=TimeUnit.MILLISECOND):
         (Type.FLOAT64, Decimal("0.25"), 0.25),
         (Type.FLOAT64, 3, 3.0),
         (Type.FLOAT32, 20.200000762939453, 20.200000762939453),
-        (Type.FLOAT32, 20.2, 20.200000762939453),
-        (Type.FLOAT32, Decimal("20.2"), 20.200000762939453),
+        (Type.FLOAT32, 20.2, 20.2),
         (Type.BOOL, 1, True),
         (Type.BOOL, 0, False),
         (Type.BOOL, np.True_, True),
@@ -79,14 +79,27 @@ def test_a_value_becomes_its_canonical_form(kind, value, expected):
 @pytest.mark.parametrize(
     ("unit", "expected"),
     [
-        (TimeUnit.SECOND, SECONDS),
-        (TimeUnit.MILLISECOND, SECONDS * 10**3 + 123),
+        (TimeUnit.SECOND, SECONDS + 0.123456),
+        (TimeUnit.MILLISECOND, SECONDS * 10**3 + 123.456),
         (TimeUnit.MICROSECOND, SECONDS * 10**6 + 123456),
         (TimeUnit.NANOSECOND, SECONDS * 10**9 + 123456000),
     ],
 )
-def test_an_instant_is_counted_in_the_tables_unit(unit, expected):
-    assert canonical(output(Type.TIMESTAMP, unit), MOMENT) == expected
+def test_an_instant_is_counted_in_the_tables_unit_and_never_rounded(unit, expected):
+    assert canonical(output(Type.TIMESTAMP, unit), FINE) == expected
+
+
+@pytest.mark.parametrize("ticks", [10**15 * 10**6 + 1, 2**62 + 1])
+def test_a_time_between_two_units_is_no_whole_number_however_far_it_is(ticks):
+    column = Output("x", Type.TIMESTAMP, TimeUnit.MICROSECOND, ticks=10**6)
+
+    assert not canonical(column, ticks).is_integer()
+
+
+def test_a_shortened_float32_becomes_the_one_that_it_names():
+    column = Output("x", Type.FLOAT32, TimeUnit.SECOND, shortened=True)
+
+    assert canonical(column, 20.2) == canonical(column, Decimal("20.2")) == 20.200000762939453
 
 
 @pytest.mark.parametrize(
@@ -98,7 +111,6 @@ def test_an_instant_is_counted_in_the_tables_unit(unit, expected):
         (Type.INT32, float("inf")),
         (Type.INT32, float("nan")),
         (Type.INT64, MOMENT),
-        (Type.TIMESTAMP, Decimal("1.5")),
         (Type.TIMESTAMP, "2026-11-21"),
         (Type.FLOAT32, "warm"),
         (Type.FLOAT64, [1.0]),

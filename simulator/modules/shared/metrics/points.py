@@ -6,6 +6,7 @@ that is never NULL.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from simulator.data.query import Selection
@@ -34,7 +35,7 @@ class Series:
     column: str
     tags: tuple[Any, ...]
     """In the order of the table's tags."""
-    points: Iterable[tuple[int, Any]]
+    points: Iterable[tuple[int | Decimal, Any]]
     """(instant in the table's unit, value)."""
 
 

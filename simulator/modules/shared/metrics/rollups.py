@@ -8,6 +8,7 @@ not have been precise enough.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
 from simulator.data.features import Feature
@@ -316,7 +317,7 @@ def merge_points(groups: Groups, column: Column, found: Iterable[Series]) -> Non
     """Add the aggregates of a column, computed here from its points."""
     query, table = groups.query, groups.query.table
     places = {tag.name: place for place, tag in enumerate(table.tags)}
-    pairs: dict[Key, list[tuple[int, Any]]] = defaultdict(list)
+    pairs: dict[Key, list[tuple[int | Decimal, Any]]] = defaultdict(list)
     for series in found:
         tags = tuple(series.tags[places[tag]] for tag in query.by)
         for instant, value in series.points:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any, assert_never
 
 from simulator.data.query import (
@@ -173,7 +174,7 @@ class MetricSession(HttpSession):
         for span in self._spans(table, _PORTION_ROWS, groups.query.selection):
             merge_points(groups, column, self.points(table, (column,), span))
 
-    def _extent(self, query: AggregateQuery) -> tuple[int, int] | None:
+    def _extent(self, query: AggregateQuery) -> tuple[int | Decimal, int | Decimal] | None:
         """Return the first and the last time, if the query asks for one."""
         table = query.table
         if all(aggregate.column != table.time.name for aggregate in query.aggregates):
