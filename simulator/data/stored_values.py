@@ -31,7 +31,6 @@ _QUICK: dict[Type, tuple[set[type], ...]] = {
     Type.TIMESTAMP: ({datetime}, *_NUMBERS),
 }
 """Python types that NumPy converts without loss, where all values of a column have the same one."""
-_FILLERS: dict[type, Any] = {datetime: _EPOCH}
 
 
 class StoredValues(NamedTuple):
@@ -55,7 +54,7 @@ def stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
         return _one_by_one(column, cells, valid)
     kind = next(iter(kinds), str if column.type is Type.TEXT else int)
     if valid is not None:
-        filler = _FILLERS.get(kind, kind())
+        filler = next((cell for cell in cells if cell is not None), "" if kind is str else 0)
         cells = [filler if cell is None else cell for cell in cells]
     try:
         values, odd = _converted(column, cells, kind)

@@ -263,6 +263,15 @@ def test_a_time_arrives_as_the_database_counts_it(unit, ticks, odd):
     assert one(Type.TIMESTAMP, odd, unit, ticks=ticks) != one(Type.TIMESTAMP, odd // ticks, unit)
 
 
+@pytest.mark.parametrize("zone", [UTC, None])
+def test_times_may_be_null(zone):
+    column = [Output("x", Type.TIMESTAMP, TimeUnit.MILLISECOND)]
+    cells = [None, MOMENT.replace(tzinfo=zone), None]
+    found = stored_hashes(column, [(cell,) for cell in cells])
+
+    assert found.tolist() == [*one(Type.TIMESTAMP, None), *one(Type.TIMESTAMP, 1000), found[0]]
+
+
 def test_times_with_and_without_a_zone_may_stand_together():
     plus5 = MOMENT.astimezone(timezone(timedelta(hours=5)))
     column = [Output("x", Type.TIMESTAMP, TimeUnit.MILLISECOND)]
