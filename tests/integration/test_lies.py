@@ -240,7 +240,7 @@ def test_no_lie_about_rows_is_verified_unless_they_are_stored(
 )
 def test_a_lie_about_an_answer_is_found(lied: Lied, lie: str) -> None:
     assert lied.cli.run(*INSERT, within_s=120).code == 0
-    asking = ("query", "--target=lied", "--runs=1", "--quiet", f"--output={lied.cli.output}")
+    asking = ("query", "--target=lied", "--runs=1", "--quiet")
     lied.plot.begin(lie)
     done = lied.cli.run(*asking, within_s=120)
     lies = lied.plot.lies
@@ -248,7 +248,6 @@ def test_a_lie_about_an_answer_is_found(lied: Lied, lie: str) -> None:
     counted = lied.cli.run(*asking, within_s=120)
 
     first = lied.cli.results()[-2]
-    assert first["runs"], done.out + done.err
     queries = first["runs"][0]["outcome"]["queries"]
     statuses = {each["name"]: each["verdict"]["status"] for each in queries}
     assert lies > 0
