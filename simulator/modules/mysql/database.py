@@ -54,6 +54,8 @@ _WAITS = {
 """Counters of InnoDB, as they are shown."""
 _CHECK = "check that the server runs, and host and port"
 _DENIED = "check user and password: --extra-option password=..., or the target's options"
+_EXPIRED = "check the user's password, which has expired: ALTER USER ... IDENTIFIED BY ..."
+_LOCKED = "unlock the user's account: ALTER USER ... ACCOUNT UNLOCK"
 _GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
 _LIMIT = "use fewer workers, or raise max_connections"
 _REMEDIES: Mapping[object, str] = {
@@ -71,10 +73,14 @@ _REMEDIES: Mapping[object, str] = {
     1153: "use a smaller --batch, or raise max_allowed_packet",
     1203: _LIMIT,
     1698: _DENIED,
+    1820: _EXPIRED,
+    1862: _EXPIRED,
     2003: _CHECK,
     2013: "look at the server's log",
     2006: "the server ended the connection: it stops, or a statement is larger than its "
     "max_allowed_packet",
+    3118: _LOCKED,
+    4151: _LOCKED,
 }
 """Number of an error -> what to try."""
 
