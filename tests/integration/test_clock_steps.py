@@ -73,3 +73,23 @@ def test_a_step_of_the_clock_changes_no_figure(
     began = [each["faults"][0]["began_s"] - each["started_s"] for each in outcome["workers"][:2]]
     assert began == pytest.approx([1, 1], abs=0.5)
     assert all(worker["ended_s"] - worker["started_s"] < 10 for worker in outcome["workers"])
+
+
+def test_an_insert_with_an_earlier_clock_is_the_last_one(
+    cli: CommandLine, set_clock: Callable[[int], None]
+) -> None:
+    """The mark in the database of a second insert, whose clock was set back two hours."""
+    small = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+    load = ("--workers=1", "--runs=1", "--batch=50")
+    first = cli.run("insert", *small, *load, "--num-inserts=100", "--seed=1")
+    set_clock(-7200)
+    second = cli.run("insert", *small, *load, "--num-inserts=300", "--seed=2")
+    asked = cli.run("verify", *small, f"--output={cli.output}")
+    for file in cli.output.glob("*.json"):
+        file.unlink()
+    verified = cli.run("verify", *small, "--format=json", f"--output={cli.output}")
+
+    codes = [each.code for each in (first, second, asked, verified)]
+    assert codes == [0] * 4, second.err + asked.err + verified.err
+    counts = [row["expected"] for row in verified.json["rows"] if row["check"] == "events: count"]
+    assert counts == ["300"]

@@ -24,9 +24,9 @@ MODULES = {
     "elasticsearch": "elasticsearch",
 }
 SLOW_S = {"cassandra": 60, "elasticsearch": 60}
-"""How long the timed part lasts, where a start takes long; 15 s elsewhere."""
+"""How long the timed part lasts, where a start takes long; 10 s elsewhere."""
 SERVERS = [
-    pytest.param(name, marks=[] if name == "mysql" else [pytest.mark.rare]) for name in MODULES
+    pytest.param(name, marks=[] if name == "postgres" else [pytest.mark.rare]) for name in MODULES
 ]
 
 
@@ -49,7 +49,7 @@ def test_a_server_that_restarts_loses_no_acknowledged_row(
     server_name: str,
     eventually: Callable[[Callable[[], Any]], Any],
 ) -> None:
-    lasts_s = SLOW_S.get(server_name, 15)
+    lasts_s = SLOW_S.get(server_name, 10)
     running = target.start(
         "insert", "--target=mine", "--workers=2", "--runs=1", "--batch=20", "--rate=400",
         f"--duration={lasts_s}s", "--retry-for=2m", "--verify=full", "--quiet",
@@ -66,26 +66,14 @@ def test_a_server_that_restarts_loses_no_acknowledged_row(
         except pytest.fail.Exception:
             continue
     time.sleep(1)
-    began = time.monotonic()
     server.restart()
-    down_s = time.monotonic() - began
     done = target.finish(running, 400)
 
     (result,) = target.results()
     (run,) = result["runs"]
     verdict = run["outcome"]["verdict"]
-    print(
-        server_name,
-        f"{down_s:.1f}",
-        done.code,
-        verdict["status"],
-        verdict["reason"],
-        run["metrics"]["rows"],
-        run["metrics"]["uncertain_rows"],
-        run["metrics"]["retried"],
-    )
+    assert verdict, done.out + done.err
     again = target.run("verify", "--target=mine", f"--output={target.output}", within_s=120)
-    print(again.code)
     assert verdict["status"] in ("verified", "incomplete"), done.out
     assert done.code == (0 if verdict["status"] == "verified" else 1), done.out + done.err
     assert again.code == done.code, again.out
