@@ -18,7 +18,6 @@ MODULES = {
     "mysql": "mysql",
     "mariadb": "mysql",
     "ferretdb": "mongodb",
-    "clickhouse": "clickhouse",
     "cassandra": "cassandra",
     "influxdb": "influxdb",
     "elasticsearch": "elasticsearch",
