@@ -74,6 +74,7 @@ def packed(*members):
         packed("days/monday.csv"),
         packed("monday.csv", "__MACOSX/._monday.csv"),
     ],
+    ids=["gzip", "zstd", "bz2", "zip", "zip of macOS"],  # their bytes hold the time
 )
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x"])
 def test_compression_is_known_by_content_whatever_the_name(prepare, name, content):
