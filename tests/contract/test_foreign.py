@@ -40,6 +40,8 @@ OTHER_MARKS = replace(
 """A table of somebody else with the name of the marks."""
 UNCOUNTED = ("cassandra", "influxdb", "influxdb1", "influxdb3")
 """Where to count the rows takes as long as to read them."""
+BY_POINTS = ("graphite", "opentsdb", "victoriametrics")
+"""Where a table exists by points that only this program writes."""
 STORED = r"\(([\d,]+ (rows|points|paths?)|rows unknown), [^)]+\)"
 
 
@@ -132,6 +134,8 @@ def test_a_users_table_after_a_failed_creation_of_ours_survives_the_next_insert(
     failure: type[BaseException],
 ):
     """An intention to create a table allows nothing: not even to drop one with the same columns."""
+    if target.module in BY_POINTS:
+        pytest.skip("nobody else makes a table there; metrics of others have a test of their own")
     wide = target.wide()
     spec, table = next(_runs(wide, database)), wide.tables[0]
     with monkeypatch.context() as patched:

@@ -210,7 +210,7 @@ class IotDb(Database["IotDbSession"]):
         """Whether a table has our columns, beside the time."""
         with self.administration() as session:
             found = {str(row[0]) for row in session.link.execute(f"DESC {self._full(name)}")}
-        return same_columns({*found} | {table.time.name} - {"time"}, table)
+        return same_columns((found - {"time"}) | {table.time.name}, table)
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows."""
