@@ -19,7 +19,7 @@ from cli.planning.options import InsertOptions, Rows
 from cli.planning.plan import empty_dataset
 from cli.planning.workload_file import class_of
 from cli.records.manifest import beside, read
-from cli.records.output import Written, to_file, to_standard_output
+from cli.records.output import COMPRESSIONS, Written, to_file, to_standard_output
 from cli.records.processes import encoded
 from cli.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader
@@ -32,7 +32,7 @@ from simulator.records.formats import FORMATS, Format, format_named
 _EXAMPLES = """\b
 Examples:
   python run.py generate --workload devops --scale 100 --format influx -o fleet.lp
-  python run.py generate --format csv --num-inserts 1M | gzip > events.csv.gz
+  python run.py generate --format csv --num-inserts 1M --output events.csv.gz
 """
 
 
@@ -45,7 +45,8 @@ class _File(Options):
         description="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values()) + "."
     )
     output: Annotated[Path | None, Opt("-o", metavar="FILE")] = None
-    """File to write.  [default: standard output]"""
+    """File to write, compressed if it ends in .gz, .zst, .bz2 or .zip.  [default: standard output]
+    """
     manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
     """Where to write what the file holds, and its SHA-256.  [default: FILE.json of --output; none
     for standard output]
@@ -112,6 +113,11 @@ def generate(*, options: _Options) -> None:
         if options.workers > 1 and not form.divisible:
             problems.append(
                 f"--workers: format {form.name} is written by one process; leave it out"
+            )
+        suffix = options.output.suffix.lower() if options.output else ""
+        if suffix in COMPRESSIONS and form.is_compressed:
+            problems.append(
+                f"--output: {options.output}: Parquet is compressed inside; leave {suffix} out"
             )
     except ConfigError as error:
         problems += error.problems

@@ -27,6 +27,7 @@ from cli.records.request import conflicts as record_conflicts
 from cli.records.request import place_problems
 from cli.records.volume import in_volume, volume_file
 from cli.results import result_files
+from cli.running.generated import as_generated
 from cli.running.launch import conclude
 from cli.running.records import insert_records
 from cli.running.stored import last_insert
@@ -73,6 +74,7 @@ def insert(  # noqa: PLR0913
     1,4,8 or 1-4.
     """
     given = {**options.given, **file.given}
+    file = as_generated(file)
     problems = (
         record_conflicts(given)
         if file.data_format

@@ -28,7 +28,8 @@ _KINDS = (*NAMES, *GATHERED)
 _force = option(
     "--force",
     is_flag=True,
-    help="Also remove results that `query` needs, and files that cannot be read if you name them.",
+    help="Also remove results that `query` needs and, of those that you name, files that this"
+    " program cannot read.",
 )
 _ids = click.argument(
     "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
@@ -145,8 +146,7 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
     "--to",
     type=click.Path(path_type=Path),
     default=None,
-    help="File to write; it replaces an earlier one of the same format, and no other file."
-    "  [default: standard output]",
+    help="File to write.  [default: standard output]",
 )
 @output_option
 def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output: Path) -> None:

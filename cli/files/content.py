@@ -23,6 +23,14 @@ def is_parquet(path: Path) -> bool:
     return _first_bytes(path) == _PARQUET
 
 
+def is_compressed(path: Path) -> bool:
+    """Whether a file is compressed as a whole; what is no file is not."""
+    if not path.is_file():
+        return False
+    first = _first_bytes(path)
+    return first == _ZIP or any(map(first.startswith, _COMPRESSIONS))
+
+
 @contextmanager
 def opened(path: Path, where: str) -> Iterator[IO[bytes]]:
     """Yield the decompressed content of a text file; ConfigError, which names it, if it is none."""

@@ -1,7 +1,7 @@
 """From files to the prepared folder: open, type, check, write."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cli.files.bad_cells import Checker, Retyped
@@ -9,6 +9,7 @@ from cli.files.cells import CellType, Text
 from cli.files.columns import writer
 from cli.files.content import is_parquet
 from cli.files.delimited import DelimitedPart
+from cli.files.lines import LinesPart, looks_like_lines
 from cli.files.objects import name_of, uri_of
 from cli.files.parquet import ParquetPart
 from cli.files.request import EPOCHS, Request
@@ -40,10 +41,19 @@ def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str)
     ConfigError if a row cannot be stored.
     """
     parts = [_part(request, file, at) for file, at in zip(request.files(), copies, strict=True)]
+    said = request.reading
+    declared = {
+        "time_column": said.time_column or parts[0].time,
+        "tags": said.tags or tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
+    }
+    request = replace(request, reading=said.model_copy(update=declared))
     with readable(request.name):
         source = Source(request, parts)
     if source.is_typed and request.reading.on_error is OnError.TEXT:
-        raise ConfigError("--on-error text: the columns of a Parquet file have types; use null")
+        raise ConfigError(
+            "--on-error text: the columns of a Parquet file have types, and those of line protocol;"
+            " use null"
+        )
     time, types = _with_times(request, source)
     # Each column is retyped at most from empty to integer, to number, to text.
     for _ in range(3 * len(types) + 1):
@@ -59,30 +69,32 @@ def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str)
 
 
 def _part(request: Request, file: Path, copy: Path) -> Part:
-    name = name_of(file)
+    name, reading = name_of(file), request.reading
     with readable(name):
-        if not is_parquet(copy):
-            return DelimitedPart(copy, name, request.reading)
-        given = [
-            option
-            for option, value in (
-                ("--delimiter", request.reading.delimiter),
-                ("--comment", request.reading.comment),
-                ("--skip-lines", request.reading.skip_lines),
-                ("--no-heading", not request.reading.heading),
-                ("--null", request.reading.null),
-                ("--decimal", request.reading.decimal_comma),
-            )
-            if value
-        ]
-        if given:
+        is_lines = not is_parquet(copy) and looks_like_lines(copy, f"--data: {name}")
+        of_text = {
+            "--delimiter": reading.delimiter,
+            "--comment": reading.comment,
+            "--skip-lines": reading.skip_lines,
+            "--no-heading": not reading.heading,
+            "--null": reading.null,
+            "--decimal": reading.decimal_comma,
+        }
+        of_lines: dict[str, object] = {"--measurement": reading.measurement}
+        if is_lines or is_parquet(copy):
+            kind = "line protocol" if is_lines else "a Parquet file"
+            needless = of_text if is_lines else {**of_text, **of_lines}
+        else:
+            kind, needless = "no line protocol", of_lines
+        if given := [option for option, value in needless.items() if value]:
             raise ConfigError(
-                [
-                    f"{option}: {name} is a Parquet file, which has none; leave it out"
-                    for option in given
-                ]
+                [f"{each}: {name} is {kind}, which has none; leave it out" for each in given]
             )
-        return ParquetPart(copy, name)
+        if is_lines:
+            return LinesPart(copy, name, reading.measurement)
+        if is_parquet(copy):
+            return ParquetPart(copy, name)
+        return DelimitedPart(copy, name, reading)
 
 
 def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
@@ -180,7 +192,7 @@ def _write(  # noqa: PLR0913
         files=tuple(whole) if len(whole) > 1 else (),
         sha256=sha256,
         rows=rows,
-        table=request.table,
+        table=source.table or request.table,
         columns=tuple(each.finish() for each in writers),
         bad_cells=bad_cells,
         folder=str(folder),

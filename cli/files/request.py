@@ -91,6 +91,9 @@ class Reading(Options):
     """The first line of --data has the names of the columns; without, they are column_1, column_2
     and so on.
     """
+    measurement: Annotated[str, Opt(metavar="NAME")] = ""
+    """Measurement of a --data file of line protocol that makes the table.  [default: the only one]
+    """
     on_error: OnError = OnError.STOP
     """What to do with a cell of --data that does not have its column's type: stop, store the
     column as text, store the cell as NULL, or skip the row.

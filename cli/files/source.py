@@ -26,7 +26,6 @@ SHOWN_CASES = 3
 _MAX_SHOWN = 300
 _SHOWN_BYTES = 20
 _SHOWN_NAMES = 3
-_QUOTED = "quotes that open and close a cell"
 _OF_FILE = 1 << 40
 """Rows of the second file are numbered from here on, those of the third from twice that."""
 
@@ -62,6 +61,14 @@ class Part(ABC):
     """Of all its columns."""
     types: tuple[Any, ...] = ()
     """The Arrow types that it declares; empty: cells are text."""
+    time = ""
+    """The column with the time, if the file says so."""
+    tags: tuple[str, ...] = ()
+    """The columns that the file says are tags."""
+    table = ""
+    """Its table, if the file names it."""
+    well_formed = "quotes that open and close a cell"
+    """What a malformed record lacks."""
 
     @abstractmethod
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
@@ -111,6 +118,11 @@ class Source:
     def is_typed(self) -> bool:
         """Whether the files declare the types of columns."""
         return bool(self._types)
+
+    @property
+    def table(self) -> str:
+        """The table that the first file names."""
+        return self._parts[0].table
 
     def portions(self) -> Iterator[Portion]:
         """Yield the rows in order, from the first each time; ConfigError for one that is none."""
@@ -178,7 +190,7 @@ class Source:
                     f"{part.where}: line {each.line}: {wrong}; correct the line, or leave such"
                     f" rows out with --on-error skip{hint}"
                 )
-            expected = _QUOTED if each.reason else cells
+            expected = part.well_formed if each.reason else cells
             rejects = self._rejects.setdefault(expected, Rejects(expected))
             rejects.count += 1
             if rejects.count <= SHOWN_CASES:

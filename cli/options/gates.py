@@ -27,9 +27,7 @@ class Gates(Options):
     'p95_ms > 1s at query=NAME'; may be given several times.
     """
     junit: Annotated[Path | None, Opt(metavar="FILE")] = None
-    """Write verdicts and thresholds to this file as JUnit XML; it replaces an earlier one of this
-    program, and no other file.
-    """
+    """Write verdicts and thresholds to this file as JUnit XML."""
 
     def beside(self, texts: Sequence[str]) -> "Gates":
         """Return the gates with further thresholds."""

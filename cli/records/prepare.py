@@ -1,12 +1,12 @@
 """Preparing a file of records for a sweep: scanned once, compared with its manifest."""
 
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
@@ -113,19 +113,41 @@ def _ranges(rows: Mapping[int, int], manifest: FileManifest | None) -> list[RowR
 
 
 def _kept(request: Request, folder: Path) -> Path:
-    """Return the file; standard input is copied first, which also waits for its manifest."""
-    if not request.is_standard_input:
-        return request.file.absolute()
-    path = folder / "input"
+    """Return the file; standard input, and the content of a compressed file, are copied first.
+
+    Copying standard input also waits for its manifest.
+    """
+    from cli.files.content import is_compressed, opened  # noqa: PLC0415 - loads pyarrow
+
+    read = request.file.absolute()
+    if request.is_standard_input:
+        read = folder / "input"
+        _copy(request.name, nullcontext(sys.stdin.buffer), read)
+    if not is_compressed(read):
+        return read
+    content = folder / "content"
+    _copy(request.name, opened(read, f"--data: {request.name}"), content)
+    return content
+
+
+def _copy(name: str, source: AbstractContextManager[IO[bytes]], path: Path) -> None:
     try:
-        with path.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy, _COPIED_BYTES)
+        with source as content, path.open("wb") as copy:
+            for piece in _pieces(name, content):
+                copy.write(piece)
     except OSError as error:
         raise ConfigError(
-            f"--data: standard input cannot be copied to {path}: {error.strerror or error}; set"
+            f"--data: {name} cannot be copied to {path}: {error.strerror or error}; set"
             " TMPDIR to a folder with more space, or use a file"
         ) from error
-    return path
+
+
+def _pieces(name: str, content: IO[bytes]) -> Iterator[bytes]:
+    from cli.files.source import readable  # noqa: PLC0415 - loads pyarrow
+
+    with readable(name):
+        while piece := content.read(_COPIED_BYTES):
+            yield piece
 
 
 def _expect_fitting(

@@ -41,6 +41,8 @@ class Format:
     trailer: bytes = b""
     divisible: bool = True
     """Whether the bytes of a turn do not depend on those before it."""
+    is_compressed: bool = False
+    """Whether its content is compressed."""
 
     def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
         """Yield the bytes of a file whose rows are these blocks; each turn has one of a table."""
@@ -260,7 +262,14 @@ FORMATS = {
         ),
         Format("splunk", "events of the HTTP Event Collector", _splunk, names_tables=True),
         Format("bson", "MongoDB documents, one after the other", _bson, is_text=False),
-        _Parquet("parquet", "Apache Parquet", _no_rows, is_text=False, divisible=False),
+        _Parquet(
+            "parquet",
+            "Apache Parquet",
+            _no_rows,
+            is_text=False,
+            divisible=False,
+            is_compressed=True,
+        ),
     )
 }
 """Name of a format -> the format."""

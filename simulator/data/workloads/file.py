@@ -149,6 +149,8 @@ class FileReading(Params):
     comment: str = ""
     """Lines that begin with it are left out."""
     heading: bool = True
+    measurement: str = ""
+    """Whose points are read of a file of line protocol; empty: of the only one."""
     on_error: OnError = OnError.STOP
 
 

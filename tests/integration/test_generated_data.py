@@ -1,0 +1,121 @@
+"""`insert --data` of what `generate` wrote, without further options: every format and suffix."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.records.manifest import read
+from cli.records.output import COMPRESSIONS
+from simulator.data.dataset import DatasetReader
+from simulator.records.formats import FORMATS
+from tests.contract.reference import rows_of
+from tests.integration.conftest import CommandLine
+from tests.servers import Postgres
+
+ROWS = ("--seed=7", "--start=2026-01-01", "--num-inserts=500", "--devices=3")
+ONCE = ("--workers=1", "--runs=1", "--batch=100", "--quiet")
+COLUMNS = ("csv", "tsv", "influx", "parquet")
+"""Formats that any target takes, since they are read into columns."""
+FILES = [
+    *((form, "") for form in COLUMNS),
+    *(("csv", suffix) for suffix in COMPRESSIONS),
+    ("influx", ".gz"),
+]
+RECORDS = sorted({*FORMATS} - {*COLUMNS})
+
+
+def generated(cli: CommandLine, form: str, suffix: str) -> Path:
+    path = cli.folder / f"rows.{form}{suffix}"
+    seconds = ("--tick-ms=1000",) if form == "graphite" else ()  # it has no finer times
+    done = cli.run("generate", f"--format={form}", f"--output={path}", "--quiet", *ROWS, *seconds)
+    assert done.code == 0, done.err
+    return path
+
+
+def promised(path: Path) -> list[tuple[Any, ...]]:
+    """Draw the rows of the manifest again: time in microseconds, and the fields."""
+    dataset = read(path.with_name(f"{path.name}.json")).dataset
+    reader = DatasetReader(dataset)
+    rows = rows_of(block for turn in reader.blocks(dataset.ranges) for block in turn)
+    return sorted(
+        (r["timestamp"] * 1000, r["device_id"], r["sequence_number"], r["temperature"])
+        for r in rows
+    )
+
+
+@pytest.mark.parametrize(("form", "suffix"), FILES)
+def test_sqlite_holds_the_rows_of_a_file_of_columns(
+    cli: CommandLine, form: str, suffix: str
+) -> None:
+    path = generated(cli, form, suffix)
+    target = ("--target=sqlite", "--extra-option=path=bench.db", "--verify=full")
+    done = cli.run("insert", *target, f"--data={path}", *ONCE, within_s=150)
+    assert done.code == 0, done.err
+    table = "events" if form == "influx" else "rows"
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
+        time = "time" if form == "influx" else "timestamp"
+        stored = connection.execute(
+            f"SELECT {time}, device_id, sequence_number, temperature FROM {table}"
+        ).fetchall()
+
+    assert sorted(stored) == promised(path)
+    result = cli.results()[-1]
+    assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
+    assert result["configuration"]["tags"] == ["device_id"]
+
+
+@pytest.mark.parametrize("form", RECORDS)
+def test_another_format_is_sent_as_it_is_also_compressed(cli: CommandLine, form: str) -> None:
+    path = generated(cli, form, ".gz")
+    done = cli.run("insert", "--target=null", f"--data={path}", *ONCE, "--clean")
+    assert done.code == 0, done.err
+    result = cli.results()[-1]
+    assert result["configuration"]["data_format"] == form
+    assert result["runs"][0]["metrics"]["rows"] == 500
+    refused = cli.run("insert", "--target=sqlite", f"--data={path}", *ONCE)
+
+    assert refused.code == 2
+    assert f"--data-format {form}: target sqlite does not take it" in refused.err
+    assert cli.leftovers() == []
+
+
+@pytest.mark.server("postgres")
+@pytest.mark.parametrize(("form", "suffix"), [("pgcopy-binary", ".zst"), ("influx", ".gz")])
+def test_postgresql_holds_the_rows_of_the_file(
+    cli: CommandLine, server: Postgres, server_database: str, form: str, suffix: str
+) -> None:
+    cli.environment["BENCH_POSTGRES"] = (
+        f"{server.connection_string(server_database)} password={server.password}"
+    )
+    target = {"module": "postgres", "runner": "local", "connection_string": "${BENCH_POSTGRES}"}
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text(yaml.safe_dump({"targets": {"pg": target}}))
+    path = generated(cli, form, suffix)
+    done = cli.run("insert", "--target=pg", f"--data={path}", "--verify=full", "--clean", *ONCE)
+    asked = cli.run("query", "--target=pg", "--runs=1", "--quiet")
+
+    assert done.code == 0, done.err
+    assert asked.code == 0, asked.err
+    assert cli.results()[0]["runs"][0]["metrics"]["rows"] == 500
+
+
+def test_a_damaged_copy_is_refused(cli: CommandLine) -> None:
+    path = generated(cli, "bson", ".gz")
+    path.write_bytes(path.read_bytes()[:-40])
+    done = cli.run("insert", "--target=null", f"--data={path}", *ONCE)
+
+    assert done.code == 2
+    assert f"--data: {path}: cannot be read: " in done.err
+    assert cli.leftovers() == []
+
+
+def test_a_format_that_is_compressed_inside_has_no_suffix_of_another(cli: CommandLine) -> None:
+    done = cli.run("generate", "--format=parquet", "--output=rows.parquet.gz", *ROWS)
+
+    assert done.code == 2
+    assert "--output: rows.parquet.gz: Parquet is compressed inside; leave .gz out" in done.err
+    assert not (cli.folder / "rows.parquet.gz").exists()
