@@ -28,8 +28,7 @@ _KINDS = (*NAMES, *GATHERED)
 _force = option(
     "--force",
     is_flag=True,
-    help="Also remove results that `query` needs and, of those that you name, files that this"
-    " program cannot read.",
+    help="Also remove results that `query` needs, and files that cannot be read if you name them.",
 )
 _ids = click.argument(
     "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
@@ -146,7 +145,8 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
     "--to",
     type=click.Path(path_type=Path),
     default=None,
-    help="File to write.  [default: standard output]",
+    help="File to write; it replaces an earlier one of the same format, and no other file."
+    "  [default: standard output]",
 )
 @output_option
 def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output: Path) -> None:

@@ -27,7 +27,9 @@ class Gates(Options):
     'p95_ms > 1s at query=NAME'; may be given several times.
     """
     junit: Annotated[Path | None, Opt(metavar="FILE")] = None
-    """Write verdicts and thresholds to this file as JUnit XML."""
+    """Write verdicts and thresholds to this file as JUnit XML; it replaces an earlier one of this
+    program, and no other file.
+    """
 
     def beside(self, texts: Sequence[str]) -> "Gates":
         """Return the gates with further thresholds."""

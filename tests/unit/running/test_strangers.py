@@ -273,3 +273,34 @@ def test_checking_a_bundle_follows_no_link_out_of_it(folder):
     done = run(commands, ["publish", "--check", "bundle"], standalone_mode=False)
 
     assert ".json: is missing" in done.output
+
+
+def test_no_other_command_obeys_a_stored_command(folder):
+    """What shows, compares, lists, tags or publishes a result writes what was asked for only."""
+    options = {
+        "target": ["lite"], "batch": ["10"],
+        **{key: [value] for key, value in HARMFUL.items() if key != "queries"},
+    }  # fmt: skip
+    for number in range(2):
+        stored(folder, {"name": "insert", "options": options}, number)
+    before = {path.name for path in folder.iterdir()}
+    place = ["--output", str(folder)]
+    for words in (
+        ["show", "last", *place],
+        ["compare", "last~1", "last", "--junit", "asked.xml", *place],
+        ["report", "last", "--page", "asked.html", *place],
+        ["results", "list", *place],
+        ["results", "export", "last", "--to", "asked.csv", *place],
+        ["results", "tag", "last", "word", *place],
+        ["publish", "last", "--folder", "asked", *place],
+    ):
+        done = CliRunner().invoke(commands, words, standalone_mode=False)
+        assert done.exception is None, (words, done.exception)
+    asked = {"asked.xml", "asked.html", "asked.csv", "asked", ".index.json"}
+    assert {path.name for path in folder.iterdir()} - before == asked
+
+    readme = (folder / "asked/README.md").read_text()
+    (command,) = [line for line in readme.splitlines() if line.startswith("    iotbench insert")]
+    assert command.startswith("    iotbench insert --config config.yaml --target lite --batch 10")
+    assert CANARY not in command
+    assert f"--before-run 'touch {CANARY}'" in readme
