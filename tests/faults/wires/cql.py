@@ -198,7 +198,10 @@ def _altered_answer(row: bytes) -> bytes:
         end = _values(row, at, 1)
         fields.append((at + 4, end))
         at = end
-    begin, end = next(f for f in reversed(fields) if f[1] - f[0] in (4, 8))
+    numbers = [field for field in fields if field[1] - field[0] in (4, 8)]
+    if not numbers:  # minima and maxima of no rows
+        return row
+    begin, end = numbers[-1]
     size = end - begin
     is_double = size == 8 and row[begin] != 0
     at = begin + (2 if is_double else size - 3)
