@@ -62,7 +62,7 @@ def test_every_command_is_refused_and_leaves_the_file_as_it_was(
     shared: CommandLine, name: str
 ) -> None:
     before = content(shared)
-    done = shared.run(*COMMANDS[name], f"--output={shared.output}", "--quiet")
+    done = shared.run(*COMMANDS[name], "--quiet")
 
     assert done.code == 2, done.err
     expected = "view events3 (2 rows" if name == "several" else "table events (2 rows, 4.1 kB)"
