@@ -409,7 +409,8 @@ def _number_of(column: Column) -> str:
     name = quoted(column.name)
     if column.type is Type.BOOL:
         return f"CAST({name} AS INT32)"
-    if column.role is Role.TAG and column.type is not Type.TEXT:
+    is_number_as_tag = column.role is Role.TAG and column.type is not Type.TEXT
+    if is_number_as_tag or column.type is Type.TIMESTAMP:
         return f"CAST({name} AS INT64)"
     return name
 
