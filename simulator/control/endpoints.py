@@ -25,6 +25,7 @@ from simulator.control.rejected import Rejected
 from simulator.control.script import MOST_ANSWER_BYTES
 from simulator.host import boot_id
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
+from simulator.protocol.folding import FoldReply, FoldRequest
 from simulator.protocol.messages import (
     TOKEN_HEADER,
     UID_HEADER,
@@ -32,8 +33,6 @@ from simulator.protocol.messages import (
     AnswerQuestion,
     AnswerRows,
     Arrival,
-    FoldReply,
-    FoldRequest,
     Heartbeat,
     Known,
     Message,

@@ -10,7 +10,7 @@ from base64 import b64decode
 from simulator.control.coordinator import Coordinator
 from simulator.control.rejected import Rejected
 from simulator.control.script import Script
-from simulator.protocol.messages import Folded, FoldReply, QueryName
+from simulator.protocol.folding import Folded, FoldReply, QueryName
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.needed import Names
 

@@ -17,13 +17,12 @@ from simulator.control.reports import check_report
 from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
+from simulator.protocol.folding import FoldReply, FoldRequest
 from simulator.protocol.messages import (
     AnswerKey,
     AnswerQuestion,
     AnswerRows,
     Arrival,
-    FoldReply,
-    FoldRequest,
     Heartbeat,
     Message,
     Registration,

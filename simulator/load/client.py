@@ -13,6 +13,7 @@ from simulator.clock import ahead_s, now_s
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.protocol.arrivals import ArrivalPart, Ticks
+from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
@@ -23,9 +24,6 @@ from simulator.protocol.messages import (
     AnswerQuestion,
     AnswerRows,
     AnswerWithRows,
-    Folded,
-    FoldReply,
-    FoldRequest,
     Message,
     Reply,
     Scalar,

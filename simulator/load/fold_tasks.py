@@ -9,7 +9,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.load.client import CollectorClient
 from simulator.modules.base import Database
-from simulator.protocol.messages import FOLD_BYTES, Folded, QueryName, Window
+from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, Window
 from simulator.protocol.spec import RunSpec
 from simulator.verify.fingerprint import EveryRow
 from simulator.verify.fold_tasks import fold_rows

@@ -42,10 +42,7 @@ _TEXT_CHARACTERS = 10_000
 _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
 """A histogram of `simulator.load.meter` with a count in every bucket."""
-FOLD_BYTES = 4 << 20
-"""The most that the fold of one task may take."""
-_FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
-_BASE64 = "^[A-Za-z0-9+/=]*$"
+BASE64 = "^[A-Za-z0-9+/=]*$"
 MOST_ANSWERS = 100
 """Answers that a worker asks about, or sends, in one message."""
 MOST_STAGES = 100
@@ -90,7 +87,7 @@ Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
 Instant: TypeAlias = Annotated[int, Field(ge=-(1 << 62), lt=1 << 62)]
 """In ms or ns since any beginning."""
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)]
+Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=BASE64)]
 """Encoded HdrHistogram of microseconds; empty without values."""
 Bucket: TypeAlias = Annotated[int, Field(ge=0, lt=BUCKETS)]
 BucketCount: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 40)]
@@ -421,46 +418,6 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     """When it made its network, or its sending process, fail."""
     node: Text = ""
     """The cluster node of the worker."""
-
-
-class Folded(Message):
-    """What a worker has folded."""
-
-    number: Count
-    """Of the fold task."""
-    content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=_BASE64)] | None
-    """`Oracle.to_bytes`, of a window that of its only table; None if larger than FOLD_BYTES."""
-
-
-class FoldRequest(Message):
-    """A worker that has reported brings back what it has folded, and asks for more."""
-
-    index: Index
-    folded: Folded | None = None
-
-
-QueryName: TypeAlias = tuple[str, int]
-"""See simulator.verify.needed."""
-
-
-class Window(Message):
-    """Stored rows of a table (its place), in a half-open range of time in its unit."""
-
-    table: int
-    since: int | None = None
-    until: int | None = None
-
-
-class FoldReply(Message):
-    """Rows to fold: drawn from the dataset, or stored; without a number, the worker asks again."""
-
-    number: int | None = None
-    queries: tuple[QueryName, ...] = ()
-    ranges: tuple[RowRange, ...] = ()
-    window: Window | None = None
-    """Rows to read, in place of ranges."""
-    over: bool = False
-    """The worker may end."""
 
 
 def dump(message: Message) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from simulator.data.derived import innermost
 from simulator.data.query import Query, RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
-from simulator.protocol.messages import Window
+from simulator.protocol.folding import Window
 from simulator.verify.fingerprint import EveryRow, Fingerprint
 from simulator.verify.measures import Arrays
 from simulator.verify.oracle import Oracle, Truth

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery
 from simulator.data.schema import Table, Type
-from simulator.protocol.messages import QueryName
+from simulator.protocol.folding import QueryName
 from simulator.protocol.spec import RunSpec
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here

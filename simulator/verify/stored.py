@@ -7,7 +7,7 @@ from simulator.data.hashes import stored_hashes
 from simulator.data.query import RowsQuery, Selection
 from simulator.data.schema import Table
 from simulator.modules.base import Database, Unsupported
-from simulator.protocol.messages import Window
+from simulator.protocol.folding import Window
 from simulator.protocol.verdict import Check
 from simulator.verify.fingerprint import Fingerprint
 from simulator.verify.parts import whole_of

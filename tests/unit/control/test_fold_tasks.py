@@ -10,7 +10,7 @@ from simulator.control import coordinator, script
 from simulator.control.rejected import Rejected
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder
-from simulator.protocol.messages import Folded, FoldReply, FoldRequest
+from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.spec import Ask, Change, Insert, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify import fold_tasks

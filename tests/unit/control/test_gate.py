@@ -10,14 +10,8 @@ from simulator.control.rejected import Rejected
 from simulator.data.query import Answer
 from simulator.data.ranges import RowRange, lane_range
 from simulator.load.meter import encoded_histogram
-from simulator.protocol.messages import (
-    Arrival,
-    FoldRequest,
-    Heartbeat,
-    Registration,
-    StageTimes,
-    WorkerReport,
-)
+from simulator.protocol.folding import FoldRequest
+from simulator.protocol.messages import Arrival, Heartbeat, Registration, StageTimes, WorkerReport
 from simulator.protocol.spec import Clocking, LoadStage
 from tests.unit.control.run import (
     ANSWERS,

@@ -23,16 +23,8 @@ from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
-from simulator.protocol.messages import (
-    Arrival,
-    Folded,
-    FoldReply,
-    FoldRequest,
-    Heartbeat,
-    Known,
-    Registration,
-    Reply,
-)
+from simulator.protocol.folding import Folded, FoldReply, FoldRequest
+from simulator.protocol.messages import Arrival, Heartbeat, Known, Registration, Reply
 from simulator.verify import fold_tasks
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here, truths

@@ -18,7 +18,8 @@ from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.messages import FoldReply, Reply
+from simulator.protocol.folding import FoldReply
+from simulator.protocol.messages import Reply
 from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, Work
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of

@@ -11,7 +11,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.modules import open_database
 from simulator.modules.base import Unsupported
-from simulator.protocol.messages import Window
+from simulator.protocol.folding import Window
 from simulator.verify.fingerprint import EveryRow, Fingerprint
 from simulator.verify.fold_tasks import FoldTasks
 from simulator.verify.folding import fold_here
