@@ -91,7 +91,7 @@ class Reading(Options):
     """The first line of --data has the names of the columns; without, they are column_1, column_2
     and so on.
     """
-    measurement: Annotated[str, Opt(metavar="NAME")] = ""
+    measurement: Annotated[str, Opt(metavar="NAME", repeats=True)] = ""
     """Measurement of a --data file of line protocol that makes the table.  [default: the only one]
     """
     on_error: OnError = OnError.STOP

@@ -18,10 +18,10 @@ from tests.unit.archive.made import store
 MEASURING = ("insert", "query", "mixed", "change", "verify", "capacity")
 TAKEN_TEXTS = {
     "target", "workload", "data", "manifest", "dataset", "time-column", "time-format", "tags",
-    "delimiter", "fail-if", "slo",
+    "delimiter", "null", "comment", "measurement", "fail-if", "slo",
 }  # fmt: skip
 """Texts and files that `repeat` takes: they name rows to read, or say what figures must be."""
-TAKEN_FLAGS = {"import", "clean", "resources", "align", "plans", "ramp"}
+TAKEN_FLAGS = {"import", "clean", "heading", "resources", "align", "plans", "ramp"}
 REFUSED_NUMBERS = {"ui", "tag", "runner", "fault", "format"}
 """Choices and the like that start, serve or name something."""
 CANARY = "canary"
