@@ -12,6 +12,7 @@ from cli.planning.options import InsertOptions
 from cli.planning.workload_file import class_of
 from cli.targets.config import Target
 from simulator.control.marks import TABLE as MARKS
+from simulator.control.refusal import reserved
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.data.schema import PrimaryKey
@@ -188,9 +189,9 @@ def needed_names(dataset: Dataset, database: Database) -> list[str]:
 
 
 def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) -> None:
-    """Raise ConfigError for names of --replace-table that an insert of a dataset does not need."""
-    needed = needed_names(dataset, database)
-    problems = [
+    """Raise ConfigError for tables with names of our own, and for --replace-table without need."""
+    needed, problems = needed_names(dataset, database), reserved(DatasetReader(dataset).tables)
+    problems += [
         f"--replace-table {name}: this insert needs no such name ({nearest(name, needed)})"
         for name in names
         if name not in needed

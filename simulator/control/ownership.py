@@ -21,7 +21,7 @@ from functools import cached_property
 
 from simulator.control.claims import Claim, by_table, claims_of, recognised, table_of
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.refusal import Foreign, of_another, refused
+from simulator.control.refusal import Foreign, of_another, refused, reserved
 from simulator.data.dataset import Dataset
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
@@ -72,13 +72,17 @@ class Ownership:
         """
         if not self._book:
             return
+        if problems := reserved(self._tables.values()):
+            raise ConfigError(problems)
         found = self._database.existing(_all(self._needed))
+        obstacles = self._database.obstacles([*self._tables.values()])
         strange = self._foreign(found, self.read()) and self._foreign(
             found, self.read(visible=True)
         )
         marks = self._foreign_marks()
         foreign = [
             *(Foreign(n, each, self._database.contents(n, each)) for n, each in strange.items()),
+            *(Foreign(name, each) for name, each in obstacles.items()),
             *(Foreign(n, each, self._book.contents(n, each)) for n, each in marks.items()),
         ]
         if foreign:

@@ -1,12 +1,24 @@
 """Why a run is refused: the tables are somebody else's, or hold other rows; the remedies. Pure."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from simulator.data.schema import Table
 from simulator.errors import BenchError, MismatchError, SetupError, counted, sized
+from simulator.modules.base import OWN
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.protocol.mark import Mark, State
+
+
+def reserved(tables: Iterable[Table]) -> list[str]:
+    """Return which tables have names that are kept for this program's own, with the remedy."""
+    return [
+        f"table {table.name}: names that begin with {OWN} are kept for this program's own tables;"
+        " rename the table, or the file that it is made from, or use --table-prefix bench_"
+        for table in tables
+        if any(name.lower().startswith(OWN) for name in (*table.names, table.container))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +27,14 @@ class Foreign:
 
     name: str
     existing: Existing
-    contents: Contents
+    contents: Contents | None = None
+    """None: it stores nothing."""
 
     @property
     def description(self) -> str:
         """What it is, and how much is stored in it."""
-        return f"{self.existing.kind} {self.name} ({_stored(self.contents)})"
+        stored = f" ({_stored(self.contents)})" if self.contents else ""
+        return f"{self.existing.kind} {self.name}{stored}"
 
 
 def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
@@ -31,24 +45,31 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
     *others, last = (each.description for each in foreign)
     listed = f"{', '.join(others)} and {last}" if others else last
     several = len(foreign) > 1
-    what, whose = ("them", "names") if several else ("it", "name")
+    what, whose, are = ("them", "names", "they are") if several else ("it", "name", "it is")
     remedies = [f"use another database (`targets {target}` lists the options of the target)"]
-    if not drops:
-        remedies.append(
-            f"run insert first; if an earlier version of this program made {what}, `verify"
-            f" --target {target}` recognises the rows"
-        )
-    elif prefixes:
+    if drops and prefixes:
         remedies.append("use other names (--table-prefix bench_)")
-    if drops and all(each.existing.alike for each in foreign):
-        flags = " ".join(f"--replace-table {shlex.quote(each.name)}" for each in foreign)
-        remedies.append(f"drop {what}, with everything that is stored there ({flags})")
-    elif drops:
-        remedies.append(f"remove {what} yourself, which --replace-table cannot")
+    remedies.append(f"rename {what}")
     return (
         f"{target}: this program did not make {listed}, whose {whose} this run needs; nothing was"
-        f" changed. Either {', or '.join(remedies)}"
+        f" changed. If {are} yours, {', or '.join(remedies)}."
+        f" {_replacing(target, foreign, drops=drops)}"
     )
+
+
+def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
+    """Return how what is in the way can be replaced, or why it cannot."""
+    what = "them" if len(foreign) > 1 else "it"
+    if not drops:
+        return (
+            f"If an earlier version of this program made {what}, `verify --target {target}`"
+            " recognises the rows; if nothing did, run insert first"
+        )
+    if kept := [each.existing.kind for each in foreign if not each.existing.alike]:
+        listed = " and no ".join(dict.fromkeys(kept))
+        return f"--replace-table replaces what an insert makes, and no {listed}"
+    flags = " ".join(f"--replace-table {shlex.quote(each.name)}" for each in foreign)
+    return f"To drop {what}, with everything that is stored there: {flags}"
 
 
 def of_another(target: str, mark: Mark) -> str:

@@ -348,13 +348,13 @@ class Database(OwnStatements, Aggregating, Signing, Wording, ABC, Generic[Sessio
         """Return a driver's error as a SetupError, without credentials."""
         return SetupError(f"{self.name}: {self.options.redact(self.explain(error))}")
 
-    def already_exists(self, what: str) -> SetupError:
-        """Return the error of `create` for something that already exists (`what`: "table x")."""
-        return SetupError(f"{self.name}: {what} already exists; drop it, or run with --clean")
-
     def objects(self, table: Table) -> list[str]:
         """Return the names of what `create` makes for a table: of its parts, its bucket, ..."""
         return list(table.names)
+
+    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
+        """Return what else would stop `create` or `create_indices`, which is never ours."""
+        return {}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return how much is stored in what bears a name; called for what is not ours."""

@@ -55,6 +55,8 @@ _READING = (
     " NULLSTR '', ALLOW_QUOTED_NULLS false, NEW_LINE '\\n'"
 )
 """How the engine reads such a file; what it detects by itself depends on the first rows."""
+_HERE = "schema_name = current_schema() AND database_name = current_database()"
+"""Where statements that name no schema create."""
 _INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"
 
 
@@ -186,9 +188,12 @@ class DuckDb(SqlFile["DuckDbSession"]):
     options_model: ClassVar[type[Options]] = DuckDbOptions
     options: DuckDbOptions
     catalogue = (
-        "SELECT table_name, 'table' FROM duckdb_tables() WHERE NOT internal "
-        "UNION ALL SELECT view_name, 'view' FROM duckdb_views() WHERE NOT internal "
-        "UNION ALL SELECT sequence_name, 'sequence' FROM duckdb_sequences()"
+        f"SELECT sequence_name, 'sequence' FROM duckdb_sequences() WHERE {_HERE} "
+        f"UNION ALL SELECT table_name, 'table' FROM duckdb_tables() WHERE {_HERE} "
+        f"UNION ALL SELECT view_name, 'view' FROM duckdb_views() WHERE {_HERE} AND NOT internal"
+    )
+    namesakes_of_indices = (
+        f"SELECT index_name, 'index', table_name FROM duckdb_indexes() WHERE {_HERE}"
     )
     folds_names = True
     kinds = frozenset({"table", "sequence"})

@@ -126,7 +126,14 @@ class Sqlite(SqlFile["SqliteSession"]):
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions
-    catalogue = "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    catalogue = (
+        "SELECT name, type FROM sqlite_master "
+        "WHERE type <> 'trigger' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    namesakes_of_indices = (
+        "SELECT name, type, iif(type = 'index', tbl_name, NULL) FROM sqlite_master "
+        "WHERE type <> 'trigger'"
+    )
     comments = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
     columns = "SELECT name FROM pragma_table_info({name})"
     folds_names = True

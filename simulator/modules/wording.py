@@ -4,22 +4,29 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from simulator.errors import with_remedy
+from simulator.errors import SetupError, with_remedy
 
 _FREE_SPACE = "free disk space"
 _REFUSED_LOGIN = re.compile(r"; check [^;]*\b(credentials|password|token|api_key)\b")
-_REMEDIES = {"[Aa]lready *[Ee]xists": "drop it, or run with --clean"}
+EXISTS = "run with --clean, which replaces what this program made and names anything else"
+"""The remedy if something exists that `create` would make."""
+_REMEDIES = {"[Aa]lready *[Ee]xists": EXISTS}
 
 
 class Wording:
     """A database whose errors have texts and remedies."""
 
+    name: ClassVar[str]
     remedies: ClassVar[Mapping[str, str]] = {}
     """Pattern in the text of an error -> remedy; the first match counts."""
 
     def explain(self, error: Exception) -> str:
         """Return the text of a driver's error, with a remedy if one is known."""
         return with_remedy(self.words(error), {**self.remedies, **_REMEDIES}, self.remedy(error))
+
+    def already_exists(self, what: str) -> SetupError:
+        """Return the error of `create` for something that already exists (`what`: "table x")."""
+        return SetupError(f"{self.name}: {what} already exists; {EXISTS}")
 
     def is_out_of_space(self, error: Exception) -> bool:
         """Whether the server's disk is full, by the remedy for the error."""

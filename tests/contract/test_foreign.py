@@ -4,11 +4,10 @@ On every database: something under each name that a run needs, with rows in it, 
 kind of run is refused with exit code 2, names it, and leaves it as it was.
 """
 
-import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -25,7 +24,7 @@ from simulator.modules.base import BATCH, Database
 from simulator.protocol.mark import State
 from simulator.protocol.spec import Ask, Insert, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send
-from tests.contract.targets import TARGETS, Target
+from tests.contract.targets import Target
 from tests.unit.control.interleaved import Killed
 from tests.unit.specs import run_spec
 
@@ -45,7 +44,7 @@ BY_POINTS = ("graphite", "opentsdb", "victoriametrics")
 STORED = r"\(([\d,]+ (rows|points|paths?)|rows unknown), [^)]+\)"
 
 
-def _runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
+def runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
     """Yield a run of every kind that would drop, create, write or alter."""
     rows, empty = wide.dataset.ranges, wide.dataset.with_ranges(())
     writes = Insert(timed=rows)
@@ -61,7 +60,7 @@ def _runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
         )  # fmt: skip
 
 
-def _prepare(spec: RunSpec, database: Database) -> None:
+def prepare(spec: RunSpec, database: Database) -> None:
     work = DatabaseWork(spec, database, lambda _: None)
     try:
         work.prepare()
@@ -101,9 +100,9 @@ def test_what_others_made_is_refused_and_stays_as_it_is(target: Target, database
             found = others.existing(names)
             assert before
             assert found
-            for spec in _runs(wide, database):
+            for spec in runs(wide, database):
                 with pytest.raises(ConfigError) as refused:
-                    _prepare(spec, database)
+                    prepare(spec, database)
                 assert refused.value.exit_code == 2
                 for name, each in found.items():
                     assert f"{each.kind} {name} (" in str(refused.value)
@@ -113,15 +112,15 @@ def test_what_others_made_is_refused_and_stays_as_it_is(target: Target, database
 
 def test_what_is_replaced_by_name_is_ours_from_then_on(target: Target, database: Database):
     wide = target.wide()
-    spec = next(_runs(wide, database))
+    spec = next(runs(wide, database))
     table = wide.tables[0]
     try:
         with _made_by_others(database, wide, table):
             named = {"replace_tables": tuple(database.objects(table))}
-            _prepare(spec.model_copy(update=named), database)
+            prepare(spec.model_copy(update=named), database)
             database.visible(wide.tables)
             assert _rows(database, table) == ()
-            _prepare(spec, database)
+            prepare(spec, database)
     finally:
         drop(database, wide.tables)
 
@@ -137,19 +136,19 @@ def test_a_users_table_after_a_failed_creation_of_ours_survives_the_next_insert(
     if target.module in BY_POINTS:
         pytest.skip("nobody else makes a table there; metrics of others have a test of their own")
     wide = target.wide()
-    spec, table = next(_runs(wide, database)), wide.tables[0]
+    spec, table = next(runs(wide, database)), wide.tables[0]
     with monkeypatch.context() as patched:
         patched.setattr(database, "create", Mock(side_effect=failure("it failed")))
         with pytest.raises(failure):
-            _prepare(spec, database)
+            prepare(spec, database)
     with _made_by_others(database, wide, table) as others:
         before = _rows(others, table)
         with pytest.raises(ConfigError, match="did not make"):
-            _prepare(spec, database)
+            prepare(spec, database)
         assert _rows(others, table) == before
     try:
-        _prepare(spec, database)
-        _prepare(spec, database)
+        prepare(spec, database)
+        prepare(spec, database)
     finally:
         drop(database, wide.tables)
 
@@ -159,7 +158,7 @@ def test_what_is_created_is_ours_at_once(
 ):
     """Before a mark says that it is made: by its signature, or because it is empty."""
     wide = target.wide()
-    spec, create = next(_runs(wide, database)), database.create
+    spec, create = next(runs(wide, database)), database.create
 
     def dying(tables: Sequence[Table], batch_rows: int) -> None:
         create(tables, batch_rows)
@@ -169,8 +168,8 @@ def test_what_is_created_is_ours_at_once(
         with monkeypatch.context() as patched:
             patched.setattr(database, "create", dying)
             with pytest.raises(Killed):
-                _prepare(spec, database)
-        _prepare(spec, database)
+                prepare(spec, database)
+        prepare(spec, database)
     finally:
         drop(database, wide.tables)
 
@@ -179,118 +178,23 @@ def test_what_an_earlier_version_made_is_recognised_by_its_columns(
     target: Target, database: Database
 ):
     wide = target.wide()
-    spec = next(_runs(wide, database))
+    spec = next(runs(wide, database))
     try:
         database.create(wide.tables, 100)
         DatabaseWork(spec, database, lambda _: None).ownership.record(State.COMPLETE)
-        _prepare(spec, database)
+        prepare(spec, database)
     finally:
         drop(database, wide.tables)
 
 
 def test_the_refusal_says_how_much_is_stored(target: Target, database: Database):
     wide = target.wide()
-    spec, table = next(_runs(wide, database)), wide.tables[0]
+    spec, table = next(runs(wide, database)), wide.tables[0]
     with (
         _made_by_others(database, wide, table),
         pytest.raises(ConfigError, match=STORED) as refused,
     ):
-        _prepare(spec, database)
+        prepare(spec, database)
     assert ("rows unknown" in str(refused.value)) == (target.module in UNCOUNTED)
     counts = re.findall(r"\(([\d,]+) rows", str(refused.value))
     assert not counts or any(int(count.replace(",", "")) for count in counts)
-
-
-# --- what only some databases have ----------------------------------------------------------------
-
-
-def _sql(*statements: str) -> Callable[[Database, str], None]:
-    def make(database: Database, name: str) -> None:
-        with database.administration() as session:
-            for statement in statements:
-                text = statement.format(name=name)
-                run = getattr(session, "execute", None) or session.connection.cursor().execute
-                run(text)
-
-    return make
-
-
-def _alias(database: Database, name: str) -> None:
-    with database.administration() as session:
-        session.client.indices.create(index="of-others", aliases={name: {}})
-
-
-def _data_stream(database: Database, name: str) -> None:
-    with database.administration() as session:
-        session.client.indices.put_index_template(
-            name=name, index_patterns=[name], data_stream={}, priority=500
-        )
-        session.client.indices.create_data_stream(name=name)
-
-
-def _remove_from_search(database: Database, name: str) -> None:
-    with database.administration() as session:
-        for remove in (
-            lambda: session.client.indices.delete(index="of-others"),
-            lambda: session.client.indices.delete_data_stream(name=name),
-            lambda: session.client.indices.delete_index_template(name=name),
-        ):
-            with suppress(Exception):
-                remove()
-
-
-def _series(database: Database, name: str) -> None:
-    line = {"metric": {"__name__": name, "a": "b"}, "values": [7], "timestamps": [NOW_MS]}
-    with database.administration() as session:
-        session.http.request("POST", "/api/v1/import", json.dumps(line).encode())
-
-
-def _point(database: Database, name: str) -> None:
-    point = {"metric": name, "timestamp": NOW_MS, "value": 7, "tags": {"a": "b"}}
-    with database.administration() as session:
-        session.assign([name], ["a"])
-        session.call("POST", "/api/put?details&sync", [point])
-
-
-def _delete_points(database: Database, name: str) -> None:
-    database.drop([name])
-
-
-NATIVE = [
-    ("postgres", "view", _sql("CREATE VIEW {name} AS SELECT 7 AS mine"), None),
-    ("postgres", "sequence", _sql("CREATE SEQUENCE {name}"), None),
-    (
-        "postgres", "table in schema other",
-        _sql("CREATE SCHEMA other", "CREATE TABLE other.{name} AS SELECT 7 AS mine",
-             "ALTER ROLE CURRENT_USER SET search_path = public, other"),
-        lambda database, _: _sql("ALTER ROLE CURRENT_USER RESET search_path")(database, ""),
-    ),
-    ("clickhouse_embedded", "View", _sql("CREATE VIEW {name} AS SELECT 7 AS mine"), None),
-    ("elasticsearch", "alias", _alias, _remove_from_search),
-    ("opensearch", "data stream", _data_stream, _remove_from_search),
-    ("victoriametrics", "metric", _series, None),
-    ("opentsdb", "metric", _point, _delete_points),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("target", "kind", "make", "remove"),
-    [pytest.param(TARGETS[name], *rest, id=f"{name}-{rest[0]}") for name, *rest in NATIVE],
-)
-def test_what_no_insert_makes_is_refused_too(request, target, kind, make, remove):
-    database, wide = target.open(request), target.wide()
-    name = database.objects(wide.tables[0])[-1]
-    spec = next(_runs(wide, database))
-    try:
-        make(database, name)
-        found = database.existing([name])
-        assert found[name].kind == kind
-        for given in (spec, spec.model_copy(update={"replace_tables": (name,)})):
-            if found[name].alike and given.replace_tables:
-                continue
-            with pytest.raises(ConfigError, match=f"{kind} {re.escape(name)} \\("):
-                _prepare(given, database)
-        assert database.existing([name]) == found
-    finally:
-        if remove:
-            remove(database, name)

@@ -168,3 +168,26 @@ def test_whatever_others_made_is_still_there(cli, made, parts, command) -> None:
                                   (f"events{part}" for part in range(4)))}  # fmt: skip
     assert done.code == (2 if needed & {*folded} else 0), done.err
     assert kept() == before
+
+
+@pytest.mark.parametrize("name", ["iotbench_marks", "IOTBENCH_other"])
+@pytest.mark.parametrize("more", [(), ("--replace-table=iotbench_marks",)])
+def test_a_file_takes_no_name_of_the_programs_own_tables(
+    shared: CommandLine, name: str, more: tuple[str, ...]
+) -> None:
+    assert (
+        shared.run("insert", *SQLITE, "--table-prefix=bench_", "--limit=10", "--runs=1").code == 0
+    )
+    before = dump(shared)
+    file = shared.folder / f"{name}.csv"
+    file.write_text("time,value\n2026-01-01T00:00:00Z,1.5\n2026-01-01T00:00:01Z,2.5\n")
+    done = shared.run("insert", *SQLITE, f"--data={file}", *more)
+
+    assert done.code == 2
+    assert f"table {name.lower()}: names that begin with iotbench_ are kept" in done.out + done.err
+    assert more or "--replace-table" not in done.err
+    assert dump(shared) == before
+    again = shared.run(
+        "insert", *SQLITE, *ROWS, "--runs=1", f"--data={file}", "--table-prefix=bench_"
+    )
+    assert again.code == 0, again.err

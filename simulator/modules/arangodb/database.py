@@ -26,6 +26,7 @@ from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.wording import EXISTS
 
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
 _KEYS = {PrimaryKey.UUID: "uuid"}
@@ -205,7 +206,7 @@ _REMEDIES = {
     "database",
     1004: "the server is read-only: check its licence's size limit and its in-sync followers",
     1203: "run an insert first",
-    1207: "the collection already exists: drop it, or run with --clean",
+    1207: f"the collection already exists: {EXISTS}",
     1210: "rows with the same key are stored already; run with --clean, or use another "
     "--primary-key",
     1228: "create it, or name another in the option database",

@@ -28,6 +28,11 @@ from simulator.modules.signature import same_columns, signature
 
 _MOST_ROWS = 1_000_000
 _NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
+_DETACHED = "detached table"
+_LISTS_DETACHED = (
+    "SELECT count() FROM system.tables WHERE database = 'system' AND name = 'detached_tables' "
+    "FORMAT TabSeparated"
+)
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
 
 
@@ -217,10 +222,18 @@ class ClickhouseTables(Database[ClickhouseSession]):
                     _NAME_AND_ENGINE,
                 )
             )
-        return {str(name): _existing(str(name), str(engine)) for name, engine in rows}
+            found = {str(name): _existing(str(name), str(engine)) for name, engine in rows}
+            if int(session.execute(_LISTS_DETACHED)):
+                detached = "SELECT table, '' FROM system.detached_tables WHERE "
+                detached += f"database = currentDatabase() AND table IN ({texts})"
+                rows = session.run(Statement(detached, _NAME_AND_ENGINE))
+                found |= {str(name): Existing(_DETACHED, alike=False) for name, _ in rows}
+        return found
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of rows, and the size of a table."""
+        """Return the number of rows, and the size of a table; nothing of a detached one."""
+        if found.kind == _DETACHED:
+            return Contents()
         some = f"SELECT 1 FROM {self.dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
         with self.administration() as session:
             rows = session.execute(f"SELECT count(*) FROM ({some}) FORMAT TabSeparated")
@@ -316,7 +329,9 @@ def _existing(name: str, engine: str) -> Existing:
     if engine == "MaterializedView":
         return Existing("materialized view", alike=name.endswith(VIEW))
     alike = engine.endswith("MergeTree")
-    return Existing("table" if alike else engine, alike=alike)
+    named = {"View": "view", "Dictionary": "dictionary"}
+    kind = "table" if alike else named.get(engine, f"table with engine {engine}")
+    return Existing(kind, alike=alike)
 
 
 def durability(settings: Mapping[str, str]) -> tuple[bool, str]:

@@ -6,6 +6,7 @@ reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0
 5,000 rows (medians of 11 pairs).
 """
 
+import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -207,6 +208,27 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             found = session.call("GET", f"/{quote(name)}/_mapping")
         return dict(found.get(name, {}).get("mappings", {}))
 
+    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
+        """Return the templates that refuse an index of the tables' names, or put it in an alias."""
+        from elasticsearch import AuthorizationException  # noqa: PLC0415  # the vendor's client
+
+        templates: list[dict[str, Any]] = []
+        with self.administration() as session, suppress(AuthorizationException):
+            templates = session.call("GET", "/_index_template")["index_templates"]
+        found: dict[str, Existing] = {}
+        for index in (name for table in tables for name in self.objects(table)):
+            matching = [each for each in templates if _matches(each["index_template"], index)]
+            if not matching:
+                continue
+            first = max(matching, key=lambda each: each["index_template"].get("priority", 0))
+            aliases = first["index_template"].get("template", {}).get("aliases", {})
+            if "data_stream" in first["index_template"]:
+                found[first["name"]] = Existing("index template of data streams", alike=False)
+            elif aliases:
+                kind = f"index template with alias {', '.join(aliases)}"
+                found[first["name"]] = Existing(kind, alike=False)
+        return found
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of documents, and the size with all replicas."""
         with self.administration() as session:
@@ -388,3 +410,9 @@ def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
         some.append(name)
     if some:
         yield some
+
+
+def _matches(template: Mapping[str, Any], index: str) -> bool:
+    """Whether a template is for an index of this name."""
+    patterns = template["index_patterns"]
+    return any(re.fullmatch(".*".join(map(re.escape, p.split("*"))), index) for p in patterns)

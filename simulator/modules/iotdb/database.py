@@ -26,6 +26,7 @@ from simulator.modules.options import Options
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
 from simulator.modules.signature import same_columns
+from simulator.modules.wording import EXISTS
 
 if TYPE_CHECKING:
     from iotdb.table_session import TableSession
@@ -111,7 +112,7 @@ class IotDb(Database["IotDbSession"]):
     options_model: ClassVar[type[Options]] = IotDbOptions
     options: IotDbOptions
     remedies: ClassVar[Mapping[str, str]] = {
-        rf"\({_TABLE_EXISTS}\)": "drop it, or run with --clean",
+        rf"\({_TABLE_EXISTS}\)": EXISTS,
         rf"\({_NO_DATABASE}\)": "run an insert first, or set database to another one",
         r"\(550\)": "run an insert first",
         r"\(600\)": "the server is read-only: see its log and disks, then SET SYSTEM TO RUNNING",

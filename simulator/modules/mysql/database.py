@@ -27,6 +27,7 @@ from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 from simulator.modules.signature import signature
+from simulator.modules.wording import EXISTS
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
@@ -64,7 +65,7 @@ _REMEDIES: Mapping[object, str] = {
     1044: _GRANT,
     1045: _DENIED,
     1049: "create it (CREATE DATABASE), or name another in database",
-    1050: "drop it, or run with --clean",
+    1050: EXISTS,
     1062: "rows with these keys are already stored; run with --clean, or use another --primary-key",
     1114: "free disk space on the server",
     1130: "allow this client: CREATE USER ...@'%'",
@@ -346,7 +347,8 @@ class MySql(SqlDatabase[MySqlSession]):
         with self.connection() as connection:
             ((folds,),) = connection.fetch("SELECT @@lower_case_table_names <> 0")
             rows = connection.fetch(
-                "SELECT table_name, lower(replace(table_type, 'BASE ', '')) "
+                "SELECT table_name, lower(replace(replace(table_type, 'BASE ', ''), "
+                "'SYSTEM VERSIONED', 'system-versioned table')) "
                 "FROM information_schema.tables WHERE table_schema = DATABASE()"
             )
         fold = str.lower if int(folds) else str

@@ -24,7 +24,7 @@ from simulator.modules.base import (
 )
 from simulator.modules.existing import Existing
 from simulator.modules.options import Options
-from simulator.modules.postgres import driver
+from simulator.modules.postgres import driver, server
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.postgres.signatures import Signatures
@@ -34,6 +34,7 @@ from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import CERTIFICATES
+from simulator.modules.wording import EXISTS
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
@@ -85,7 +86,7 @@ class PostgresWire(SqlDatabase[PostgresSession]):
         "user the owner of the tables",
         "^42883": "set install_extensions=true, or choose another --primary-key",
         "^42P01": "run an insert first",
-        "^42P07": "drop it, or run with --clean",
+        "^42P07": EXISTS,
         "^53100": "free disk space on the server",
         "^53200": "raise max_locks_per_transaction, if the server names it, or add memory",
     }
@@ -261,6 +262,7 @@ class Postgres(Signatures, PostgresWire):
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
+    namesakes_of_indices = server.NAMESAKES_OF_INDICES
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
@@ -332,14 +334,16 @@ class Postgres(Signatures, PostgresWire):
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, as statements without a schema would find them."""
         with self.cursor() as cursor:
-            quoted = {self.dialect.name(name): name for name in names}
-            cursor.execute(_RELATIONS, (list(quoted),))
-            found = cursor.fetchall()
-        return {
-            quoted[name]: Existing(kind, alike=kind == "table")
+            asked = [*names], [self.dialect.name(name) for name in names]
+            cursor.execute(server.TYPES, (asked[0],))
+            found = [(name, f"type {code}", None) for name, code in cursor.fetchall()]
+            cursor.execute(server.RELATIONS, asked)
+            found += cursor.fetchall()
+        kinds = {
+            name: server.KINDS.get(code, "relation") + (f" in schema {schema}" if schema else "")
             for name, code, schema in found
-            for kind in [_KINDS.get(code, "relation") + (f" in schema {schema}" if schema else "")]
         }
+        return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Do what autovacuum does some time later: hint bits, visibility map, statistics."""
@@ -396,23 +400,6 @@ class Postgres(Signatures, PostgresWire):
                 return {"checkpoints": int(checkpoints)}
 
             yield counters
-
-
-_KINDS = {
-    "f": "foreign table",
-    "i": "index",
-    "m": "materialized view",
-    "p": "table",
-    "r": "table",
-    "v": "view",
-    "S": "sequence",
-}
-_RELATIONS = """
-SELECT name, relkind::text, nullif(nspname::text, current_schema()::text)
-FROM unnest(%s) AS name
-JOIN pg_class AS relation ON relation.oid = to_regclass(name)
-JOIN pg_namespace AS space ON space.oid = relnamespace
-"""
 
 
 def _bytes_of(size: str) -> int | None:

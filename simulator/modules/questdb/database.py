@@ -8,6 +8,7 @@ queries see the rows.
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 from urllib.parse import urlsplit
@@ -34,7 +35,7 @@ from simulator.modules.questdb.query import (
 )
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused, basic
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql_texts import SqlTexts
 from simulator.modules.signature import same_columns
@@ -211,12 +212,14 @@ class QuestDb(HttpDatabase[QuestSession]):
         with self.administration() as session:
             tables = {name.lower() for (name,) in session.ask("SELECT table_name FROM tables()")}
             asked = session.ask("SELECT view_name FROM materialized_views()")
-        views = {name.lower() for (name,) in asked}
-        return {
-            name: replace(_VIEW, alike=is_kept(name)) if name.lower() in views else _TABLE
-            for name in names
-            if name.lower() in tables | views
-        }
+            stored = {name.lower() for (name,) in asked}
+            views: set[str] = set()
+            with suppress(Refused):  # a server older than 9.3 has no such views
+                views = {name.lower() for (name,) in session.ask("SELECT view_name FROM views()")}
+        kinds = dict.fromkeys(tables, _TABLE) | dict.fromkeys(views, Existing("view", alike=False))
+        found = {name: kinds[name.lower()] for name in names if name.lower() in kinds}
+        kept = {n: replace(_VIEW, alike=is_kept(n)) for n in names if n.lower() in stored}
+        return found | kept
 
     def resembles(self, name: str, table: Table) -> bool:
         """Whether a table has our columns; a view may be ours if a mark names it."""

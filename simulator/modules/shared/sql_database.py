@@ -56,6 +56,9 @@ class SqlDatabase(Database[SqlSession_co]):
     """The statement for names and comments of tables; empty: tables have no comment."""
     columns: ClassVar[str] = ""
     """The statement for the columns of a table `{name}`; empty: they are not compared."""
+    namesakes_of_indices: ClassVar[str] = ""
+    """The statement for what bears a name that an index cannot have then: name, kind and, of an
+    index, its table. Empty where the names of indices matter to their table alone."""
     no_statements: ClassVar[str] = ""
     relative: ClassVar[str] = ""
     """The module for whose database a user's texts are understood here too."""
@@ -150,9 +153,28 @@ class SqlDatabase(Database[SqlSession_co]):
         fold = str.lower if self.folds_names else str
         with self.administration() as session:
             rows = session.run(Statement(self.catalogue, ()))
-        kinds = {fold(str(name)): str(kind).lower().removeprefix("base ") for name, kind in rows}
+        kinds: dict[str, str] = {}
+        for name, kind in ((fold(str(name)), str(kind)) for name, kind in rows):
+            shown = kind.lower().removeprefix("base ")  # one name may be a table's and a sequence's
+            kinds[name] = f"{kinds[name]} and {shown}" if name in kinds else shown
         found = {name: kinds[fold(name)] for name in names if fold(name) in kinds}
         return {name: Existing(kind, alike=kind in self.kinds) for name, kind in found.items()}
+
+    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
+        """Return what bears the names of indices that will be created, and is not one of them."""
+        wanted = sql.indices(tables) if getattr(self.options, "create_indices", False) else []
+        if not wanted or not self.namesakes_of_indices:
+            return {}
+        fold = str.lower if self.folds_names else str
+        with self.administration() as session:
+            rows = session.run(Statement(self.namesakes_of_indices, ()))
+        taken = {fold(str(name)): (str(kind), of) for name, kind, of in rows}
+        return {
+            index: Existing(f"{kind} on table {of}" if of else kind, alike=False)
+            for index, table, _ in wanted
+            for kind, of in [taken.get(fold(index), ("", table))]
+            if not of or fold(str(of)) != fold(table)
+        }
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table."""

@@ -188,8 +188,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             return
         with self.administration() as session:
             session.api.flush()  # only series visible to queries are deleted
-            path = "/api/v1/admin/tsdb/delete_series"
-            session.api.call(path, {"match[]": queries.of_tables([*names])})
+            session.api.delete(names)
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Make rows visible."""
@@ -205,7 +204,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         writes do not report that, and its counters do a second later.
         """
         with self.administration() as session:
-            if not session.api.foreign_metrics():
+            if not session.api.has_others:
                 session.api.call("/internal/force_merge")
             since = time.monotonic()
             while time.monotonic() - since < _QUIET_S:

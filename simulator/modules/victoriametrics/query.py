@@ -122,9 +122,13 @@ def identifier(name: str) -> str:
     return first + escaped
 
 
-def of_tables(names: Sequence[str]) -> str:
-    """Return the selector of all series of physical tables, given with the prefix."""
-    return f"{{{_match(TABLE_LABEL, names)}}}"
+def of_table(name: str, *, ours: bool = True) -> str:
+    """Return the selector of a physical table's series, given with the prefix: of any field.
+
+    Not `ours`: of series that others gave the label.
+    """
+    metrics = _quoted(f"{TABLE_LABEL}|{_literally(name)}_.*")
+    return f"{{__name__{'=~' if ours else '!~'}{metrics},{_match(TABLE_LABEL, [name])}}}"
 
 
 EVERY_SERIES = '{__name__!=""}'

@@ -133,13 +133,24 @@ class Api:
         body, wait_s = urlencode(form).encode(), self._query_timeout_s
         return self._http.stream("POST", "/api/v1/export", body, _FORM, wait_s)
 
-    def tables(self) -> set[str]:
-        """Return the tables that have series, with the prefix."""
-        return self._values(wire.TABLE_LABEL, queries.EVERY_SERIES)
+    def tables(self, *, ours: bool = True) -> set[str]:
+        """Return the tables that have series like ours, with the prefix; else, like others'."""
+        labels = self._values(wire.TABLE_LABEL, queries.EVERY_SERIES)
+        return {n for n in labels if self._values("__name__", queries.of_table(n, ours=ours))}
 
     def foreign_metrics(self, names: Collection[str] = ()) -> set[str]:
         """Return which of these metrics, or of all, have series of no table."""
         return self._values("__name__", queries.of_no_table([*names]))
+
+    @property
+    def has_others(self) -> bool:
+        """Whether it stores series that this program has not made."""
+        return bool(self.foreign_metrics() or self.tables(ours=False))
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete the series of tables, of any field; not those that others gave their label."""
+        for name in names:
+            self.call("/api/v1/admin/tsdb/delete_series", {"match[]": queries.of_table(name)})
 
     def _values(self, label: str, chosen: str) -> set[str]:
         since_ms = 1000  # the server takes a start of 0 for none at all

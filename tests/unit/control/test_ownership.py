@@ -301,7 +301,7 @@ def test_a_table_is_replaced_only_by_name(database):
 def test_a_view_is_not_replaced_even_by_name(database):
     several(database, "CREATE VIEW events AS SELECT 1 AS one")
 
-    with pytest.raises(ConfigError, match=r"remove it yourself"):
+    with pytest.raises(ConfigError, match=r"replaces what an insert makes, and no view"):
         DatabaseWork(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
 
 

@@ -124,7 +124,7 @@ def test_errors_have_a_meaning_and_a_remedy(toy, server, monkeypatch):
     monkeypatch.setitem(workloads.WORKLOADS, Wide.name, Wide)
     wide = Wideset(PrimaryKey.CLIENT)
     toy.create(wide.tables, 10)
-    with pytest.raises(SetupError, match=r"400: table .* already exists; drop it"):
+    with pytest.raises(SetupError, match=r"400: table .* already exists; run with --clean"):
         toy.create(wide.tables, 10)
     with toy.connect() as session:
         (payload,) = session.encode(wide.batches[0].slice(0, 10), BATCH, 10)
