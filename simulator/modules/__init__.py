@@ -16,7 +16,7 @@ from simulator.modules.base import Database
 MODULES = {
     "null": "simulator.modules.null:Null",
     "sqlite": "simulator.modules.sqlite:Sqlite",
-    "duckdb": "simulator.modules.duckdb:DuckDb",
+    "duckdb": "simulator.modules.duckdb.database:DuckDb",
     "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
     "postgres": "simulator.modules.postgres.database:Postgres",
     "timescaledb": "simulator.modules.timescaledb.database:Timescaledb",

@@ -27,7 +27,6 @@ from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.aggregates import Aggregating
 from simulator.modules.changes import Changes, Changing
-from simulator.modules.existing import Contents, Existing
 from simulator.modules.login import Login
 from simulator.modules.options import Options
 from simulator.modules.own_statements import OwnStatements
@@ -351,14 +350,6 @@ class Database(OwnStatements, Aggregating, Signing, Wording, ABC, Generic[Sessio
     def objects(self, table: Table) -> list[str]:
         """Return the names of what `create` makes for a table: of its parts, its bucket, ..."""
         return list(table.names)
-
-    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
-        """Return what else would stop `create` or `create_indices`, which is never ours."""
-        return {}
-
-    def contents(self, name: str, found: Existing) -> Contents:
-        """Return how much is stored in what bears a name; called for what is not ours."""
-        return Contents()
 
     @abstractmethod
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:

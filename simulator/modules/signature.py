@@ -5,10 +5,10 @@ has a place for one, such as a comment. The text holds the name: what is renamed
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from simulator.data.schema import ID, Table
-from simulator.modules.existing import Existing
+from simulator.modules.existing import Contents, Existing
 
 
 def signature(name: str) -> str:
@@ -68,6 +68,14 @@ class Signing:
     @abstractmethod
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which of these names, at least one, are in use, and by what: ours or another's."""
+
+    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
+        """Return what else would stop `create` or `create_indices`, which is never ours."""
+        return {}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return how much is stored in what bears a name; called for what is not ours."""
+        return Contents()
 
     @abstractmethod
     def drop(self, names: Collection[str]) -> None:

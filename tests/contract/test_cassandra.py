@@ -40,8 +40,9 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cassandra import query as cql
-from simulator.modules.cassandra.database import Cassandra, CassandraOptions
+from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.durability import durability
+from simulator.modules.cassandra.options import CassandraOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, drop, refusal, rendered, send

@@ -11,7 +11,8 @@ from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.cassandra.database import Cassandra, CassandraOptions
+from simulator.modules.cassandra.database import Cassandra
+from simulator.modules.cassandra.options import CassandraOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, send, writing

@@ -18,9 +18,11 @@ import pytest
 import trustme
 
 from simulator.modules.base import Database
-from simulator.modules.cassandra.database import Cassandra, CassandraOptions
+from simulator.modules.cassandra.database import Cassandra
+from simulator.modules.cassandra.options import CassandraOptions
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions
-from simulator.modules.mysql.database import MySql, MySqlOptions
+from simulator.modules.mysql.database import MySql
+from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from tests.contract.harness import refusal
 from tests.faults import network

@@ -14,7 +14,8 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.duckdb import DuckDb, DuckDbDialect, DuckDbOptions
+from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
+from simulator.modules.duckdb.query import DuckDbDialect
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from tests import ROOT
 from tests.contract.harness import Wideset, ask, count, drop
@@ -155,7 +156,7 @@ def test_coded_texts_become_one_dictionary_for_all_blocks(duck):
 def test_nothing_is_left_to_load_when_the_clock_runs(tmp_path):
     look = f"""
 import sys
-from simulator.modules.duckdb import DuckDb, DuckDbOptions
+from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from tests.perf.encode import TABLE, blocks
 session = DuckDb(DuckDbOptions(path={str(tmp_path / "test.db")!r})).connect()
 before = set(sys.modules)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.modules.base import Database
-from simulator.modules.mysql.database import MySql, MySqlOptions
+from simulator.modules.mysql.database import MySql
+from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from tests.contract.harness import refusal
 

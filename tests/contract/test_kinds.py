@@ -16,7 +16,7 @@ from simulator.control.marks import TABLE as MARKS
 from simulator.errors import ConfigError
 from simulator.modules.base import Database
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql_tables
 from simulator.modules.victoriametrics.wire import LAST_MS
 from tests.contract.harness import SCRATCH, drop
 from tests.contract.targets import STORING, TARGETS
@@ -424,7 +424,7 @@ def test_every_kind_of_thing_is_refused_or_has_names_of_its_own(request, target,
     table = wide.tables[0]
     name = database.objects(table)[-1] if kind.shown == "metric" else table.names[0]
     if kind.of_index and has_indices:
-        name = sql.indices([table])[0][0]
+        name = sql_tables.indices([table])[0][0]
     own = database.for_own_tables()
     spec = next(runs(wide, database))
     made = False

@@ -13,8 +13,9 @@ from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.mysql.database import MySql, MySqlOptions, _version
+from simulator.modules.mysql.database import MySql, _version
 from simulator.modules.mysql.durability import durability
+from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES

@@ -10,6 +10,7 @@ FILES = {
     "__init__.py",
     "database.py",
     "session.py",
+    "options.py",
     "signatures.py",
     "driver.py",
     "plans.py",

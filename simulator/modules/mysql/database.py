@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field, SecretStr
-
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
@@ -18,13 +16,13 @@ from simulator.modules.changes import Changes
 from simulator.modules.existing import Existing
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.durability import durability as durability_of
+from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.options import Options
-from simulator.modules.shared import sql
-from simulator.modules.shared.driver import DriverOptions
+from simulator.modules.shared import sql_tables
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
-from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
+from simulator.modules.shared.sql_database import SqlDatabase
 from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 from simulator.modules.signature import signature
 from simulator.modules.wording import EXISTS
@@ -84,65 +82,6 @@ _REMEDIES: Mapping[object, str] = {
     4151: _LOCKED,
 }
 """Number of an error -> what to try."""
-
-
-class MySqlOptions(SqlOptions, DriverOptions):
-    """Options of the module `mysql`."""
-
-    host: str = Field(description="where the server listens")
-    port: int = Field(3306, ge=1, le=65535, description="its port")
-    user: str = Field(description="the user")
-    password: SecretStr | None = Field(None, description="the user's password")
-    database: str = Field(description="the database of the tables; it must exist")
-    engine: str = Field(
-        "InnoDB",
-        pattern="^[A-Za-z]+$",
-        description="the tables' storage engine: InnoDB, MyISAM, Aria, ...; an engine without "
-        "transactions keeps the rows of a batch that precede a refused row",
-    )
-    use_values_lists: bool = Field(
-        default=False,
-        description="send a batch as one INSERT with a list of rows, not as LOAD DATA LOCAL "
-        "INFILE, which the server must allow (local_infile)",
-    )
-    transaction: bool = Field(
-        default=False, description="insert single rows, and commit once per batch"
-    )
-    prepared: bool = Field(
-        default=False,
-        description="insert single rows by a statement that the server prepares once for each "
-        "connection and table; with a --batch, commit once per batch",
-    )
-    commit_every_s: float = Field(
-        0,
-        ge=0,
-        description="with transaction or prepared: also commit after this many seconds (0: never); "
-        "with 1 and a large --batch, a transaction lasts a second",
-    )
-    tls: bool = Field(
-        default=False,
-        description="encrypt, and check the server's certificate against the system's authorities",
-    )
-    ca_file: str | None = Field(
-        None,
-        description="encrypt, and check the server's certificate against the authority in this "
-        "file (PEM)",
-    )
-    ca: SecretStr | None = Field(
-        None,
-        description="that certificate as text; pods can read it from a Secret: "
-        "ca_from: {secret: NAME, key: ca.crt}",
-    )
-    insecure: bool = Field(
-        default=False,
-        description="encrypt, but accept any certificate, without a check of its host",
-    )
-    connect_timeout_s: float = Field(10, gt=0, description="how long to wait for a connection")
-
-    @property
-    def encrypted(self) -> bool:
-        """Whether the connection is encrypted."""
-        return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None
 
 
 class MySql(SqlDatabase[MySqlSession]):
@@ -368,7 +307,7 @@ class MySql(SqlDatabase[MySqlSession]):
                 "WHERE table_schema = DATABASE()"
             )
         )
-        for index, name, columns in sql.indices(tables):
+        for index, name, columns in sql_tables.indices(tables):
             if (name, index) not in existing:
                 on = f"{self.dialect.name(name)} ({self.dialect.index_key(columns)})"
                 connection.query(f"CREATE INDEX {self.dialect.name(index)} ON {on}")

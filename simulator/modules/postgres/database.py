@@ -28,7 +28,7 @@ from simulator.modules.postgres import driver, server
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.postgres.signatures import Signatures
-from simulator.modules.shared import sql, sql_changes
+from simulator.modules.shared import sql_changes, sql_tables
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
@@ -320,7 +320,7 @@ class Postgres(Signatures, PostgresWire):
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
         """Return the statements that create one physical table."""
         key = self.key(table, batch_rows)
-        return [sql.create_table(self.dialect_of(table), table, name, *key)]
+        return [sql_tables.create_table(self.dialect_of(table), table, name, *key)]
 
     def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
         """Return the definition of the column that the database fills, and the constraint."""

@@ -20,7 +20,7 @@ from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
 from simulator.encode.text import Style
 from simulator.errors import UnstorableError
-from simulator.modules.shared import names, sql
+from simulator.modules.shared import names, sql, sql_tables
 from simulator.modules.shared.preaggregated import combined, definition, kept_for
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
@@ -172,7 +172,7 @@ class QuestSql(sql.Dialect):
         table, marker = self._table, LINES.marker(self._table)
         more = f"{self.name(marker)} BOOLEAN" if marker else None
         time = self.name(table.time.name)
-        made = sql.create_table(self, table, name, None, more)
+        made = sql_tables.create_table(self, table, name, None, more)
         made += f" TIMESTAMP({time}) PARTITION BY {partition_by} WAL"
         if not dedup:
             return made

@@ -15,7 +15,7 @@ from simulator.data.schema import PrimaryKey, Table
 from simulator.modules.base import Database, Session
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_tables
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import Dialect
 from simulator.modules.shared.sql_texts import SqlTexts
@@ -93,7 +93,7 @@ class SqlDatabase(Database[SqlSession_co]):
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
         """Return the statements that create one physical table."""
         dialect = self.dialect_of(table)
-        return [sql.create_table(dialect, table, name, *dialect.key(table, name))]
+        return [sql_tables.create_table(dialect, table, name, *dialect.key(table, name))]
 
     def sign(self, table: Table, name: str) -> list[str]:
         """Return the statements that store the signature of a table that was created."""
@@ -112,7 +112,9 @@ class SqlDatabase(Database[SqlSession_co]):
         return [
             statement
             for table in tables
-            for statement in sql.create_indices(self.dialect_of(table), [table], missing=missing)
+            for statement in sql_tables.create_indices(
+                self.dialect_of(table), [table], missing=missing
+            )
         ]
 
     def drop(self, names: Collection[str]) -> None:
@@ -162,7 +164,9 @@ class SqlDatabase(Database[SqlSession_co]):
 
     def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
         """Return what bears the names of indices that will be created, and is not one of them."""
-        wanted = sql.indices(tables) if getattr(self.options, "create_indices", False) else []
+        wanted = (
+            sql_tables.indices(tables) if getattr(self.options, "create_indices", False) else []
+        )
         if not wanted or not self.namesakes_of_indices:
             return {}
         fold = str.lower if self.folds_names else str

@@ -13,7 +13,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
-from simulator.modules.duckdb import DuckDbOptions
+from simulator.modules.duckdb.database import DuckDbOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.questdb.database import QuestDbOptions
 from simulator.modules.sqlite import SqliteOptions

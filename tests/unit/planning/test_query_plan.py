@@ -11,7 +11,7 @@ from cli.targets.config import Target
 from simulator.data.ranges import lane_range
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
-from simulator.modules.duckdb import DuckDbOptions
+from simulator.modules.duckdb.database import DuckDbOptions
 from simulator.modules.graphite.database import GraphiteOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions

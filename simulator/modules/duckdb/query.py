@@ -1,0 +1,96 @@
+"""SQL as DuckDB understands it."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.modules.shared import sql
+
+# Words that DuckDB 2.0 accepts as a name only in quotes, unlike PostgreSQL and SQLite.
+_RESERVED = frozenset(
+    """
+    anti asof at by columns describe generated glob lambda map pivot pivot_longer pivot_wider
+    positional qualify semi show struct summarize try_cast tuple unpack unpivot
+    """.split()
+)
+
+
+class DuckDbDialect(sql.Dialect):
+    """DuckDB's types; it sums integers in 128 bits and compares texts by their bytes."""
+
+    reserved: ClassVar[frozenset[str]] = sql.RESERVED | _RESERVED
+    finest: TimeUnit | None = TimeUnit.MICROSECOND
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INT16: "SMALLINT",
+        Type.INT32: "INTEGER",
+        Type.INT64: "BIGINT",
+        Type.FLOAT32: "FLOAT",
+        Type.FLOAT64: "DOUBLE",
+        Type.BOOL: "BOOLEAN",
+        Type.TEXT: "VARCHAR",
+        Type.TIMESTAMP: "TIMESTAMP",
+    }
+    ids: ClassVar[Mapping[PrimaryKey, str]] = {
+        PrimaryKey.UUID: "id UUID DEFAULT uuid() PRIMARY KEY"
+    }
+
+    def __init__(self, unit: TimeUnit) -> None:
+        """Take the table's time unit."""
+        self.unit = unit
+        self.ticks_per_unit = 1 if unit is TimeUnit.NANOSECOND else 10**6 // unit.per_second
+
+    def sequence(self, name: str) -> str:
+        """Return the name of the sequence that generates a table's primary key."""
+        return self.name(f"{name}_id")
+
+    def key(self, table: Table, name: str) -> tuple[str | None, str | None]:
+        """Return the definition of the column that the database fills, and a table constraint."""
+        if table.primary_key is PrimaryKey.DB:
+            sequence = self.text(self.sequence(name))
+            return f"id BIGINT DEFAULT nextval({sequence}) PRIMARY KEY", None
+        return super().key(table, name)
+
+    def instant(self, value: int, unit: TimeUnit) -> str:
+        """Return the literal to compare a timestamp with."""
+        return f"make_timestamp({value * 10**6 // unit.per_second})"
+
+    def read(self, column: Column, expression: str = "") -> str:
+        """Return instants as numbers, as fine as they are stored."""
+        read = super().read(column, expression)
+        if column.type is not Type.TIMESTAMP:
+            return read
+        return f"epoch_us({read}){f' // {self.ticks_per_unit}' if self.in_units else ''}"
+
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group; both functions ignore NULLs."""
+        return f"{'arg_max' if last else 'arg_min'}({self.name(column.name)}, {time})"
+
+    def number(self, column: Column, unit: TimeUnit) -> str:
+        """Return a column other than text as a number whose sum is exact."""
+        if column.type is not Type.TIMESTAMP:
+            return super().number(column, unit)
+        if unit is self.finest:
+            return f"epoch_{unit}({self.name(column.name)})"
+        return self.of_units().read(column)
+
+
+class NanosecondDialect(DuckDbDialect):
+    """DuckDB's own type for instants in nanoseconds."""
+
+    finest: TimeUnit | None = TimeUnit.NANOSECOND
+    types: ClassVar[Mapping[Type, str]] = {**DuckDbDialect.types, Type.TIMESTAMP: "TIMESTAMP_NS"}
+
+    def instant(self, value: int, unit: TimeUnit) -> str:
+        """Return the literal to compare a timestamp with."""
+        return f"make_timestamp_ns({value})"
+
+    def read(self, column: Column, expression: str = "") -> str:
+        """Return instants as numbers."""
+        read = expression or self.name(column.name)
+        return f"epoch_ns({read})" if column.type is Type.TIMESTAMP else read
+
+
+def dialect_of(table: Table) -> DuckDbDialect:
+    """Return the dialect for the table's time unit."""
+    is_finest = table.time_unit is TimeUnit.NANOSECOND
+    return (NanosecondDialect if is_finest else DuckDbDialect)(table.time_unit)

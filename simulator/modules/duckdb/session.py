@@ -1,0 +1,186 @@
+"""Sessions of DuckDB: Arrow batches in, rows out."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from simulator.data.block import Block
+from simulator.data.dataset import Retag
+from simulator.data.query import Statement
+from simulator.data.schema import Column, Table, TimeUnit, Type
+from simulator.encode.arrow import Arrow
+from simulator.encode.instants import Iso
+from simulator.encode.objects import Objects
+from simulator.encode.text import CSV, Text
+from simulator.errors import UnstorableError
+from simulator.modules.base import (
+    IMPORT,
+    SINGLE,
+    Encoder,
+    Failure,
+    Payload,
+    Session,
+)
+from simulator.modules.changes import CORRECT
+from simulator.modules.duckdb.query import dialect_of
+from simulator.modules.query_plans import QueryPlan
+from simulator.modules.shared import shapes, sql, sql_changes
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
+
+
+_CSV = replace(CSV, style=replace(CSV.style, instants=Iso(zone=b"", decimals=9)))
+_READING = (
+    "FORMAT csv, HEADER false, AUTO_DETECT false, DELIMITER ',', QUOTE '\"', ESCAPE '\"',"
+    " NULLSTR '', ALLOW_QUOTED_NULLS false, NEW_LINE '\\n'"
+)
+"""How the engine reads such a file; what it detects by itself depends on the first rows."""
+
+
+_ESTIMATES = re.compile(r"Estimated \w+")
+
+
+class DuckDbSession(Session):
+    """A connection to the file."""
+
+    def __init__(self, connection: "Connection") -> None:
+        self.connection = connection
+        self._broken = False
+
+    def close(self) -> None:
+        """Close the connection; the last one to close releases the file."""
+        with suppress(Exception):
+            self.connection.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection works; a fatal error breaks all connections of the process."""
+        return not self._broken
+
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as Arrow tables, or as Python rows, beside the statement."""
+        into = sql.target(dialect_of(table), table, name)
+        insert = f"INSERT INTO {into}"
+        if mode == IMPORT:
+            insert = f"COPY {into}"
+            rows_of: Encoder = Text.of(table.columns, table.time_unit, _CSV).encode
+        elif mode == SINGLE:
+            marks = ", ".join(_mark(column, table.time_unit) for column in table.columns)
+            insert += f" VALUES ({marks})"
+            rows_of = Objects(table.columns, table.time_unit).encode
+        else:
+            # The engine finds the Arrow table by the name of a variable in `send`.
+            insert += " SELECT * FROM arrow_rows"
+            if mode == CORRECT:
+                insert += sql_changes.on_conflict(dialect_of(table), table)
+            rows_of = Arrow(table.columns, table.time_unit).encode
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
+            _expect_instants(block)
+            return [(insert, rows) for rows in rows_of(block, rows_per_batch)]
+
+        return encode
+
+    def send(self, payload: Payload) -> None:
+        """Insert the rows and return once they are committed."""
+        insert, rows = payload.data
+        if payload.mode == SINGLE:
+            done = self.connection.execute(insert, rows[0])
+        elif payload.mode == IMPORT:
+            file = str(rows).replace("'", "''")
+            done = self.connection.execute(f"{insert} FROM '{file}' ({_READING})")
+        else:
+            arrow_rows = rows  # noqa: F841  # the statement refers to it by name
+            done = self.connection.execute(insert)
+        ((stored,),) = done.fetchall()
+        expect_rows(stored, payload.rows)
+
+    def classify(self, error: Exception) -> Failure:
+        """Return what an error of `send` means for its rows.
+
+        A statement that fails is rolled back. If the disk fails during a commit, or the engine
+        aborts, whether the commit took place shows only when the file is reopened.
+        """
+        import duckdb  # noqa: PLC0415
+
+        if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+            self._broken = True
+        if isinstance(error, RowCountMismatch):
+            return Failure.UNKNOWN if error.stored else Failure.FATAL
+        if isinstance(error, duckdb.TransactionException):
+            return Failure.NOT_APPLIED
+        unsure = duckdb.IOException | duckdb.FatalException | duckdb.InternalException
+        return Failure.UNKNOWN if isinstance(error, unsure) else Failure.FATAL
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a statement and fetch every row."""
+        return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def retag(self, table: Table, retag: Retag, name: str) -> int:
+        """Update a tag of one series; return how many rows it has."""
+        updates = sql_changes.updates(dialect_of(table), table, retag, name)
+        found = (self.connection.execute(statement).fetchall() for statement in updates)
+        return sum(int(rows) for ((rows,),) in found)
+
+    def delete_before(self, table: Table, until: int) -> None:
+        """Delete the rows before a time."""
+        for statement in sql_changes.deletions(dialect_of(table), table, until):
+            self.connection.execute(statement)
+
+    def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
+        """Yield the plan of a statement, carried out; the shape is that of the plan as JSON.
+
+        The drawing breaks its lines where figures end.
+        """
+        drawn = self._explained("EXPLAIN ANALYZE", statement)
+        plan = self._explained("EXPLAIN (FORMAT json)", statement)
+        yield QueryPlan(statement.text, drawn, shapes.of_json(json.loads(plan), _ESTIMATES))
+
+    def _explained(self, how: str, statement: Statement) -> str:
+        found = self.connection.execute(f"{how} {statement.text}", statement.parameters)
+        return "\n".join(text for _, text in found.fetchall())
+
+    def read_only(self) -> None:
+        """Begin a transaction that refuses what writes; it ends with the connection."""
+        self.connection.execute("BEGIN TRANSACTION READ ONLY")
+
+    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Run a statement and yield its rows in portions, which the engine computes one by one."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement.text, statement.parameters)
+            while portion := cursor.fetchmany(rows):
+                yield portion
+
+
+def _mark(column: Column, unit: TimeUnit) -> str:
+    """Return the placeholder of a value; instants are sent as numbers."""
+    if column.type is not Type.TIMESTAMP:
+        return "?"
+    if unit is TimeUnit.NANOSECOND:
+        return "make_timestamp_ns(CAST(? AS BIGINT))"
+    return f"make_timestamp(CAST(? AS BIGINT) * {10**6 // unit.per_second})"
+
+
+_MOST = {TimeUnit.NANOSECOND: 9_223_286_400 * 10**9}
+_MOST_US = 9_223_372_022_400 * 10**6
+
+
+def _expect_instants(block: Block) -> None:
+    """Raise UnstorableError for instants that DuckDB cannot hold or takes for infinity."""
+    unit = block.table.time_unit
+    most = _MOST.get(unit, _MOST_US // (10**6 // min(unit.per_second, 10**6)))
+    for column in block.table.columns:
+        if column.type is not Type.TIMESTAMP:
+            continue
+        values = block.data[column.name].present()
+        outside = values[(values < -most) | (values > most)]
+        if len(outside):
+            raise UnstorableError(
+                f"column {column.name}: {outside[0]} {unit} from 1970 is outside of DuckDB's "
+                f"range, -{most} to {most} {unit}"
+            )
