@@ -215,7 +215,11 @@ class DatabaseWork:
             self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS
         self.complete = known and _complete(self.verdict, uncertain)
-        self.ownership.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
+        if self.complete:
+            self.ownership.record(State.COMPLETE, stored)
+        else:  # of rows that a fault may have lost, none is certain
+            unclear = () if spec.fault or not known else uncertain
+            self.ownership.record(State.INCOMPLETE, stored, unclear)
 
     def verify_stored(self) -> None:
         """Verify what the tables hold, without writing to them.
@@ -235,7 +239,10 @@ class DatabaseWork:
                 return
         if mark and mark.state in (State.CLEARING, State.CHANGING):
             raise unfinished(self._spec.target, mark)
-        self.verdict = verify_interrupted(self._database, spec.dataset)
+        if mark and mark.uncertain:
+            self.verdict = verify(self._database, spec.dataset, mark.uncertain, spec.verify)
+        else:
+            self.verdict = verify_interrupted(self._database, spec.dataset)
         if mark and self.verdict.status is Status.VERIFIED:
             self.ownership.confirm(mark)
 

@@ -23,6 +23,7 @@ from simulator.control.claims import Claim, by_table, claims_of, recognised, tab
 from simulator.control.marks import TABLE, MarkTable
 from simulator.control.refusal import Foreign, of_another, refused, reserved
 from simulator.data.dataset import Dataset
+from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
 from simulator.modules.base import Database
@@ -161,9 +162,12 @@ class Ownership:
         if self._book.foreign():
             self._book.replace()
 
-    def record(self, state: State, stored: Dataset | None = None) -> None:
+    def record(
+        self, state: State, stored: Dataset | None = None, uncertain: Sequence[RowRange] = ()
+    ) -> None:
         """Record in the database what is known about the rows of this insert; None: the planned."""
-        self._record(self._mark(state, stored))
+        mark = self._mark(state, stored)
+        self._record(mark.model_copy(update={"uncertain": tuple(uncertain)}))
 
     def _record(self, mark: Mark) -> None:
         if self._book and not self._opened:
@@ -179,7 +183,8 @@ class Ownership:
     def confirm(self, mark: Mark) -> None:
         """Record that every row of an insert is stored, which did not end."""
         if self._book:
-            self._book.write_last(mark.model_copy(update={"state": State.COMPLETE}))
+            known = {"state": State.COMPLETE, "uncertain": ()}
+            self._book.write_last(mark.model_copy(update=known))
 
     def adopt(self) -> None:
         """Mark tables that hold exactly the rows of an insert of a version without marks."""

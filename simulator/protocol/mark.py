@@ -69,6 +69,8 @@ class Mark(BaseModel):
     """The workload's tables."""
     dataset: Dataset
     """The contents of the tables once every row is written."""
+    uncertain: tuple[RowRange, ...] = ()
+    """Rows of it whose outcome was unknown when the insert ended: all others were acknowledged."""
     objects: dict[str, tuple[str, ...]] = {}
     """Table -> what this program has made for it, or is about to make or to drop, by its names in
     the database. Empty in marks of earlier versions."""
@@ -122,6 +124,9 @@ def encode(mark: Mark) -> list[int]:
     """Return a mark as integers below 2**48."""
     record = mark.model_dump(mode="json", exclude={"at_ms"})
     record["dataset"]["ranges"] = _by_lane(mark.dataset.ranges)
+    record["uncertain"] = _by_lane(mark.uncertain)
+    if not mark.uncertain:  # earlier versions know none
+        del record["uncertain"]
     for name in ("corrections", "retags"):
         if not record["dataset"][name]:  # earlier versions know none
             del record["dataset"][name]
@@ -147,7 +152,8 @@ def decode(values: Sequence[int], at_ms: int) -> Mark:
         unpacked = zlib.decompressobj(_RAW, zdict=_KNOWN).decompress(body[1:], _LONGEST_BYTES)
         record = json.loads(unpacked)
         ranges = record["dataset"].pop("ranges")
-        mark = Mark.model_validate({**record, "at_ms": at_ms})
+        uncertain = _in_lanes(record.pop("uncertain", ()))
+        mark = Mark.model_validate({**record, "uncertain": uncertain, "at_ms": at_ms})
         dataset = mark.dataset.with_ranges(_in_lanes(ranges))
         return mark.model_copy(update={"dataset": dataset})
     except (OverflowError, zlib.error, LookupError, TypeError, AttributeError) as error:

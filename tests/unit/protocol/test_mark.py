@@ -38,9 +38,14 @@ datasets = st.builds(
 )
 
 
-@given(datasets, st.sampled_from(State), st.lists(st.text(), max_size=3))
-def test_any_mark_survives(data, state, tables):
-    one = mark(dataset=data, state=state, tables=tuple(tables))
+UNCERTAIN = [(), (lane_range(1, 10, 20),), (RowRange(start=3, stop=9, table=2, take=2, every=7),)]
+
+
+@given(
+    datasets, st.sampled_from(State), st.lists(st.text(), max_size=3), st.sampled_from(UNCERTAIN)
+)
+def test_any_mark_survives(data, state, tables, uncertain):
+    one = mark(dataset=data, state=state, tables=tuple(tables), uncertain=uncertain)
     values = encode(one)
 
     assert all(0 <= value < 2**48 for value in values)
