@@ -91,7 +91,8 @@ def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]
         except OSError:  # another command has removed it
             continue
         before = index.files.get(name.path.name)
-        if before and (before.size, before.changed_ns) == (status.st_size, status.st_mtime_ns):
+        state = (name.path.name, status.st_size, status.st_mtime_ns)
+        if before and (before.entry.file, before.size, before.changed_ns) == state:
             yield before.entry, False
             continue
         entry = entry_of(name)

@@ -159,3 +159,13 @@ def test_ten_thousand_results_are_listed_in_a_second(tmp_path):
         spent_s.append(time.process_time() - began_s)
     assert min(spent_s) < 2.0
     shutil.rmtree(tmp_path)
+
+
+def test_an_index_of_somebody_else_leads_to_no_other_file(tmp_path):
+    path = store(tmp_path, 0)
+    list(entries(tmp_path))
+    known = json.loads((tmp_path / FILE).read_bytes())
+    known["files"][path.name]["entry"]["file"] = "/elsewhere/20260101T000000000Z-insert-x-0000.json"
+    (tmp_path / FILE).write_text(json.dumps(known))
+
+    assert [entry.file for entry in entries(tmp_path)] == [path.name]
