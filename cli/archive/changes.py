@@ -48,7 +48,8 @@ def _tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
 
 def older_than(folder: Path, moment: datetime) -> list[Path]:
     """Return the results in a folder that were made before a moment."""
-    return [folder / entry.file for entry in entries(folder) if entry.created < moment]
+    found = entries(folder, reread=True)
+    return [folder / entry.file for entry in found if entry.created < moment]
 
 
 def needed(paths: Sequence[Path]) -> dict[Path, str]:
@@ -73,7 +74,7 @@ def _in_use(folder: Path) -> Iterator[tuple[Entry, str]]:
     A file that cannot be read may be of a later version, and be the one that `query` needs.
     """
     written: set[tuple[str, str]] = set()
-    for entry in entries(folder):
+    for entry in entries(folder, reread=True):
         if entry.problem:
             yield entry, f"{_UNREAD} ({entry.problem})"
         elif entry.verdict == _RUNNING:

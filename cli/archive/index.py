@@ -45,13 +45,16 @@ class _Index(BaseModel):
     files: dict[str, _Read] = {}
 
 
-def entries(folder: Path, wanted: Callable[[Named], bool] = lambda _: True) -> Iterator[Entry]:
+def entries(
+    folder: Path, wanted: Callable[[Named], bool] = lambda _: True, *, reread: bool = False
+) -> Iterator[Entry]:
     """Yield the entries of the results in a folder whose names are wanted, the newest first.
 
-    A file is read when its entry is asked for, unless the index has it.
+    A file is read when its entry is asked for, unless the index has it. `reread`: the index, which
+    may be somebody else's, is not believed.
     """
     names = list(results_in(folder))
-    index = _loaded(folder)
+    index = _Index() if reread else _loaded(folder)
     known = {name.path.name for name in names}
     gone = index.files.keys() - known
     for name in gone:

@@ -96,7 +96,7 @@ def _altered(folder: Path, name: str, expected: str) -> Iterator[str]:
 
 
 def _unreadable(folder: Path) -> Iterator[str]:
-    paths = sorted((folder / RESULTS).glob("*.json"))
+    paths = sorted(each for each in (folder / RESULTS).glob("*.json") if each.name != INDEX)
     if not paths:
         yield f"{RESULTS}/: has no result file"
     for path in paths:

@@ -3,7 +3,6 @@
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,7 +79,8 @@ def whole(path: Path, owner: str = "", *, is_new: bool = False) -> Iterator[int]
     if is_new:
         handle, new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), ""
     else:
-        handle, new = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{owner}", suffix=_TMP)
+        new = str(path.parent / f".{path.name}.{owner}{os.urandom(8).hex()}{_TMP}")
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         try:
             yield handle
@@ -88,7 +88,6 @@ def whole(path: Path, owner: str = "", *, is_new: bool = False) -> Iterator[int]
         finally:
             os.close(handle)
         if new:
-            Path(new).chmod(0o644)
             Path(new).replace(path)
     except BaseException:  # also Ctrl-C: no half file remains
         Path(new or path).unlink(missing_ok=True)

@@ -89,7 +89,10 @@ class MarkTable:
             return False
         if rows:  # of some databases a row is visible before all of its fields are
             some = any(row["mark"] is not None for row in rows)
-            return some and all(map(_is_of_a_mark, _whole(rows)))
+            timed = all(row["time"] is not None for row in rows)
+            return some and timed and all(map(_is_of_a_mark, _whole(rows)))
+        if not all(self._database.resembles(name, TABLE) for name in found):
+            return False
         stored = [self.contents(name, each) for name, each in found.items()]
         return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
 

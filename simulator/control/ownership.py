@@ -21,7 +21,7 @@ from functools import cached_property
 
 from simulator.control.claims import Claim, by_table, claims_of, recognised, table_of
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.refusal import Foreign, of_another, refused, reserved
+from simulator.control.refusal import Foreign, holding, of_another, refused, reserved
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
@@ -89,6 +89,8 @@ class Ownership:
         if foreign:
             problem = refused(self._spec.target, foreign, prefixes=not marks, drops=self._drops)
             raise ConfigError(problem)
+        if self._drops and found and (attached := self._database.attached([*found])):
+            raise ConfigError(holding(self._spec.target, attached))
         if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
             self._replace_marks()
 

@@ -72,6 +72,15 @@ def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
     return f"To drop {what}, with everything that is stored there: {flags}"
 
 
+def holding(target: str, attached: Sequence[str]) -> str:
+    """Return why tables of ours cannot be dropped and created again, and the remedies."""
+    return (
+        f"{target}: this insert drops its tables and creates them again, which the database refuses"
+        f" while something depends on them: {', '.join(attached)}; nothing was changed. Drop that"
+        " first, or add rows with --no-clean, or use other names (--table-prefix bench_)"
+    )
+
+
 def of_another(target: str, mark: Mark) -> str:
     """Return why a run is refused whose tables hold the rows of another insert."""
     if mark.state in (State.CLEARING, State.WRITING, State.CHANGING):

@@ -83,6 +83,7 @@ class Cockroachdb(Postgres):
 
     name = "cockroachdb"
     locks_tables = False
+    attachments = ""
     capabilities = replace(
         Postgres.capabilities,
         no_import="IMPORT INTO reads files from where every node can reach them",

@@ -73,6 +73,10 @@ class Signing:
         """Return what else would stop `create` or `create_indices`, which is never ours."""
         return {}
 
+    def attached(self, names: Collection[str]) -> list[str]:
+        """Return what of the user's keeps `drop` from dropping tables: "view v on events"."""
+        return []
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return how much is stored in what bears a name; called for what is not ours."""
         return Contents()

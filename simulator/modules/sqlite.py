@@ -213,7 +213,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             for statement in (*self.dropping(names), "COMMIT"):
                 execute(statement)
             # VACUUM would rewrite, and renumber, the rows of other tables.
-            if all(name.startswith(OWN) for name, _ in execute(self.catalogue)):
+            if all(_is_own(name) for name, _ in execute(self.catalogue)):
                 execute("VACUUM")
 
     def compact(self, tables: Sequence[Table]) -> None:
@@ -390,3 +390,8 @@ def _whole(value: Any) -> Any:
     if isinstance(value, str) and (found := _SUMS_OF_HALVES.fullmatch(value)):
         return (int(found[1]) << 32) + int(found[2])
     return value
+
+
+def _is_own(name: str) -> bool:
+    """Return whether a name is that of the marks or of a table that `check` makes."""
+    return re.fullmatch(rf"{OWN}(marks|check_[0-9a-f]{{8}})", name) is not None

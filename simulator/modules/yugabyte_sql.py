@@ -92,6 +92,7 @@ class YugabyteSql(Postgres):
 
     name = "yugabyte_sql"
     locks_tables = False
+    attachments = ""
     capabilities = replace(
         Postgres.capabilities,
         plans="",

@@ -17,16 +17,18 @@ import pytest
 from simulator.control.database_work import DatabaseWork
 from simulator.control.marks import TABLE as MARKS
 from simulator.data.block import Block, Values
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
-from simulator.data.schema import Column, Role, Table, Type
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.base import BATCH, Database
 from simulator.protocol.mark import State
 from simulator.protocol.spec import Ask, Insert, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send
-from tests.contract.targets import Target
+from tests.contract.targets import TARGETS, Target
 from tests.unit.control.interleaved import Killed
-from tests.unit.specs import run_spec
+from tests.unit.specs import dataset, run_spec
 
 NOW_MS = int(time.time()) * 1000
 OTHER_MARKS = replace(
@@ -198,3 +200,37 @@ def test_the_refusal_says_how_much_is_stored(target: Target, database: Database)
     assert ("rows unknown" in str(refused.value)) == (target.module in UNCOUNTED)
     counts = re.findall(r"\(([\d,]+) rows", str(refused.value))
     assert not counts or any(int(count.replace(",", "")) for count in counts)
+
+
+ATTACHED = {
+    "view": ("CREATE VIEW mine AS SELECT * FROM {name}", "view mine on {name}"),
+    "materialized view": (
+        "CREATE MATERIALIZED VIEW mine AS SELECT * FROM {name}", "materialized view mine on {name}",
+    ),
+    "foreign key": (
+        "ALTER TABLE {name} ADD UNIQUE (id); CREATE TABLE mine (id bigint REFERENCES {name} (id))",
+        "foreign key of mine to {name}",
+    ),
+    "child": ("CREATE TABLE mine () INHERITS ({name})", "table mine, which inherits from {name}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", [pytest.param(TARGETS["postgres"], id="postgres")])
+@pytest.mark.parametrize("kind", ATTACHED)
+def test_a_table_that_something_depends_on_is_refused_before_anything_is_changed(
+    request, target, kind
+):
+    database = target.open(request)
+    statements, described = ATTACHED[kind]
+    rows = dataset(primary_key=PrimaryKey.DB)
+    spec = run_spec(workers=(Insert(timed=(RowRange(start=0, stop=9),)),), dataset=rows)
+    (table,) = DatasetReader(rows).tables
+    prepare(spec, database)
+    before = DatabaseWork(spec, database, lambda _: None).ownership.read().entries
+    for statement in statements.split("; "):
+        database.carry_out(statement.format(name=table.name))
+
+    with pytest.raises(ConfigError, match=re.escape(described.format(name=table.name))) as refused:
+        prepare(spec, database)
+    assert refused.value.exit_code == 2
+    assert DatabaseWork(spec, database, lambda _: None).ownership.read().entries == before

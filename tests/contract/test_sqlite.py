@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.control.marks import MarkTable
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
@@ -97,6 +98,19 @@ def test_drop_gives_the_space_back_and_makes_no_file(sqlite):
     assert path.stat().st_size < filled / 4
 
 
+@pytest.mark.parametrize("name", ["notes", "iotbench_notes"])
+def test_drop_renumbers_no_rows_of_others(sqlite, name):
+    sqlite.create([EVENTS], 10)
+    with sqlite.connect() as session:
+        session.connection.execute(f"CREATE TABLE {name} (text TEXT)")
+        session.connection.execute(f"INSERT INTO {name} (rowid, text) VALUES (5, 'a'), (900, 'b')")
+    sqlite.drop(["events"])
+
+    with sqlite.connect() as session:
+        rows = session.connection.execute(f"SELECT rowid FROM {name}").fetchall()
+    assert rows == [(5,), (900,)]
+
+
 def test_a_log_that_is_not_emptied_is_an_error(sqlite):
     wide = Wideset()
     wide.fill(sqlite)
@@ -152,3 +166,20 @@ def test_the_indices_are_those_that_the_workload_declares(tmp_path, parts):
         " (device_id, timestamp, temperature)"
     )
     assert found[f"{tables[1].names[-1]}_series_index"].endswith(" (hostname, time)")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ("(time INT, mark INT, part INT, value INT)", "(NULL, 5, 6, 7)"),
+        ("(time INT, mark INT, part INT, value INT, note TEXT)", ""),
+    ],
+)
+def test_a_table_of_others_with_the_columns_of_marks_is_foreign(sqlite, made):
+    columns, row = made
+    with sqlite.connect() as session:
+        session.connection.execute(f"CREATE TABLE iotbench_marks {columns}")
+        if row:
+            session.connection.execute(f"INSERT INTO iotbench_marks VALUES {row}")
+
+    assert [*MarkTable(sqlite).foreign()] == ["iotbench_marks"]

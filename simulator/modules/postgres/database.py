@@ -263,6 +263,8 @@ class Postgres(Signatures, PostgresWire):
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
     namesakes_of_indices = server.NAMESAKES_OF_INDICES
+    attachments: ClassVar[str] = server.ATTACHED
+    """The statement for what keeps a table from being dropped; empty: not asked."""
     compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
@@ -330,6 +332,15 @@ class Postgres(Signatures, PostgresWire):
         if table.primary_key is PrimaryKey.SQL:
             id_column = f"{id_column} (CACHE {batch_rows or _DEFAULT_CACHE_ROWS})"
         return id_column, self.options.primary_key_constraint
+
+    def attached(self, names: Collection[str]) -> list[str]:
+        """Return the views, foreign keys and tables that depend on tables."""
+        if not self.attachments:
+            return []
+        quoted = [self.dialect.name(name) for name in names]
+        with self.cursor() as cursor:
+            cursor.execute(self.attachments, (quoted, quoted, quoted))
+            return [str(text) for (text,) in cursor.fetchall()]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, as statements without a schema would find them."""

@@ -40,3 +40,22 @@ NAMESAKES_OF_INDICES = (
     "AND nspname = current_schema() LEFT JOIN pg_index ON indexrelid = relation.oid "
     "LEFT JOIN pg_class AS indexed ON indexed.oid = indrelid"
 )
+
+
+ATTACHED = """
+SELECT CASE dependent.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END
+    || ev_class::regclass::text || ' on ' || refobjid::regclass::text
+FROM pg_depend
+JOIN pg_rewrite AS rule ON rule.oid = objid
+JOIN pg_class AS dependent ON dependent.oid = ev_class
+WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass
+AND ev_class <> refobjid AND refobjid IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
+UNION SELECT 'foreign key of ' || conrelid::regclass::text || ' to ' || confrelid::regclass::text
+FROM pg_constraint WHERE contype = 'f' AND conrelid <> confrelid
+AND confrelid IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
+UNION SELECT
+    'table ' || inhrelid::regclass::text || ', which inherits from ' || inhparent::regclass::text
+FROM pg_inherits WHERE inhparent IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
+ORDER BY 1
+"""
+"""What DROP TABLE without CASCADE fails on, given the quoted names of tables three times."""

@@ -86,6 +86,7 @@ class Timescaledb(Postgres):
     """A PostgreSQL database with the extension timescaledb."""
 
     name = "timescaledb"
+    attachments = ""  # its chunks and aggregates depend on a table, too
     capabilities = replace(
         Postgres.capabilities,
         changes=Changes(

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cli.archive.index import FILE as INDEX
+from cli.archive.index import entries
 from cli.bundle import folder as bundle
 from cli.bundle.configuration import Targets
 from cli.bundle.gather import gathered
@@ -75,6 +77,12 @@ def test_others_can_check_it_with_and_without_this_program(written):
     subprocess.run(["sha256sum", "-c", "--strict", bundle.SUMS], cwd=written, check=True)
 
     assert run("--check", written) == (0, f"{written}: all right\n")
+
+
+def test_the_index_that_a_list_leaves_is_no_change(copied):
+    list(entries(copied / "results"))
+    assert (copied / "results" / INDEX).exists()
+    assert run("--check", copied) == (0, f"{copied}: all right\n")
 
 
 def test_the_readme_has_verdict_figures_versions_and_the_command(written):

@@ -127,3 +127,16 @@ def test_no_half_file_remains(tmp_path, is_new):
         raise error
 
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o022])
+def test_others_may_read_what_the_umask_allows(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        for name, is_new in (("a", True), ("b", False)):
+            with outfile.whole(tmp_path / name, is_new=is_new) as handle:
+                os.write(handle, b"x")
+    finally:
+        os.umask(before)
+
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o666 & ~mask}

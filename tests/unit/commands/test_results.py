@@ -328,3 +328,17 @@ def test_a_foreign_index_is_not_replaced(folder, run):
 
     assert id_of(0) in run("list").stdout
     assert (folder / ".index.json").read_text() == '{"mine": 1}'
+
+
+def test_rm_believes_no_index(folder, run):
+    """It may be somebody else's, and call a file that cannot be read a good one."""
+    unread = folder / "20200101T000000000Z-insert-x-0000.json"
+    unread.write_text('{"format_version": 99, "later": true}')
+    run("list")
+    index = json.loads((folder / ".index.json").read_text())
+    index["files"][unread.name]["entry"]["problem"] = ""
+    (folder / ".index.json").write_text(json.dumps(index))
+
+    done = run("rm", "--older-than=1s", "--yes", "--force")
+    assert f"kept {unread}: cannot be read" in done.stderr
+    assert unread.exists()
