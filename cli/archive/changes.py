@@ -64,7 +64,7 @@ def needed(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 def is_unread(reason: str) -> bool:
-    """Whether a result is kept because it cannot be read."""
+    """Return whether a result is kept because it cannot be read."""
     return reason.startswith(_UNREAD)
 
 

@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, and its content without compression."""
+"""The format of a file, known by its first bytes, and its uncompressed content."""
 
 import io
 import zipfile
@@ -14,17 +14,17 @@ from simulator.errors import ConfigError
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"(\xb5/\xfd": "zstd", b"BZh": "bz2"}
 _PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
 _MARK = b"\xef\xbb\xbf"
-"""Of UTF-8, which some programs put at the beginning."""
+"""The byte order mark of UTF-8, which some programs write first."""
 _SHOWN_MEMBERS = 3
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file is Parquet, and not text."""
+    """Return whether a file is Parquet."""
     return _first_bytes(path) == _PARQUET
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether a file is compressed as a whole; what is no file is not."""
+    """Return whether a file is compressed as a whole; False if there is no such file."""
     if not path.is_file():
         return False
     first = _first_bytes(path)

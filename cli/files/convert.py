@@ -1,4 +1,4 @@
-"""From files to the prepared folder: open, type, check, write."""
+"""Converts files to the prepared folder: open, type, check, write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class Converted:
     first_rows: tuple[list[object], ...]
     """The first values of each column."""
     times_us: tuple[int, ...]
-    """Of the first and the last row."""
+    """Times of the first and the last row."""
 
 
 def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:

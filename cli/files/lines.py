@@ -72,7 +72,7 @@ _TYPES: Mapping[str, Callable[[], Any]] = {
 
 
 def looks_like_lines(path: Path, where: str) -> bool:
-    """Whether the first line of a text file that is no comment is a point."""
+    """Return whether the first line that is not a comment is a point."""
     with opened(path, where) as content:
         for number, (_, line) in enumerate(_lines(content)):
             if line is not None:

@@ -34,7 +34,7 @@ def _stem(path: Path) -> str:
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path is a pattern, such as days/*.csv."""
+    """Return whether a path is a pattern, such as days/*.csv."""
     return bool(set("*?[") & set(str(path)))
 
 

@@ -54,7 +54,7 @@ class Scanner:
     """Cuts a text into records, block by block."""
 
     def __init__(self, delimiter: str, comment: str, line: int) -> None:
-        """Take what separates cells, what begins a comment, and the number of the first line."""
+        """Set the delimiter, the prefix of comments, and the number of the first line."""
         self._delimiter = ord(delimiter)
         self._comment = ord(comment) if comment else -1
         self._line = line

@@ -44,7 +44,7 @@ READ_BEFORE = "it was read when it was prepared"
 
 
 class Decimal(StrEnum):
-    """What separates the fraction of a number."""
+    """Decimal separator."""
 
     POINT = "point"
     COMMA = "comma"

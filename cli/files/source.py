@@ -54,11 +54,11 @@ class Part(ABC):
     """One file."""
 
     name: str
-    """As the user names it."""
+    """Name that the user gave it."""
     unit: str
-    """What the numbers of rows count: lines or rows."""
+    """Unit of row numbers: lines or rows."""
     names: tuple[str, ...]
-    """Of all its columns."""
+    """Names of all columns."""
     types: tuple[Any, ...] = ()
     """The Arrow types that it declares; empty: cells are text."""
     time = ""
@@ -68,7 +68,7 @@ class Part(ABC):
     table = ""
     """Its table, if the file names it."""
     well_formed = "quotes that open and close a cell"
-    """What a malformed record lacks."""
+    """Reason why a record is malformed."""
 
     @abstractmethod
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
@@ -80,7 +80,7 @@ class Part(ABC):
 
     @property
     def where(self) -> str:
-        """What errors begin with."""
+        """Prefix of errors."""
         return f"--data: {self.name}"
 
 
@@ -116,7 +116,7 @@ class Source:
 
     @property
     def is_typed(self) -> bool:
-        """Whether the files declare the types of columns."""
+        """True if the files declare the types of columns."""
         return bool(self._types)
 
     @property

@@ -190,7 +190,7 @@ class FormattedTime(Instants):
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _COUNT = r"^[+-]?[0-9]{1,19}([.][0-9]*)?$"
 _RECOGNISED_S = (10**8, 41 * 10**8)
-"""From 1973 to 2099: no count of one unit within it is one of another."""
+"""1973 to 2099: within this range a count in one unit is in no other unit's range."""
 
 
 class EpochTime(Instants):

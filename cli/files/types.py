@@ -97,7 +97,7 @@ def _count(cells: Any, pattern: str) -> int:
 
 
 def looks_like_data(names: Sequence[str]) -> bool:
-    """Whether a heading looks like a row: it has a timestamp, or numbers only."""
+    """Return whether a heading looks like a row: it has a timestamp, or numbers only."""
     cells = trimmed(pa.array(names, pa.string()))
     times = sum(_count(cells, IsoTime(zoned=zoned).pattern) for zoned in (False, True))
     return times > 0 or _count(cells, WrittenFloat().pattern) == len(names)

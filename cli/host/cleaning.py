@@ -13,7 +13,7 @@ _UNSEEN = re.compile(
 )
 """Characters that a terminal obeys, that turn the order of letters, or that are none."""
 _MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown and its extensions take as marks; a _ within a word is none."""
+"""Characters that Markdown and its extensions treat as markup; a _ within a word is not."""
 _HTML = re.compile(r"<|&(?=[A-Za-z#])")
 _FORMULA = re.compile(r"\s*[=+@-]")
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+(?:e[+-]?\d+)?\s*%?\s*", re.IGNORECASE)
@@ -21,7 +21,7 @@ LONGEST_IN_PICTURE = 200
 _EXPRESSIONS = ("expr", "labelExpr", "test")
 """Keys of texts that are code of this program; a text from elsewhere in it was cleaned before."""
 _LARGEST = 2**63 - 1
-"""Of integers in a picture."""
+"""Largest integer in a picture."""
 
 
 def plain(text: str) -> str:

@@ -80,7 +80,7 @@ class _Option(click.Option):
         self.repeats = repeats
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Have the parser keep every value: by itself it keeps the last one of several."""
+        """Make the parser keep every value: by default it keeps the last one."""
         action = "append_const" if self.is_flag else "append"
         for names, flag in ((self.opts, True), (self.secondary_opts, False)):
             if names:

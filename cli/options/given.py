@@ -132,7 +132,7 @@ def _keys(option: click.Option) -> list[str]:
 
 
 def repeats(option: click.Option) -> bool:
-    """Whether the value of an option is taken from a result: by itself a number, flag or choice."""
+    """Return whether `repeat` takes an option's value: by default a number, flag or choice."""
     declared = repeats_of(option)
     if declared is not None:
         return declared

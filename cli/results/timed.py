@@ -27,7 +27,7 @@ class InsertStage:
     """What one stage of a run of inserts comes to."""
 
     timed_s: float
-    """From the first batch that began in it to the end of the last one or, if that is later, to
+    """Time from the first batch that began in it to the end of the last one or, if later, to
     the next one of the schedule."""
     rows: int
     unsent: int = 0

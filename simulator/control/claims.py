@@ -1,4 +1,4 @@
-"""What marks claim, and what of it is recognised in the database.
+"""Claims of marks, and the claimed objects that the database recognises.
 
 A claim alone makes nothing ours: something else may bear the name by now. What bears its signature
 is ours, whichever mark names it. Without a signature, only the newest mark of a table counts, and
@@ -18,13 +18,13 @@ from simulator.protocol.mark import Mark, Marks
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one mark names as ours for one table."""
+    """The objects that one mark names as ours for one table."""
 
     table: Table
     names: tuple[str, ...]
     mark: Mark
     is_newest: bool
-    """Whether no later mark names objects of this table."""
+    """True if no later mark names objects of this table."""
 
 
 def claims_of(marks: Marks, database: Database, tables: Mapping[str, Table]) -> Iterator[Claim]:
@@ -68,7 +68,7 @@ def recognised(
 
 
 def _resembles(database: Database, name: str, found: Existing, claim: Claim) -> bool:
-    """Whether it has our columns and, if it was only to be created, no rows."""
+    """Return whether it has our columns and, if it was only to be created, no rows."""
     if claim.table.columns and not database.resembles(name, claim.table):
         return False
     return not claim.mark.intended or database.contents(name, found).is_empty

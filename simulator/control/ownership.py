@@ -42,7 +42,7 @@ class Ownership:
         self._book = MarkTable(database) if database.capabilities.stores else None
         self._opened = False
         self._signed: bool | None = None
-        """Whether what exists for the tables bears signatures; None: not known yet."""
+        """True if the existing objects of the tables bear signatures; None: not known yet."""
 
     @property
     def no_mark(self) -> str:

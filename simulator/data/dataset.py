@@ -93,7 +93,7 @@ class Dataset(Frozen):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What decides the rows, by name: not where or when a file was read."""
+        """The parameters that determine the rows, without where or when a file was read."""
         named = ("workload", "workload_version", "seed", "start_ms")
         known = {**{name: getattr(self, name) for name in named}, **self.params}
         cls = WORKLOADS.get(self.workload)  # None: of a later version of this program

@@ -144,7 +144,7 @@ class Table:
     prefix: str = ""
     """What name and group begin with, in addition to those of the workload (`--table-prefix`)."""
     signed: bool = False
-    """Whether the database is to store with it that this program made it."""
+    """True if the database stores with it that this program made it."""
 
     @property
     def base(self) -> str:

@@ -189,7 +189,7 @@ class Asker:
         self._call(asked, stop, report, due_ns, record, timed=timed)
 
     def keep(self, due_ns: int, late_ns: NDArray[np.int64]) -> None:
-        """Take how far the runs cover the schedule, and by how much unsent ones were late."""
+        """Record how far the runs cover the schedule, and how late unsent queries were."""
         self._due_s = due_ns / 1e9
         self._unsent.add(self.waits.at_least(late_ns))
 

@@ -228,7 +228,7 @@ class StageMeter:
             _add(stage.histogram, latencies_ns[of])
 
     def keep(self, kept: Kept) -> None:
-        """Take how far a worker has kept to the schedule of the stage."""
+        """Record how far a worker has kept to the schedule of the stage."""
         place = int(np.searchsorted(self._edges, kept.begin_ns, side="right")) - 1
         stage = self._stages[max(place, 0)]
         stage.due_until_ns = kept.until_ns
@@ -342,7 +342,7 @@ class Meter:
         self._by_second[: len(rows)] += rows
 
     def keep(self, kept: Kept) -> None:
-        """Take how far the worker has kept to its schedule; unsent batches count as so late."""
+        """Record how far the worker has kept to its schedule; unsent batches count as late."""
         self._fold()
         late_ns = kept.late_ns[kept.unsent_ns >= self.measured_ns]
         self.due_until_ns = kept.until_ns

@@ -89,7 +89,7 @@ class Timetable:
         """When the present pace begins."""
         self._scheduled = 0.0
         self._kept: list[Kept] = []
-        """Of the paces that have ended."""
+        """Records of the paces that have ended."""
         self._enter()
 
     def measure_from(self, measured_ns: int) -> None:

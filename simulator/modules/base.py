@@ -115,7 +115,7 @@ class Capabilities:
     in_client: str = ""
     """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
     shortens_float32: bool = False
-    """Whether the driver returns a float32 with the fewest digits that name it (20.2)."""
+    """True if the driver returns a float32 with the fewest digits that name it (20.2)."""
     limits: tuple[str, ...] = ()
     """What it cannot do or store, one sentence each."""
 

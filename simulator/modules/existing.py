@@ -28,5 +28,5 @@ class Contents:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is certain that nothing is stored."""
+        """True if it is certain that nothing is stored."""
         return self.rows == 0 or (self.rows is None and self.size_bytes == 0)

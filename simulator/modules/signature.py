@@ -23,7 +23,7 @@ def comment(table: Table, name: str) -> str:
 
 
 def same_columns(found: Iterable[str], table: Table) -> bool:
-    """Whether something has the columns of a table, except for the column of a key."""
+    """Return whether something has the columns of a table, except for the column of a key."""
     return _without_key(found) == _without_key(column.name for column in table.columns)
 
 
@@ -45,7 +45,7 @@ class Signing:
         return {}
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether something of this name, which exists, has the columns that `create` gives it."""
+        """Return whether an existing thing of this name has the columns that `create` gives it."""
         return True
 
     def drop_signed(self, names: Collection[str]) -> None:

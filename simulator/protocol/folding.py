@@ -13,10 +13,10 @@ _FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
 
 
 class Folded(Message):
-    """What a worker has folded."""
+    """The result of a fold task."""
 
     number: Count
-    """Of the fold task."""
+    """Number of the fold task."""
     content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=BASE64)] | None
     """`Oracle.to_bytes`, of a window that of its only table; None if larger than FOLD_BYTES."""
 

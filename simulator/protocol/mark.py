@@ -75,10 +75,10 @@ class Mark(BaseModel):
     """Table -> what this program has made for it, or is about to make or to drop, by its names in
     the database. Empty in marks of earlier versions."""
     signed: bool = False
-    """Whether the objects bear signatures, where the database has a place for them. False in marks
+    """True if the objects bear signatures, where the database has a place for them. False in marks
     of earlier versions, and in later ones about tables that those made."""
     intended: bool = False
-    """Whether nothing bore the objects' names when this was recorded: they were to be created."""
+    """True if nothing bore the objects' names when this was recorded: they were to be created."""
     version: str
     """Of the program."""
     by: str

@@ -218,7 +218,7 @@ class StageTimes(Message):
     due_until_s: float | None = None
     """When the next one of the schedule was due; None: there is no rate."""
     latency: Histogram
-    """Of the batches, or of the waits of the queries, unsent ones included."""
+    """Latencies of batches, or waits of queries, unsent ones included."""
 
 
 ByStage: TypeAlias = Annotated[tuple[StageTimes, ...], Field(max_length=MOST_STAGES)]
@@ -365,7 +365,7 @@ class Acknowledged(Message):
     payload_bytes: Count | None = None
     """Size of what was acknowledged; None where the driver makes the bytes."""
     latency: Histogram = ""
-    """Of the latency of each send, unsent batches included."""
+    """Latencies of batches, unsent ones included."""
     due_until_s: float | None = None
     """When the next batch was due, on the collector's clock: the acknowledged ones cover the
     schedule until then. None: there is no rate."""

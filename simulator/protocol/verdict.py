@@ -12,15 +12,15 @@ _MAX_REASONS = 5
 
 
 class Depth(NamedTuple):
-    """What a level compares of the stored rows, in words for people."""
+    """Words for people about the rows that a level compares."""
 
     short: str
     """Behind the verdict `verified`."""
     compares: str
     means: str
-    """What is known if the verdict is `verified`."""
+    """Facts that hold if the verdict is `verified`."""
     unseen: str = ""
-    """What may be wrong all the same; empty: nothing."""
+    """Errors that the level does not see; empty: none."""
 
 
 _DEPTHS = {
@@ -47,7 +47,7 @@ class VerifyMode(StrEnum):
 
     @property
     def depth(self) -> Depth:
-        """What this level compares of the stored rows."""
+        """Words about the rows that this level compares."""
         return _DEPTHS[self.value]
 
 

@@ -42,7 +42,7 @@ class Format:
     divisible: bool = True
     """Whether the bytes of a turn do not depend on those before it."""
     is_compressed: bool = False
-    """Whether its content is compressed."""
+    """True if its content is compressed."""
 
     def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
         """Yield the bytes of a file whose rows are these blocks; each turn has one of a table."""

@@ -302,7 +302,7 @@ class _Comparison:
         return AggregateQuery(table, (count, *others))
 
     def _adds_up(self, table: Table, aggregate: Aggregate) -> bool:
-        """Whether an aggregate is no sum that the database does not calculate."""
+        """Return whether the database calculates an aggregate: some sums it does not."""
         can, why = self.database.capabilities, ""
         if aggregate.function is Function.SUM and aggregate.column is not None:
             is_time = table.column(aggregate.column).type is Type.TIMESTAMP
@@ -375,7 +375,7 @@ def _sums_fields(query: AggregateQuery) -> bool:
 
 
 def _is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Whether a sum of integers or times may exceed 64 bits, if values are as expected."""
+    """Return whether a sum of integers or times may exceed 64 bits, if values are as expected."""
     if aggregate.function is not Function.SUM or aggregate.column is None:
         return False
     if table.column(aggregate.column).type not in INTEGERS | {Type.TIMESTAMP}:

@@ -120,14 +120,14 @@ _CONSEQUENCE = {
 
 
 class Nanoseconds(StrEnum):
-    """What happens to times that are finer than a microsecond (`--nanoseconds`)."""
+    """Treatment of times that are finer than a microsecond (`--nanoseconds`)."""
 
     STOP = "stop"
     """They are bad cells."""
     CUT = "cut"
     """They are stored without what is finer."""
     KEEP = "keep"
-    """What is finer is stored in a column of its own."""
+    """The finer part is stored in a separate column."""
 
 
 class FileReading(Params):
@@ -158,7 +158,7 @@ class FileParams(FileReading):
     """What the file is, how it was read, what its columns are, and where the arrays are."""
 
     source: str
-    """As the user names it."""
+    """Name that the user gave it."""
     files: tuple[str, ...] = ()
     """The files that it names, if there are several."""
     sha256: str

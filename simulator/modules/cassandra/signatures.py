@@ -22,7 +22,7 @@ class Signatures(Database["CassandraSession"]):
         return {n: (n, signature(n)) in comments for n in names if n in dict(comments)}
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether a table has our columns."""
+        """Return whether a table has our columns."""
         columns = self._of_schema("columns", "table_name, column_name")
         return same_columns((column for each, column in columns if each == name), table)
 

@@ -167,7 +167,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return {str(name): comment == signature(str(name)) for name, comment in rows}
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether a table has our columns."""
+        """Return whether a table has our columns."""
         if name not in table.names:
             return True
         asked = (

@@ -30,7 +30,7 @@ from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlFile, Sql
 from simulator.modules.signature import signature
 
 _OPENING = threading.Lock()
-"""Of connections opened at the same moment, some would not find the driver's own functions."""
+"""Serializes opening: concurrent connections may not find the driver's own functions."""
 _HERE = "schema_name = current_schema() AND database_name = current_database()"
 """Where statements that name no schema create."""
 _INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"

@@ -35,7 +35,7 @@ class DuckDbDialect(sql.Dialect):
     }
 
     def __init__(self, unit: TimeUnit) -> None:
-        """Take the table's time unit."""
+        """Set the table's time unit."""
         self.unit = unit
         self.ticks_per_unit = 1 if unit is TimeUnit.NANOSECOND else 10**6 // unit.per_second
 

@@ -59,7 +59,7 @@ class DuckDbSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection works; a fatal error breaks all connections of the process."""
+        """True if the connection works; a fatal error breaks all connections of the process."""
         return not self._broken
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:

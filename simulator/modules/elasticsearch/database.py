@@ -200,7 +200,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return {name: meta.get(_SIGNATURE) == signature(name) for name, meta in found.items()}
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether an index has the fields of our columns."""
+        """Return whether an index has the fields of our columns."""
         return same_columns(self._mappings(name).get("properties", ()), table)
 
     def _mappings(self, name: str) -> dict[str, Any]:
@@ -413,6 +413,6 @@ def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _matches(template: Mapping[str, Any], index: str) -> bool:
-    """Whether a template is for an index of this name."""
+    """Return whether a template applies to an index of this name."""
     patterns = template["index_patterns"]
     return any(re.fullmatch(".*".join(map(re.escape, p.split("*"))), index) for p in patterns)

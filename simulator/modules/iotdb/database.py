@@ -208,7 +208,7 @@ class IotDb(Database["IotDbSession"]):
         return {name: Existing("table") for name in names if stored_table(name) in known}
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether a table has our columns, beside the time."""
+        """Return whether a table has our columns, apart from the time."""
         with self.administration() as session:
             found = {str(row[0]) for row in session.link.execute(f"DESC {self._full(name)}")}
         return same_columns((found - {"time"}) | {table.time.name}, table)

@@ -61,5 +61,5 @@ class MySqlOptions(SqlOptions, DriverOptions):
 
     @property
     def encrypted(self) -> bool:
-        """Whether the connection is encrypted."""
+        """True if the connection is encrypted."""
         return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None

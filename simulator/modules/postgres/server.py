@@ -58,4 +58,4 @@ UNION SELECT
 FROM pg_inherits WHERE inhparent IN (SELECT to_regclass(name) FROM unnest(%s) AS name)
 ORDER BY 1
 """
-"""What DROP TABLE without CASCADE fails on, given the quoted names of tables three times."""
+"""Lists objects on which DROP TABLE fails; takes the quoted names of tables three times."""

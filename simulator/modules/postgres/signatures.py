@@ -21,7 +21,7 @@ class Signatures(SqlDatabase[PostgresSession]):
     )
     columns = STANDARD_COLUMNS
     locks_tables: ClassVar[bool] = True
-    """Whether LOCK TABLE keeps others from renaming a table until it is dropped."""
+    """True if LOCK TABLE keeps others from renaming a table until it is dropped."""
 
     def signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by their comments."""

@@ -222,7 +222,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         return found | kept
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether a table has our columns; a view may be ours if a mark names it."""
+        """Return whether a table has our columns; a view may be ours if a mark names it."""
         if name not in table.names:
             return True
         with self.administration() as session:

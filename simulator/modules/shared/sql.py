@@ -93,7 +93,7 @@ class Dialect:
     ticks_per_unit: int = 1
     """How many of the integers that `read` fetches as an instant are one unit of the table."""
     in_units: bool = False
-    """Whether `read` fetches whole units, as a query over the answer needs them."""
+    """True if `read` fetches whole units, as a query over the answer needs them."""
 
     def of_units(self) -> Self:
         """Return the dialect whose `read` fetches whole units."""

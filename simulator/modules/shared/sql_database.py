@@ -142,7 +142,7 @@ class SqlDatabase(Database[SqlSession_co]):
         return {n: text == signature(n) for n, text in known.items() if text is not _ABSENT}
 
     def resembles(self, name: str, table: Table) -> bool:
-        """Whether a table has our columns; anything else may be ours if a mark names it."""
+        """Return whether a table has our columns; anything else may be ours if a mark names it."""
         if not self.columns or name not in table.names:
             return True
         text = self.columns.format(name=self.dialect_of(table).text(name))

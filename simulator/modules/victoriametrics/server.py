@@ -144,7 +144,7 @@ class Api:
 
     @property
     def has_others(self) -> bool:
-        """Whether it stores series that this program has not made."""
+        """True if it stores series that this program has not made."""
         return bool(self.foreign_metrics() or self.tables(ours=False))
 
     def delete(self, names: Iterable[str]) -> None:
