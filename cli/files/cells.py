@@ -172,10 +172,23 @@ class WrittenFloat(Written):
         return self.expected
 
 
-def integer() -> Written:
-    """Return the type of integers as text."""
-    pattern = r"^([+-]?[0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})$"
-    return Written(Type.INT64, "an integer of 64 bits", pattern, pa.int64())
+class WrittenInteger(Written):
+    """Integers as text, decimal or hexadecimal."""
+
+    def __init__(self) -> None:
+        pattern = r"^([+-]?[0-9]{1,19}|0[xX][0-9a-fA-F]{1,16})$"
+        super().__init__(Type.INT64, "an integer of 64 bits", pattern, pa.int64())
+
+    def parse(self, cells: Any) -> Parsed:
+        """Return the values; Arrow reads hexadecimal ones beyond 2**63 - 1 as negative."""
+        values, bad = super().parse(cells)
+        negative = mask_of(pc.less(values, 0))
+        if not negative.any():
+            return values, bad
+        values, wrapped = without(
+            values, negative & mask_of(pc.match_substring_regex(cells, "[xX]"))
+        )
+        return values, bad | wrapped
 
 
 def boolean() -> Written:

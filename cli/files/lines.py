@@ -208,8 +208,9 @@ def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
     """Yield the number of each line and its text, without its end; None if it has no point.
 
     A text in quotes may have line breaks, but no line in it may be a point: its quote is open.
+    A DDL section comes before all points, and a point ends it.
     """
-    pending, begins, is_ddl = b"", 0, False
+    pending, begins, is_ddl, is_data = b"", 0, False, False
     for number, raw in enumerate(content, 1):
         line = raw.rstrip(b"\r\n")
         if pending:
@@ -224,7 +225,9 @@ def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
                 continue
             yield begins, pending.rstrip(b"\r\n")
             pending = b""
-        is_ddl = (is_ddl or line.startswith(_DDL)) and not line.startswith(_DML)
+        is_ddl = is_ddl or (line.startswith(_DDL) and not is_data)
+        is_ddl = is_ddl and not (line.startswith(_DML) or _POINT.fullmatch(line))
+        is_data = is_data or not (is_ddl or line.startswith(b"#") or not line.strip())
         if is_ddl or line.startswith(b"#") or not line.strip():
             yield number, None
         elif b'"' in line and not _POINT.fullmatch(line) and _OPEN.fullmatch(line):

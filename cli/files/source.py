@@ -168,14 +168,17 @@ class Source:
             is_null = pc.is_in(pc.utf8_trim_whitespace(cells), markers)
             return pc.if_else(is_null, pa.scalar(None, cells.type), cells)
         wanted = self._types[place]
+        name = self._parts[0].names[place]
+        refusal = ConfigError(
+            f"{part.where}: column {name!r}: is {cells.type}, and {wanted} in other files;"
+            f" insert the files apart, or leave it out with --drop-columns {shlex.quote(name)}"
+        )
+        if not (_is_kept(cells.type, wanted) or cells.null_count == len(cells)):
+            raise refusal
         try:
             return cells if cells.type == wanted else cells.cast(wanted)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            name = self._parts[0].names[place]
-            raise ConfigError(
-                f"{part.where}: column {name!r}: is {cells.type}, and {wanted} in other files;"
-                f" insert the files apart, or leave it out with --drop-columns {shlex.quote(name)}"
-            ) from error
+            raise refusal from error
 
     def _reject(self, number: int, malformed: Sequence[Malformed]) -> None:
         """Count records that are no rows; ConfigError for the first unless they are left out."""
@@ -228,16 +231,32 @@ def _places(part: Part, first: Part) -> list[int]:
 
 
 def _unified(parts: Sequence[Part]) -> Sequence[Any]:
-    """Return the types that hold the columns of all files, as the first has them; empty: text."""
+    """Return the types that hold the columns of all files, as the first has them; empty: text.
+
+    Where none does, it is that of the first file: rows of another type are reported.
+    """
     first = parts[0]
-    schemas = [pa.schema(zip(part.names, part.types, strict=True)) for part in parts if part.types]
-    if len(schemas) < 2:
+    if not first.types:
         return first.types
+    of_names = ([part.types[part.names.index(name)] for part in parts] for name in first.names)
+    return [_common(types) or types[0] for types in of_names]
+
+
+def _common(types: Sequence[Any]) -> Any:
+    """Return the type that holds the values of all these types; None if there is none."""
     try:
-        found = pa.unify_schemas(schemas, promote_options="permissive")
-    except pa.ArrowException:  # reported for the first row of another type
-        return first.types
-    return [found.field(name).type for name in first.names]
+        schemas = [pa.schema([("", each)]) for each in types]
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowException:
+        return None
+
+
+def _is_kept(found: Any, wanted: Any) -> bool:
+    """Whether a cast keeps values of a type, or fails: a text is no number, a number no boolean."""
+    if pa.types.is_decimal(found) and pa.types.is_floating(wanted):
+        return False  # the cast rounds
+    is_time = pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted)
+    return is_time or bool(_common([found, wanted]) == wanted)
 
 
 def _chosen(part: Part, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:

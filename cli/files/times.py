@@ -142,6 +142,10 @@ def _offset_s(zone: str) -> int:
     return (int(digits[:2]) * 3600 + int(digits[2:]) * 60) * (-1 if zone[0] == "-" else 1)
 
 
+_FINER = re.compile(r"(.*[.,][0-9]{6})([0-9]{1,3})(?![0-9.,])(.*)", re.DOTALL)
+"""A time with seven to nine digits of its second."""
+
+
 class FormattedTime(Instants):
     """Times in the format of `--time-format`; without a zone they are UTC."""
 
@@ -155,10 +159,7 @@ class FormattedTime(Instants):
         cells = trimmed(cells if pa.types.is_string(cells.type) else cells.cast(pa.string()))
         finer = np.zeros(len(cells), np.int64)
         if "%f" in self._format:
-            rest = pc.extract_regex(cells, r"[.,][0-9]{6}(?P<rest>[0-9]{1,3})(?:[^0-9]|$)")
-            digits = pc.struct_field(rest, "rest").fill_null("")
-            finer = pc.utf8_rpad(digits, 3, "0").cast(pa.int64()).to_numpy(zero_copy_only=False)
-            cells = pc.replace_substring_regex(cells, r"([.,][0-9]{6})[0-9]{1,3}", r"\1")
+            cells, finer = self._without_finer(cells)
         if any(directive in self._format for directive in ("%f", "%z", "%Z")):
             instants = pa.array([self._instant(text) for text in cells.to_pylist()], pa.int64())
         else:
@@ -168,9 +169,26 @@ class FormattedTime(Instants):
         micros = instants.fill_null(0).to_numpy(zero_copy_only=False)
         return micros, finer, present(instants)
 
+    def _without_finer(self, cells: Any) -> tuple[Any, Array]:
+        """Return the cells without the digits that `%f` does not take, and these nanoseconds."""
+        texts, finer = cells.to_pylist(), np.zeros(len(cells), np.int64)
+        for row, text in enumerate(texts):
+            found = _FINER.fullmatch(text or "")
+            if found and self._instant(text) is None:
+                texts[row], finer[row] = found[1] + found[3], int(found[2].ljust(3, "0"))
+        return pa.array(texts, pa.string()), finer
+
     def _impossible(self, cells: Any, values: Any) -> Array:
-        """Return the mask of days such as 31 February, which Arrow takes as 2 March."""
-        early = pc.less_equal(pc.day(values), _LAST_DAY_TO_CHECK)
+        """Return the mask of times that Arrow takes, and Python does not.
+
+        Arrow takes 31 February as 2 March, 24 as the year 24, and second 60 as the next minute.
+        """
+        leaps = pc.match_substring_regex(cells, "6[01]")
+        late = pc.and_(pc.less_equal(pc.second(values), 1), leaps)
+        early = pc.or_(
+            pc.less_equal(pc.day(values), _LAST_DAY_TO_CHECK), pc.less(pc.year(values), 1000)
+        )
+        early = pc.or_(early, late)
         mask = np.zeros(len(cells), np.bool_)
         for row in np.flatnonzero(mask_of(early)):
             mask[row] = self._instant(cells[int(row)].as_py()) is None

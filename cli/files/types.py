@@ -14,8 +14,8 @@ from cli.files.cells import (
     Text,
     Written,
     WrittenFloat,
+    WrittenInteger,
     boolean,
-    integer,
     trimmed,
 )
 from cli.files.times import IsoTime, StoredTime
@@ -74,7 +74,7 @@ def guessed(cells: Any, *, decimal_comma: bool = False) -> CellType:
     if not present:
         return Empty()
     types: list[Written | IsoTime] = [
-        integer(),
+        WrittenInteger(),
         WrittenFloat(decimal_comma=decimal_comma),
         boolean(),
         IsoTime(zoned=False),

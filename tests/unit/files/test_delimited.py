@@ -171,3 +171,12 @@ def test_rows_with_a_wrong_number_of_cells_can_be_skipped_and_later_lines_are_st
     assert "2 rows do not have 2 cells (line 3: 1, line 400005: 3)" in bad.describe()
     wrong = prepare(ragged + "2024-01-01,one\n", on_error="skip").params.bad_cells
     assert [bad.first[0] for bad in wrong] == ["line 3: 1", "line 400007: 'one'"]
+
+
+def test_a_hexadecimal_number_beyond_64_bits_is_not_a_negative_one(prepare, refused):
+    assert prepare("t,x\n2024-05-01,0x7FFFFFFFFFFFFFFF\n2024-05-02,-1\n").values["x"] == [
+        2**63 - 1,
+        -1,
+    ]
+    content = "t,x\n2024-05-01,0xFFFFFFFFFFFFFFFF\n2024-05-02,1\n2024-05-03,2\n"
+    assert "'0xFFFFFFFFFFFFFFFF' is not an integer of 64 bits" in refused(content)

@@ -175,3 +175,15 @@ def test_an_option_of_another_kind_of_file_is_refused(refused):
     assert [line.split(":")[0] for line in said.splitlines()] == ["--delimiter", "--null"]
     assert "r.lp is line protocol, which has none; leave it out" in said
     assert "bars.csv is no line protocol, which has none; leave it out" in table
+
+
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        ("m v=1 1439856000\n# DDL of old\nm v=2 1439856001\n", [1, 2]),
+        ("# DDL\nCREATE DATABASE a\nm v=1 1439856000\nm v=2 1439856001\n", [1, 2]),
+        ("# DDL\nCREATE DATABASE a\nm v=1 1439856000\n# DML\nm v=2 1439856001\n", [1, 2]),
+    ],
+)
+def test_no_point_is_left_out_with_the_ddl(prepare, content, values):
+    assert prepare(content, name="m.lp").values["v"] == values

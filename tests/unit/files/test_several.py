@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -112,3 +113,31 @@ def test_folders_and_patterns_mean_their_files_in_order(tmp_path):
 )
 def test_a_table_is_named_after_what_the_files_share(tmp_path, named, table):
     assert table_name([tmp_path / each for each in named]) == table
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pa.array([True, False]), pa.array([5, 0])),
+        (pa.array([1, 2]), pa.array(["007", "-0"])),
+        (pa.array(["1", "2"]), pa.array([1e22, 0.1])),
+        (pa.array([True, False]), pa.array(["1", "0"])),
+        (pa.array([1, 2]), pa.array([0, 1], pa.timestamp("us"))),
+        (pa.array([1.0, 2.0]), pa.array([Decimal("1234567890123456789.12"), None])),
+    ],
+)
+def test_parquet_values_of_another_type_are_refused_and_not_converted(refused, first, second):
+    times = pa.array([0, 1], pa.timestamp("us"))
+    files = {"a.parquet": written(t=times, x=first), "b.parquet": written(t=times, x=second)}
+
+    assert "b.parquet: column 'x': is " in refused(files, time="t")
+
+
+def test_parquet_files_may_lack_values_and_have_times_of_another_zone(prepare):
+    plain = written(t=pa.array([0, 1], pa.timestamp("us")), x=pa.array([1, 2]))
+    zoned = written(t=pa.array([5, 6], pa.timestamp("us", "Asia/Tokyo")), x=pa.nulls(2))
+
+    file = prepare({"a.parquet": zoned, "b.parquet": zoned})
+    assert file.values["x"] == [None] * 4
+    file = prepare({"a.parquet": plain, "b.parquet": zoned})
+    assert file.values == {"t": [0, 1, 5, 6], "x": [1, 2, None, None]}

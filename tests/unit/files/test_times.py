@@ -108,3 +108,28 @@ def test_the_time_column_decides_between_two(prepare):
     file = prepare("a,b\n05/03/2024,06/03/2024\n", time_format="%d/%m/%Y", time="b")
 
     assert file.types == {"a": "text", "b": "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "time_format"),
+    [
+        ("16/12/06", "%d/%m/%Y"),
+        ("16/12/206", "%d/%m/%Y"),
+        ("04/05/2024 10:00:60", "%d/%m/%Y %H:%M:%S"),
+        ("04.05.202410605.5", "%d.%m.%Y%H%M.%f"),
+    ],
+)
+def test_what_strptime_does_not_take_is_no_time(refused, cell, time_format):
+    content = f"t,x\n{cell},1\n"
+
+    assert "is not a time in the format" in refused(content, time="t", time_format=time_format)
+
+
+@pytest.mark.parametrize(
+    ("cell", "second_us"),
+    [("04.05.2024101112.123", 12_123_000), ("04.05.2024101112.5", 12_500_000)],
+)
+def test_digits_before_the_second_are_no_part_of_it(prepare, cell, second_us):
+    file = prepare(f"t,x\n{cell},1\n", time="t", time_format="%d.%m.%Y%H%M%S.%f")
+
+    assert file.values["t"] == [1714817460_000_000 + second_us]
