@@ -295,10 +295,11 @@ def _chosen(part: Part, reading: FileReading) -> tuple[tuple[str, tuple[int, ...
 
 
 def _joined(cells: Sequence[Any]) -> Any:
-    """Return cells as they are, or the texts of several columns joined by blanks."""
+    """Return cells as they are, or the texts of several columns joined; NULL if one is blank."""
     if len(cells) == 1:
         return cells[0]
-    texts = [pc.utf8_trim_whitespace(each.cast(pa.string())) for each in cells]
+    whole = [pc.utf8_trim_whitespace(each.cast(pa.string())) for each in cells]
+    texts = [pc.if_else(pc.equal(each, ""), pa.scalar(None, pa.string()), each) for each in whole]
     return pc.binary_join_element_wise(*texts, " ")
 
 

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -382,7 +383,13 @@ class SqliteSession(Session):
         cursor = self.connection.execute(statement.text, statement.parameters)
         with closing(cursor):
             while portion := cursor.fetchmany(rows):
-                yield portion
+                kinds = {*map(type, chain.from_iterable(portion))}
+                yield [[*map(_apart, row)] for row in portion] if bytes in kinds else portion
+
+
+def _apart(value: Any) -> Any:
+    """Return a BLOB as what no text equals, as in SQLite; any other value as it is."""
+    return bytearray(value) if isinstance(value, bytes) else value
 
 
 def _whole(value: Any) -> Any:

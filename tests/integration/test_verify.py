@@ -75,6 +75,14 @@ def test_the_smallest_change_is_found_and_the_row_is_named(cli: CommandLine, alt
     assert "missing 1 (0)" in done.out or "missing 2 (0, 1)" in done.out
 
 
+def test_blobs_are_no_texts_even_if_all_are_blobs(cli: CommandLine) -> None:
+    cli.run(*INSERT, "--workers=1")
+    change(cli, "UPDATE events SET device_id = CAST(device_id AS BLOB)")
+    done = cli.run("verify", *SQLITE)
+
+    assert done.code == 3, done.out + done.err
+
+
 def test_a_lost_row_is_a_mismatch_and_the_row_is_named(cli: CommandLine) -> None:
     cli.run(*INSERT)
     change(cli, "DELETE FROM events WHERE rowid = 7")

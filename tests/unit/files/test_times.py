@@ -133,3 +133,17 @@ def test_digits_before_the_second_are_no_part_of_it(prepare, cell, second_us):
     file = prepare(f"t,x\n{cell},1\n", time="t", time_format="%d.%m.%Y%H%M%S.%f")
 
     assert file.values["t"] == [1714817460_000_000 + second_us]
+
+
+def test_an_offset_of_more_than_a_day_is_none(refused):
+    content = (
+        "t,x\n2024-05-01T10:00:00+99:99,1\n2024-05-01T10:00:00 UTC,1\n2024-05-02T24:00:00Z,1\n"
+    )
+
+    assert "line 2, column 't': '2024-05-01T10:00:00+99:99' is not" in refused(content)
+
+
+def test_a_blank_part_of_a_time_is_not_midnight(refused):
+    content = "d,c,x\n2024-05-01,10:00:00,1\n2024-05-02, ,2\n"
+
+    assert "no value" in refused(content, time="d,c")
