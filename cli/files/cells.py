@@ -127,6 +127,15 @@ _NUMBER = (
 _WITH_COMMA = r"(?i)^[+-]?([0-9]{1,19}|[0-9]+,[0-9]*|,[0-9]+|[0-9]*,?[0-9]+,?e[+-]?[0-9]+)$"
 
 
+def _vanished(cells: Any, values: Any) -> Array:
+    """Return the mask of the numbers that are too small for a float, which makes them 0."""
+    mask = mask_of(pc.equal(values, 0.0))
+    zeros = np.flatnonzero(mask)
+    if len(zeros):
+        mask[zeros] = mask_of(pc.match_substring_regex(cells.take(pa.array(zeros)), "^[^eE]*[1-9]"))
+    return mask
+
+
 class WrittenFloat(Written):
     """Finite numbers as text; an integer among them must be the same as a float."""
 
@@ -150,6 +159,7 @@ class WrittenFloat(Written):
             values, bad = super().parse(cells)
         values = without(values, mask_of(pc.is_nan(values)))[0]
         wrong = mask_of(pc.invert(pc.is_finite(values))) | self._inexact(written, values)
+        wrong |= _vanished(written, values)
         values, wrong = without(values, wrong)
         return values, bad | wrong
 

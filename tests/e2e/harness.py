@@ -250,6 +250,8 @@ class ClusterLine(CommandLine):
             own += [f"--image={image}"] if image else []
         if command in ("insert", "query", "verify"):
             own.append(f"--output={self.output}")
+        given = {word.partition("=")[0] for word in arguments}
+        own = [word for word in own if word.partition("=")[0] not in given]
         self.temporary.mkdir(exist_ok=True)
         environment = {
             **os.environ,
@@ -279,8 +281,10 @@ class ClusterLine(CommandLine):
 
     def inserting(self, *arguments: str, workers: int = 1) -> subprocess.Popen[str]:
         """Start a long insert and return when its workers write."""
+        given = {word.partition("=")[0] for word in arguments}
+        long = [word for word in LONG if word.partition("=")[0] not in given]
         process = self.start(
-            "insert", "--target=postgresql", f"--workers={workers}", "--runs=1", *LONG, *arguments
+            "insert", "--target=postgresql", f"--workers={workers}", "--runs=1", *long, *arguments
         )
 
         def writes() -> bool:

@@ -27,7 +27,8 @@ LIMIT_S = 20.0
 """After the fault, the command has ended within this time."""
 _TRIES = 6
 _BEFORE_ROWS = 300
-_SMALL = ("--workers=1", "--runs=1", "--batch=100", "--verify=full")
+_ONE = ("--workers=1", "--runs=1")
+_SMALL = ("--batch=100", "--verify=full")
 _HELD = ("init", "compact")
 """Phases in which the database does not answer until the fault, so that they are not missed."""
 _AGAIN_S = 0.5
@@ -153,10 +154,10 @@ class _Trial:
         cell = self.cell
         self.seen.neighbour = (self.world.neighbour(), "")
         if cell.before:
-            rows = (f"--num-inserts={_BEFORE_ROWS}", "--seed=7")
+            rows = (f"--num-inserts={_BEFORE_ROWS}", "--seed=7", *_SMALL)
             if self.place.command == "query":
                 rows = (f"--num-inserts={cell.prefill}", "--batch=1000", "--verify=counts")
-            done = self.line.run("insert", *_SMALL, *rows)
+            done = self.line.run("insert", *_ONE, *rows)
             if done.code != 0:
                 raise Broken(f"the insert before the fault failed: {done}\n{done.err[-2000:]}")
             self.seen.before = self.world.counts()
@@ -372,6 +373,6 @@ class _Trial:
         if isinstance(newest, tuple) and (verdict := newest[1].runs[-1].outcome.verdict):
             seen.found_then = verdict.uncertain_present if verdict.uncertain_absent else None
         seen.stored_then = self.world.counts()
-        seen.insert = line.run("insert", *_SMALL, "--num-inserts=500", "--seed=99")
+        seen.insert = line.run("insert", *_ONE, *_SMALL, "--num-inserts=500", "--seed=99")
         seen.stored_last = self.world.counts()
         seen.neighbour = (seen.neighbour[0], self.world.neighbour())
