@@ -181,6 +181,13 @@ def test_an_integer_that_no_float_is_is_refused_beside_fractions(prepare, refuse
     ]
 
 
+@pytest.mark.parametrize("tiny", ["1e-400", "-4.9E-999", "0." + "0" * 330 + "1"])
+def test_a_number_that_a_float_makes_zero_is_refused(prepare, refused, tiny):
+    said = refused(f"t,v\n{ROW},1.5\n{ROW},{tiny}\n")
+    assert "line 3" in said
+    assert prepare(f"t,v\n{ROW},1.5\n{ROW},0e-400\n{ROW},-0.00\n").values["v"] == [1.5, 0.0, 0.0]
+
+
 def test_a_time_is_joined_of_several_columns(prepare, refused):
     content = "Date;Time;v\n16/12/2006;17:24:00;1.5\n16/12/2006;17:25:00;2\n"
     file = prepare(content, time="Date,Time", time_format="%d/%m/%Y %H:%M:%S")
