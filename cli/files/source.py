@@ -252,7 +252,7 @@ def _common(types: Sequence[Any]) -> Any:
 
 
 def _is_kept(found: Any, wanted: Any) -> bool:
-    """Whether a cast keeps values of a type, or fails: a text is no number, a number no boolean."""
+    """Return whether a cast keeps values: a text is not a number, a number not a boolean."""
     if pa.types.is_decimal(found) and pa.types.is_floating(wanted):
         return False  # the cast rounds
     is_time = pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted)

@@ -39,7 +39,7 @@ class Opt:
     inner: bool = False
     """Whether it is no option by itself: it follows from others."""
     repeats: bool | None = None
-    """Whether `repeat` takes it from a result, which may be a stranger's. Not given: it does, but
+    """True if `repeat` takes it from a result, which may be a stranger's. Not given: it does, but
     for texts and files, which might run, reach or overwrite something.
     """
 

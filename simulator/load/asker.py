@@ -105,7 +105,7 @@ class Asker:
             self.once(stop, report, due_ns)
         self._callers.wait_for_all()
         for kept in timetable.kept():
-            self.keep(kept.until_ns - began_ns, kept.late_ns)
+            self.keep(kept.until_ns - began_ns, kept.late_ns, kept.each)
         elapsed_s = (self._ended_ns - began_ns) / 1e9
         return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
 
@@ -142,7 +142,7 @@ class Asker:
         # What follows would disturb the others.
         wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
         for kept in timetable.kept():
-            self.keep(kept.until_ns - start_ns, kept.late_ns)
+            self.keep(kept.until_ns - start_ns, kept.late_ns, kept.each)
             meter.keep(kept)
         times = self.times((self._ended_ns - start_ns) / 1e9, report, cpu_s)
         return times.model_copy(update={"stages": meter.times(instant_s)})
@@ -188,10 +188,10 @@ class Asker:
             self._warmup_runs += 1
         self._call(asked, stop, report, due_ns, record, timed=timed)
 
-    def keep(self, due_ns: int, late_ns: NDArray[np.int64]) -> None:
+    def keep(self, due_ns: int, late_ns: NDArray[np.int64], each: int = 1) -> None:
         """Record how far the runs cover the schedule, and how late unsent queries were."""
         self._due_s = due_ns / 1e9
-        self._unsent.add(self.waits.at_least(late_ns))
+        self._unsent.add(self.waits.at_least(late_ns), each)
 
     def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
         """Return what was measured in a time, once the answers are reported."""

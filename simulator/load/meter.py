@@ -109,11 +109,11 @@ class Durations:
         count, waiting, folded = self.count, self._waiting, self._folded
         return folded.plus(np.asarray(waiting[: max(count - folded.number, 0)], np.int64)).counts
 
-    def add(self, durations_ns: NDArray[np.int64]) -> None:
-        """Record several durations at once."""
-        self.count += len(durations_ns)
-        self.sum_ns += int(durations_ns.sum())
-        _add(self._histogram, durations_ns)
+    def add(self, durations_ns: NDArray[np.int64], each: int = 1) -> None:
+        """Record several durations at once, `each` times."""
+        self.count += len(durations_ns) * each
+        self.sum_ns += int(durations_ns.sum()) * each
+        _add(self._histogram, durations_ns, each)
         self._folded = self._folded.plus(durations_ns)
 
     def at_least(self, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -154,10 +154,10 @@ class _Folded(NamedTuple):
 _NOTHING = _Folded(counts_of(np.zeros(0, np.int64)), 0)
 
 
-def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64]) -> None:
+def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64], each: int = 1) -> None:
     micros = np.clip(durations_ns // 1000, 1, _HIGHEST_US)
     for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
-        histogram.record_value(int(value), int(count))
+        histogram.record_value(int(value), int(count) * each)
 
 
 def _at_least(histogram: HdrHistogram, late_ns: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -232,8 +232,8 @@ class StageMeter:
         place = int(np.searchsorted(self._edges, kept.begin_ns, side="right")) - 1
         stage = self._stages[max(place, 0)]
         stage.due_until_ns = kept.until_ns
-        stage.unsent += len(kept.late_ns)
-        _add(stage.histogram, _at_least(stage.histogram, kept.late_ns))
+        stage.unsent += len(kept.late_ns) * kept.each
+        _add(stage.histogram, _at_least(stage.histogram, kept.late_ns), kept.each)
 
     def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
         """Return what was measured in each stage that has something.
@@ -346,8 +346,8 @@ class Meter:
         self._fold()
         late_ns = kept.late_ns[kept.unsent_ns >= self.measured_ns]
         self.due_until_ns = kept.until_ns
-        self.unsent += len(late_ns)
-        _add(self._histogram, _at_least(self._histogram, late_ns))
+        self.unsent += len(late_ns) * kept.each
+        _add(self._histogram, _at_least(self._histogram, late_ns), kept.each)
         if self._stages:
             self._stages.keep(kept)
 

@@ -14,6 +14,8 @@ from simulator.protocol.spec import Clocking
 
 _TIMER_SLACK_NS = 200_000
 NEVER_NS = 1 << 63
+_MOST_UNSENT = 1 << 17
+"""Instants that are kept of one pace: a rate far too high leaves billions unsent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Kept(NamedTuple):
     """When those were due that did not begin before the end of the pace."""
     late_ns: NDArray[np.int64]
     """Time from these instants until the worker was free again."""
+    each: int = 1
+    """How many batches or queries each instant stands for, if there are very many."""
 
 
 def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
@@ -133,8 +137,10 @@ class Timetable:
         self._paces.popleft()
         if pace.rate_per_s:
             due_ns, step_ns = pace.due_ns(self.begin_ns, self._scheduled), rows / pace.rate_per_s
-            unsent_ns = np.arange(due_ns, end_ns, step_ns * 1e9).astype(np.int64)
-            self._kept.append(Kept(self.begin_ns, due_ns, unsent_ns, now_ns - unsent_ns))
+            number = max((end_ns - due_ns) / (step_ns * 1e9), 0.0)
+            each = int(number // _MOST_UNSENT) + 1
+            unsent_ns = np.arange(due_ns, end_ns, each * step_ns * 1e9).astype(np.int64)
+            self._kept.append(Kept(self.begin_ns, due_ns, unsent_ns, now_ns - unsent_ns, each))
 
 
 def wait_until(due_ns: int, stop: threading.Event) -> int:

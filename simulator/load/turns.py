@@ -63,7 +63,7 @@ class Turns:
         for kept in timetable.kept():
             late_ns = kept.late_ns[kept.unsent_ns >= measured_ns]
             for turn, asker in enumerate(turns):
-                asker.keep(kept.until_ns - measured_ns, late_ns[turn :: len(turns)])
+                asker.keep(kept.until_ns - measured_ns, late_ns[turn :: len(turns)], kept.each)
         if not self._measured_ns:
             self._measure()
         self._cpu_s = self._callers.cpu_s() - self._cpu_s

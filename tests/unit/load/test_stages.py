@@ -14,7 +14,7 @@ from simulator.load.asker import asker_of
 from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import Meter, StageMeter, merged_histogram
-from simulator.load.pace import NEVER_NS, Timetable, paces_of
+from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
 from simulator.load.sender import Sender
 from simulator.modules import waits
 from simulator.modules.base import BATCH
@@ -111,6 +111,19 @@ def test_batches_count_in_the_stage_in_which_they_were_due(monkeypatch, buffer):
     assert first.rows + second.rows == meter.rows - meter.warmup_rows
     whole = merged_histogram([first.latency, second.latency])
     assert whole.encode().decode() == meter.latency()
+
+
+def test_a_rate_far_too_high_leaves_billions_unsent_in_little_memory():
+    table = Timetable([Pace(1e9, 0.0, 60.0)], 0, 0)
+    assert table.due_ns(0) == 0
+    assert table.due_ns(61 * S) == NEVER_NS
+    (kept,) = table.kept()
+
+    assert len(kept.late_ns) <= 1 << 17
+    assert len(kept.late_ns) * kept.each == pytest.approx(60e9, rel=1e-4)
+    meter = Meter(0)
+    meter.keep(kept)
+    assert merged_histogram([meter.latency()]).get_total_count() == meter.unsent
 
 
 def test_a_stage_without_a_batch_is_left_out():
