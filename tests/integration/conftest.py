@@ -81,7 +81,7 @@ class CommandLine:
         """Start a command; those that run something get their own output folder."""
         own = [] if command in WITHOUT_TARGETS else [f"--config={self.config}"]
         own += [f"--output={self.output}"] if command in ("insert", "query", "mixed") else []
-        given = {word.partition("=")[0] for word in arguments}  # "--config x" as well
+        given = {str(word).partition("=")[0] for word in arguments}  # "--config x" as well
         own = [word for word in own if word.partition("=")[0] not in given]
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
