@@ -91,6 +91,7 @@ def test_compression_is_known_by_content_whatever_the_name(prepare, name, conten
         (b"SQLite format 3\0", "is not text in UTF-8, nor Parquet"),
         (b"PAR1\0\0\0\0\0\0\0\0", "cannot be read: Parquet magic bytes not found"),
     ],
+    ids=["two members", "workbook", "damaged archive", "Parquet in gzip", "database", "Parquet"],
 )
 def test_other_files_are_refused_by_their_content(refused, content, reason):
     assert reason in refused(content)
