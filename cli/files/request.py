@@ -34,6 +34,7 @@ NOT_WITH_DATA = {
     "--workload": _NOT_DRAWN,
     "--seed": _NOT_DRAWN,
     "--start-time": _NOT_DRAWN,
+    "--out-of-order": "rows are sent in the order of the file",
     **dict.fromkeys(map(option_of, parameters()), _NOT_DRAWN),
 }
 """Options of `insert` that mean nothing with a file -> why."""

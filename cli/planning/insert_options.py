@@ -305,24 +305,35 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
             " worker; add --duration or --num-inserts"
         )
     if options.split is Split.SERIES:
-        if not has_end:
-            problems.append(
-                f"--split series: the workers of workload {workload.name} write series of their own"
-                " anyway; leave it out"
-            )
-        elif not all(workload.series(table) for table in workload.tables):
-            problems.append(
-                f"--split series: the series of workload {workload.name} do not take turns; use"
-                " --split batch"
-            )
-        elif any(workload.series(table) % max(options.tables, 1) for table in workload.tables):
-            problems.append(
-                f"--split series: {options.tables} tables cannot share the series evenly;"
-                " use another --scale, or --tables single"
-            )
+        problems += _series_problems(options, workload)
     if options.tables_by is PartsBy.WORKER and has_end:
         problems.append(
             f"--tables-by worker: the workers of workload {workload.name} share its rows; leave it"
             " out"
+        )
+    return problems
+
+
+def _series_problems(options: InsertOptions, workload: Workload) -> list[str]:
+    """Return why workers cannot write series of their own."""
+    problems = []
+    if options.out_of_order:
+        problems.append(
+            "--split series: rows out of order are shared batch by batch; leave one of the two out"
+        )
+    if not workload.has_end:
+        problems.append(
+            f"--split series: the workers of workload {workload.name} write series of their own"
+            " anyway; leave it out"
+        )
+    elif not all(workload.series(table) for table in workload.tables):
+        problems.append(
+            f"--split series: the series of workload {workload.name} do not take turns; use"
+            " --split batch"
+        )
+    elif any(workload.series(table) % max(options.tables, 1) for table in workload.tables):
+        problems.append(
+            f"--split series: {options.tables} tables cannot share the series evenly;"
+            " use another --scale, or --tables single"
         )
     return problems

@@ -76,7 +76,7 @@ def settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
         raise ConfigError(
             f"the rows of workload {stored.workload}, as they were inserted, are not in the order"
             " of time, so every query would also ask about rows that are added meanwhile; insert"
-            " another workload"
+            f" {'them without --out-of-order' if stored.late else 'another workload'}"
         )
     return found
 

@@ -15,6 +15,7 @@ from cli.input.quantities import LONGEST_S, parse_count
 from cli.input.values import Count, Counts, InstantMs, Notation, Number, Parameters, Seconds
 from cli.planning.distribution import Split
 from cli.planning.faults import Faults
+from cli.planning.out_of_order import OutOfOrder
 from cli.planning.stages import Stages, counts_of, duration_of
 from cli.planning.statement_file import StatementsFile
 from cli.planning.workload_file import WorkloadName, class_of
@@ -89,6 +90,10 @@ class Rows(Options):
     start_ms: Annotated[InstantMs | None, Opt("--start-time")] = None
     """Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC.
     [default: now]
+    """
+    out_of_order: OutOfOrder | None = None
+    """Send this share of the rows late, by up to this time of the data, such as 5%:10m; the others
+    keep their order.  [default: all are in the order of time]
     """
     params: Annotated[Parameters, Opt(inner=True, kept=False)] = Field({}, alias="parameters")
     """The workload's own options, those that are given."""
@@ -409,6 +414,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
         return {
             **found,
             "table_prefix": self.table_prefix or None,
+            "out_of_order": found["out_of_order"] or None,
             "num_inserts": None if has_end or self.timed_s else self.rows_each,
             "split": self.split.value if has_end else None,
             "tables": written_tables(self.tables),

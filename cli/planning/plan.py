@@ -60,9 +60,9 @@ class Again(Protocol):
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
-    """Return the dataset of an insert, still without rows."""
+    """Return the dataset of an insert, still without rows; ConfigError if none can be late."""
     cls = class_of(options.workload)
-    return Dataset(
+    found = Dataset(
         workload=cls.name,
         workload_version=cls.version,
         params=params.model_dump(mode="json"),
@@ -72,7 +72,11 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         parts=options.tables,
         parts_by=options.tables_by,
         table_prefix=options.table_prefix,
+        late=options.out_of_order,
     )
+    if problems := list(DatasetReader(found).late_problems()) if found.late else []:
+        raise ConfigError([f"--out-of-order: {problem}" for problem in problems])
+    return found
 
 
 def verification(options: InsertOptions, database: Database) -> VerifyMode:
@@ -163,6 +167,15 @@ def expect_rows(planned: Sequence[PlannedRun]) -> None:
         raise ConfigError(
             f"--workload {last.workload}: with these options it has {reader.lane_rows:,} rows for"
             f" each worker, and this sweep goes up to row {most:,}; insert fewer rows"
+        )
+    if last.late and all(
+        stop <= order.begins
+        for (place, _), stop in last.ends().items()
+        if (order := reader.orders[place])
+    ):
+        raise ConfigError(
+            "--out-of-order: these rows end before the first late one would be sent; insert more"
+            " rows, or choose a shorter time"
         )
     for number, each in enumerate(planned, 1):
         spec = each.spec

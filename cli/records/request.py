@@ -30,7 +30,8 @@ _NEVER = {
 }
 """Options of `insert` that mean nothing with a file of records -> why."""
 _IN_MANIFEST = (
-    "--workload", "--seed", "--start-time", "--num-inserts", *map(option_of, parameters()),
+    "--workload", "--seed", "--start-time", "--num-inserts", "--out-of-order",
+    *map(option_of, parameters()),
 )  # fmt: skip
 
 

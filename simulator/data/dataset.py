@@ -16,16 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
-from simulator.data.block import Block, Rows, Values, renamed, replaced
+from simulator.data.block import Block, ColumnData, Rows, Values, renamed, replaced
 from simulator.data.derived import innermost
+from simulator.data.late import Late, LateOrder
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType, before
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
 from simulator.data.schema import ID, PrimaryKey, Role, Table
 from simulator.data.walks import Precision
 from simulator.data.workloads import WORKLOADS, workload_class
-from simulator.data.workloads.base import client_key
-from simulator.errors import ConfigError
+from simulator.data.workloads.base import Workload, client_key
+from simulator.errors import ConfigError, counted
 from simulator.frozen import Frozen
 
 BLOCK_ROWS = 8192
@@ -85,6 +86,8 @@ class Dataset(Frozen):
     """One after the other; of rows that were deleted since, too."""
     retags: tuple[Retag, ...] = ()
     """One after the other."""
+    late: Late | None = None
+    """Which rows are out of order; ranges then count places in the order of sending."""
 
     @property
     def rows(self) -> int:
@@ -96,6 +99,8 @@ class Dataset(Frozen):
         """The parameters that determine the rows, without where or when a file was read."""
         named = ("workload", "workload_version", "seed", "start_ms")
         known = {**{name: getattr(self, name) for name in named}, **self.params}
+        if self.late:
+            known["late"] = self.late.model_dump()
         cls = WORKLOADS.get(self.workload)  # None: of a later version of this program
         return {n: v for n, v in known.items() if not cls or n not in cls.incidental}
 
@@ -150,11 +155,13 @@ class DatasetReader:
                 f"workload {cls.name}: invalid parameters: {place}: {first['msg']}"
             ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
+        self._seed = dataset.seed
         self._corrected = [
             (each.ranges, cls(params, _seed_of(dataset, each), dataset.start_ms))
             for each in dataset.corrections
         ]
         self._retags = dataset.retags
+        self._late = dataset.late
         self.parts = dataset.parts
         self.parts_by = dataset.parts_by
         self.tables = tuple(
@@ -181,7 +188,7 @@ class DatasetReader:
     def one_group(self) -> bool:
         """Whether a payload may have rows of all tables: one group, one unit of time, no parts."""
         alike = {(table.group, table.time_unit) for table in self.tables}
-        several = len(self.tables) > 1 and self.parts == 1
+        several = len(self.tables) > 1 and self.parts == 1 and not self._late
         return several and len(alike) == 1 and bool(self.tables[0].group)
 
     @property
@@ -228,7 +235,7 @@ class DatasetReader:
             found += sum(map(len, rows)) * len(columns)
             if nullable := {column.name for column in columns if column.nullable}:
                 nulls = self._workload.nulls(self._workload.tables[place].only(nullable), rows)
-                if nulls is None or self._corrected:
+                if nulls is None or self._corrected or self._late:
                     return None
                 found -= nulls
         return found
@@ -253,7 +260,41 @@ class DatasetReader:
     @property
     def time_rises(self) -> bool:
         """Whether no row has an earlier time than the rows of its table and lane before it."""
-        return self._workload.time_rises
+        return self._workload.time_rises and not self._late
+
+    @cached_property
+    def orders(self) -> tuple[LateOrder | None, ...]:
+        """The order in which the rows of each table are sent; None: as they are numbered."""
+        return tuple(map(self._order, range(len(self.tables))))
+
+    def _order(self, place: int) -> LateOrder | None:
+        """Return the order of a table whose latest row is late by the time that was asked for."""
+        if not self._late:
+            return None
+        table, sizes = self._workload.tables[place], self.sizes
+        rows = RowRange(start=0, stop=sizes[place] if sizes else self.lane_rows, table=place)
+        reader = copy(self)
+        reader.orders = (None,) * len(self.tables)
+        by = self._late.by_ms * table.time_unit.per_second // 1000
+        first = reader.time_at(rows, 0) if len(rows) else 0
+        (count,) = reader.places_at(rows, [first + by])
+        return LateOrder.fitting(self._late, len(rows), int(count), self._seed, table.name)
+
+    def late_problems(self) -> Iterator[str]:
+        """Yield why rows of this workload cannot be late by this time."""
+        if not self._workload.time_rises:
+            name = self._workload.name
+            yield f"workload {name} has its rows in another order than that of time; leave it out"
+            return
+        unfit = [
+            (table.name, order)
+            for order, table in zip(self.orders, self.tables, strict=True)
+            if order and order.problem
+        ]
+        for name, order in unfit[:1]:
+            others = f" and {counted(len(unfit) - 1, 'other table')}" if unfit[1:] else ""
+            longer = "a shorter" if order.strata else "a longer"
+            yield f"table {name}{others}: {order.problem}; choose {longer} time, or more series"
 
     def time_at(self, rows: RowRange, place: int) -> int:
         """Return the time of the row at a place of a range, in the unit of its table."""
@@ -272,7 +313,7 @@ class DatasetReader:
 
     def _times(self, place: int, numbers: Rows) -> NDArray[Any]:
         table = self._workload.tables[place].only(())
-        return self._workload.draw(table, numbers)[table.time.name].values()
+        return self._drawn(self._workload, table, place, numbers)[table.time.name].values()
 
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
         """Return a time that none of these rows is before, in ms since 1970.
@@ -299,7 +340,24 @@ class DatasetReader:
         changed = {each.tag for each in self._retags if each.table == place}
         if changed & {one.column for one in selection.one_of}:
             return None
-        return self._workload.candidates(self._workload.tables[place], selection)
+        rows = self._workload.candidates(self._workload.tables[place], selection)
+        order = self.orders[place]
+        return rows if rows is None or order is None else np.sort(order.places_of(rows))
+
+    def _drawn(
+        self, workload: Workload, table: Table, place: int, numbers: Rows
+    ) -> dict[str, ColumnData]:
+        """Return columns of a table, at this place, for rows that are numbered as they are sent."""
+        order = self.orders[place]
+        if order is None or not len(numbers):
+            return workload.draw(table, numbers)
+        lane = int(numbers[0]) >> LANE_BITS << LANE_BITS
+        rows = order.rows_at(numbers - lane) + lane
+        rising = np.argsort(rows)
+        back = np.empty_like(rising)
+        back[rising] = np.arange(len(rows))
+        drawn = workload.draw(table, rows[rising])
+        return {name: column.take(back) for name, column in drawn.items()}
 
     def drawn(self, table: Table, rows: Rows) -> Block:
         """Return these rows of a table as a block, whichever parts they belong to."""
@@ -355,7 +413,7 @@ class DatasetReader:
         names = {column.name for column in stored.columns}
         retags = [each for each in self._retags if each.table == table and each.tag in names]
         own = self._workload.tables[table].only(names | {each.by for each in retags})
-        data = self._workload.draw(own, numbers)
+        data = self._drawn(self._workload, own, table, numbers)
         for each in retags:
             if found := renamed(data[each.tag], data[each.by], each.names):
                 data = {**data, each.tag: replaced(data[each.tag], *found)}
@@ -363,7 +421,7 @@ class DatasetReader:
             at = np.flatnonzero(_held(ranges, table, numbers))
             if len(at) and own.fields:
                 fields = own.only({column.name for column in own.fields})
-                drawn = workload.draw(fields, numbers[at])
+                drawn = self._drawn(workload, fields, table, numbers[at])
                 new = {column.name: drawn[column.name] for column in own.fields}
                 data = {**data, **{n: replaced(data[n], at, each) for n, each in new.items()}}
         if len(own.columns) > len(names - {ID.name}):

@@ -25,6 +25,7 @@ SAMPLES = {
     "n:duration,...": "1:60s,8:5m",
     "duration": "90s",
     "duration|share": "50%",
+    "share:duration": "5%:600s",
     "instant": "2026-11-01T00:00:00Z",
     "a,b,...": "one,two",
     "insert=n,query=n": "insert=80,query=20",

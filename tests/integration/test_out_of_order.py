@@ -1,0 +1,102 @@
+"""`insert --out-of-order` from the outside: late rows are stored, counted, verified and asked."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_postgres import TARGET, pg, rows
+from tests.servers import Postgres
+
+__all__ = ["pg"]
+
+LATE = ("--workload=cpu", "--scale=8", "--start=2026-06-01", "--end=2026-06-01T06:00:00Z",
+        "--usage=doubles", "--out-of-order=10%:30m", "--verify=full", "--quiet", "--runs=1",
+        "--batch=100")  # fmt: skip
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
+SENT = """
+    SELECT sum(CASE WHEN behind > 0 THEN 1 ELSE 0 END) * 1.0 / count(*), max(behind) FROM (
+        SELECT max({time}) OVER (ORDER BY {place}) - {time} AS behind FROM cpu) AS sent
+"""
+
+
+def test_the_share_is_late_by_no_more_than_the_time_in_sqlite(cli: CommandLine) -> None:
+    done = cli.run("insert", *SQLITE, *LATE, "--workers=1")
+    assert done.code == 0, done.err
+    result = cli.results()[-1]
+    assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
+    assert result["configuration"]["out_of_order"] == "10%:1800s"
+    assert result["manifest"]["rows"] == 8 * 6 * 360
+
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as database:
+        unit = database.execute("SELECT max(time) - min(time) FROM cpu").fetchone()[0] / 21_590
+        share, latest = database.execute(SENT.format(time="time", place="rowid")).fetchone()
+    assert share == pytest.approx(0.1, abs=0.012)
+    assert 20 * 60 < latest / unit <= 30 * 60
+
+    asked = cli.run("query", *SQLITE, "--runs=2", "--format=json")
+    assert asked.code == 0, asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+
+    asked = cli.run("verify", *SQLITE, "--verify=full")
+    assert asked.code == 0, asked.err
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as database, database:
+        database.execute("DELETE FROM cpu WHERE rowid = 9000")
+    asked = cli.run("verify", *SQLITE, "--verify=full")
+    assert asked.code == 3, asked.out
+
+
+def test_further_rows_come_in_the_same_order_and_a_limit_or_a_time_ends_within_it(
+    cli: CommandLine,
+) -> None:
+    begun = cli.run("insert", *SQLITE, *LATE, "--workers=3", "--limit=9000")
+    assert begun.code == 0, begun.err
+    other = cli.run("insert", *SQLITE, *LATE, "--workers=2", "--no-clean", "--out-of-order=5%:30m")
+    assert other.code == 2
+    more = cli.run("insert", *SQLITE, *LATE, "--workers=2", "--no-clean")
+    assert more.code == 0, more.err
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as database:
+        counted = "SELECT count(*), count(DISTINCT hostname || time) FROM cpu"
+        assert database.execute(counted).fetchone() == (17_280, 17_280)
+
+    iot = ("--workload=iot", "--out-of-order=20%:10m", "--duration=300ms", "--workers=2")
+    timed = cli.run("insert", *SQLITE, *LATE[6:], *iot)
+    assert timed.code == 0, timed.err
+
+
+@pytest.mark.server("postgres")
+def test_the_share_is_late_by_no_more_than_the_time_in_postgresql(
+    pg: CommandLine, server: Postgres, server_database: str
+) -> None:
+    done = pg.run("insert", *TARGET, *LATE, "--workers=1")
+    assert done.code == 0, done.err
+    asked = SENT.format(time="extract(epoch FROM time)", place="id")
+    ((share, latest),) = rows(server, server_database, asked)
+    assert float(share) == pytest.approx(0.1, abs=0.012)
+    assert 20 * 60 < latest <= 30 * 60
+
+    asked = pg.run("query", *TARGET, "--runs=2", "--format=json")
+    assert asked.code == 0, asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--out-of-order=5",), "--out-of-order: expected SHARE:DURATION"),
+        (("--out-of-order=60%:1m",), "0.1% to 50%"),
+        (("--workload=trucks", "--out-of-order=5%:1h"), "in another order than that of time"),
+        (("--out-of-order=5%:1s",), "table events: has fewer than the 60 rows"),
+        (("--out-of-order=5%:9h",), "these rows end before the first late one"),
+        (("--workload=cpu", "--out-of-order=5%:30h"), "all of them in about that time"),
+        (("--workload=cpu", "--split=series", "--out-of-order=5%:3h"), "batch by batch"),
+    ],
+)
+def test_what_cannot_be_late_is_refused(
+    cli: CommandLine, words: tuple[str, ...], sentence: str
+) -> None:
+    done = cli.run("insert", *SQLITE, *words, "--dry-run")
+    assert done.code == 2
+    assert sentence in done.err
+    assert "Traceback" not in done.err
