@@ -15,6 +15,7 @@ from cli.planning.mixed_plan import mixed_runs, mixed_types, option_problems
 from cli.planning.plan import PlannedRun
 from cli.planning.query_options import MixedOptions
 from cli.planning.query_plan import impossible_of
+from cli.results.freshness import freshness_ms, least_freshness_ms
 from cli.results.metrics import measured_s
 from cli.results.result import Result
 from cli.summary.pictures import Over, Ranges
@@ -24,7 +25,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.errors import counted
 from simulator.protocol.spec import RunSpec, Work
 
-_MOST_UNSEEN = 0.05
+_MOST_UNSEEN, _PERCENTILES = 0.05, (50, 99)
 
 
 class Mixed(Kind[MixedOptions]):
@@ -196,15 +197,19 @@ def _load_warnings(result: Result) -> Iterator[str]:
 
 
 def _unseen(result: Result) -> Iterator[str]:
-    """Yield that freshness says less than it seems to, since many rows were never seen."""
+    """Yield how many rows were not seen, and what their freshness is at least, if it is unknown."""
     for each in (each for run in result.runs for each in run.outcome.freshness):
         all_rows = each.rows + each.unseen_rows
-        if each.unseen_rows > _MOST_UNSEEN * all_rows:
-            yield (
-                f"{each.query}: {each.unseen_rows:,} of {all_rows:,} rows were in no answer, and"
-                " are left out of freshness; use a longer --duration, a higher --query-rate, or a"
-                " lower --insert-rate"
-            )
+        unknown = [n for n in _PERCENTILES if freshness_ms(each, n / 100) is None]
+        if not all_rows or (not unknown and each.unseen_rows <= _MOST_UNSEEN * all_rows):
+            continue
+        bounds = ((n, least_freshness_ms(each, n / 100) or 0.0) for n in unknown)
+        least = [f", p{n} of freshness is at least {bound:,.1f} ms" for n, bound in bounds]
+        yield (
+            f"{each.query}: {each.unseen_rows:,} of {all_rows:,} rows were in no answer until the"
+            f" end{''.join(least)}; use a longer --duration, a higher --query-rate, or a lower"
+            " --insert-rate"
+        )
 
 
 KIND = Mixed()

@@ -6,12 +6,12 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
+from cli.results.freshness import freshness_ms
 from cli.results.latency import Latency, latency_of, merged
 from cli.results.metrics import InsertMetrics, ratio
 from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
 from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
-from simulator.protocol.sketch import counts_from, quantile_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class QueryMetrics:
     connect_p50_ms: float | None = None
     connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
-    """From the acknowledgement of a row until it was seen in an answer; None: nobody looked."""
+    """From the acknowledgement of a row until it was seen in an answer; None: nobody looked, or
+    too few rows were seen to know it."""
     freshness_p99_ms: float | None = None
     unsent: int = 0
     """Queries that fell due and did not begin before the end (--rate); they count in percentiles
@@ -106,7 +107,6 @@ def timed_query(
 
     The types were asked one after the other, or `in_turn`: all of them during the same time.
     """
-    delays = counts_from(freshness.delays if freshness else ())
     elapsed = [_asked_s(times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
     times = [each for of_type in types for each in of_type]
@@ -121,8 +121,8 @@ def timed_query(
         queries_per_s=ratio(runs, elapsed_s),
         client_share=max(ratio(client, waited + client), min(busy, 1.0)),
         **(connects or {}),
-        freshness_p50_ms=quantile_ms(delays, 0.5),
-        freshness_p99_ms=quantile_ms(delays, 0.99),
+        freshness_p50_ms=freshness_ms(freshness, 0.5),
+        freshness_p99_ms=freshness_ms(freshness, 0.99),
         unsent=unsent,
     )
     return Timed(metrics, merged_histogram([each.waits for each in times]))

@@ -67,10 +67,11 @@ def _checks(name: str, found: Found, late: str) -> Iterator[Check]:
 def _freshness(
     name: str, found: Found, rows: ArrivingRows, reader: DatasetReader, fresh_type: FreshType
 ) -> Freshness:
-    delays_ns, counts, unseen = found.delays(rows, reader.place(fresh_type.query.table))
+    seen, unseen = found.delays(rows, reader.place(fresh_type.query.table))
     return Freshness(
         query=name,
-        rows=int(counts.sum()),
-        unseen_rows=unseen,
-        delays=pairs_of(counts_of(delays_ns, counts)),
+        rows=int(seen.rows.sum()),
+        unseen_rows=int(unseen.rows.sum()),
+        delays=pairs_of(counts_of(*seen)),
+        unseen=pairs_of(counts_of(*unseen)),
     )

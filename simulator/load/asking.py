@@ -145,7 +145,8 @@ class Asking:
         answers = {name: EveryAnswer(name, types[name]) for name in asked}
         askers = [
             Asker(
-                database, callers, name, Moving(database, types[name], self._since_ms),
+                database, callers, name,
+                Moving(database, types[name], self._since_ms, answers[name]),
                 answers[name], task=task, warmup_s=spec.clocking.warmup_s,
             )
             for name in asked

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.fresh import FreshType
-from simulator.data.query import Output, canonical
+from simulator.data.query import AggregateQuery, Output, canonical
 from simulator.data.schema import FLOATS
 from simulator.data.stored_values import stored_values
 from simulator.errors import RunError
@@ -27,21 +27,41 @@ _PART_NUMBERS = MOST_NUMBERS // 4
 
 
 class Moving:
-    """Statements about the rows since an instant, rendered again whenever that has moved."""
+    """Statements about the rows since an instant that moves on once later rows were seen.
+
+    A later instant is tried whenever `since_ms` has moved. Until an answer has rows since then, the
+    queries in between ask since the earlier one: no row leaves the window before it is visible.
+    """
 
     def __init__(
-        self, database: Database, fresh_type: FreshType, since_ms: Callable[[], int]
+        self,
+        database: Database,
+        fresh_type: FreshType,
+        since_ms: Callable[[], int],
+        answers: "EveryAnswer",
     ) -> None:
-        """`since_ms` returns the instant, in ms since 1970."""
+        """`since_ms` returns the instant that is wanted, in ms since 1970."""
         self._database, self._type, self._since_ms = database, fresh_type, since_ms
-        self._asked: Asked | None = None
+        self._answers = answers
+        self._wanted_ms = since_ms()
+        """When the last try was decided; it moves with the rows."""
+        self._held = self._asked(self._wanted_ms)
+        self._tried: Asked | None = None
+        self._is_trying = False
+
+    def _asked(self, since_ms: int) -> Asked:
+        return Asked(since_ms, self._database.statement(self._type.since(since_ms)))
 
     def _now(self, _: int = 0) -> Asked:
-        since_ms = self._since_ms()
-        if self._asked is None or self._asked.instance != since_ms:
-            statement = self._database.statement(self._type.since(since_ms))
-            self._asked = Asked(since_ms, statement)
-        return self._asked
+        if self._tried and self._answers.found_ms >= self._tried.instance:
+            self._held, self._tried = self._tried, None
+        wanted_ms = self._since_ms()
+        if self._is_trying or wanted_ms <= self._wanted_ms:
+            self._is_trying = False
+            return self._held
+        self._wanted_ms, self._is_trying = wanted_ms, True
+        self._tried = self._tried or self._asked(wanted_ms)
+        return self._tried
 
     first = warmup = timed = _now
 
@@ -57,6 +77,8 @@ class EveryAnswer:
         self._values = 0
         self._parts: list[tuple[int, str, list[tuple[Scalar, ...]], str]] = []
         self.count = 0
+        self.found_ms = -1
+        """The latest instant since which an answer had a row."""
 
     def keep(
         self, asked: Asked, rows: Sequence[Sequence[Any]], began_ns: int, ended_ns: int
@@ -65,10 +87,21 @@ class EveryAnswer:
         self._outputs = asked.statement.outputs
         self._kept.append((asked.instance, began_ns, ended_ns, rows))
         self.count += 1
+        if asked.instance > self.found_ms and self._has_row(rows):
+            self.found_ms = asked.instance
         self._values += len(ANSWER_COLUMNS) + len(rows) * len(asked.statement.outputs)
         if self._values > _PART_NUMBERS:
             self._pack()
         return 0
+
+    def _has_row(self, rows: Sequence[Sequence[Any]]) -> bool:
+        """Whether an answer counts or shows a row; what is no answer is refused by `_pack`."""
+        place, is_count = len(self._type.tags), isinstance(self._type.query, AggregateQuery)
+        found = [row[place] for row in rows if len(row) > place and row[place] is not None]
+        try:
+            return any(float(each) > 0 for each in found) if is_count else bool(found)
+        except (TypeError, ValueError):
+            return False
 
     def reported(self, report: Report) -> int:
         """Return the number of answers, which `parts` reports."""

@@ -193,6 +193,8 @@ class Freshness(Message):
     """Acknowledged, and in no answer until the end."""
     delays: tuple[tuple[int, int], ...]
     """Of the rows that were seen: simulator.protocol.sketch."""
+    unseen: tuple[tuple[int, int], ...] = ()
+    """How long the others were watched, in the same form; empty in results of before."""
 
 
 class RampEnd(StrEnum):

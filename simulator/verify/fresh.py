@@ -33,6 +33,13 @@ class Wrong(NamedTuple):
     found: str
 
 
+class Delays(NamedTuple):
+    """How long batches waited, in ns, and the rows of each."""
+
+    waited_ns: Numbers
+    rows: Numbers
+
+
 _Describe: TypeAlias = Callable[[int, int], Wrong]
 """Takes an answer and a group."""
 
@@ -45,28 +52,45 @@ class Found:
     right: int = 0
     wrong: list[Wrong] = field(default_factory=list)
     """The first ones."""
+    began_ns: list[Numbers] = field(default_factory=list)
     ended_ns: list[Numbers] = field(default_factory=list)
     """Of the answers that count rows."""
     seen_ns: list[Numbers] = field(default_factory=list)
     """Each of them counts as many rows as were acknowledged until then."""
 
-    def delays(self, rows: ArrivingRows, place: int) -> tuple[Numbers, Numbers, int]:
-        """Return how long after its acknowledgement each batch of a table was seen, in ns.
+    def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
+        """Return how long after its acknowledgement each batch of a table was seen.
 
         It is seen by the end of the first answer that counts as many rows as were acknowledged by
-        then. Also the rows of each batch, and the number of rows that were not seen.
+        then. Those that were not seen follow, with the time until the last answer began.
         """
         sent, count = rows.sent, rows.rows_of(place)
         own = np.flatnonzero(sent.is_measured & (count > 0))
         acknowledged, count = sent.acknowledged_ns[own], count[own]
-        ended = np.concatenate([np.empty(0, np.int64), *self.ended_ns])
-        seen = np.concatenate([np.empty(0, np.int64), *self.seen_ns])
+        none = np.empty(0, np.int64)
+        ended, until = np.concatenate([none, *self.ended_ns]), np.concatenate([none, *self.seen_ns])
         order = np.argsort(ended, kind="stable")
-        ended, seen = ended[order], np.maximum.accumulate(seen[order])
-        first = np.searchsorted(seen, acknowledged)
+        ended, until = ended[order], np.maximum.accumulate(until[order])
+        first = np.searchsorted(until, acknowledged)
         is_seen = first < len(ended)
-        delays = np.maximum(ended[first[is_seen]] - acknowledged[is_seen], 0)
-        return delays, count[is_seen], int(count[~is_seen].sum())
+        last = max((int(each.max()) for each in self.began_ns if len(each)), default=BEFORE_NS)
+        waited = np.full(len(own), last)
+        waited[is_seen] = ended[first[is_seen]]
+        waited = np.maximum(waited - acknowledged, 0)
+        seen = Delays(waited[is_seen], count[is_seen])
+        return seen, Delays(_outlasted(waited[~is_seen], seen.waited_ns), count[~is_seen])
+
+
+def _outlasted(waited: Numbers, delays: Numbers) -> Numbers:
+    """Return the longest delay that each unseen batch outlasted, or its own time if all.
+
+    Buckets are coarse: in one with delays, the times of unseen batches could not be told apart.
+    """
+    known = np.sort(delays)
+    beyond = np.searchsorted(known, waited, "right")
+    steps = np.concatenate([np.zeros(1, np.int64), known])
+    found: Numbers = np.where(beyond == len(known), waited, steps[beyond])
+    return found
 
 
 def check(
@@ -92,6 +116,7 @@ def _take(compared: "_Compared", found: Found) -> None:
     found.answers += len(is_wrong)
     found.right += int((~is_wrong).sum())
     if compared.counts_rows:
+        found.began_ns.append(compared.began_ns)
         found.ended_ns.append(compared.ended_ns)
         found.seen_ns.append(compared.seen_ns())
 

@@ -74,7 +74,7 @@ class Arriving:
         kept: Mapping[str, EveryAnswer],
         since_ms: Callable[[], int],
     ) -> Asker:
-        moving = Moving(self.database, self.types[name], since_ms)
+        moving = Moving(self.database, self.types[name], since_ms, kept[name])
         task = Ask(place=0, every=1, runs=0)
         return Asker(self.database, OneCaller(session), name, moving, kept[name], task=task)
 

@@ -10,7 +10,9 @@ that shows rows at once has about that time; what is longer is its own.
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -38,10 +40,16 @@ def row(line: Line, given: argparse.Namespace) -> str:
     count = rows["fresh-count"]
     return (
         f"| {line.target} | {rows['inserts']['rows_per_s']:,.0f} | {count['queries_per_s']:,.0f}"
-        f" | {count['freshness_p50_ms']:,.1f} ms | {count['freshness_p99_ms']:,.1f} ms"
+        f" | {_shown(count, 'p50')} | {_shown(count, 'p99')}"
         f" | {freshness['unseen_rows']:,} of {freshness['rows'] + freshness['unseen_rows']:,}"
         f" | {count['verdict']} | {late or 'at once'} |"
     )
+
+
+def _shown(count: Mapping[str, Any], quantile: str) -> str:
+    """Return a quantile, or a dash where too few rows were seen."""
+    found = count.get(f"freshness_{quantile}_ms")
+    return "-" if found is None else f"{found:,.1f} ms"
 
 
 if __name__ == "__main__":

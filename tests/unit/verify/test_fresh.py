@@ -271,17 +271,23 @@ def test_freshness_is_the_time_until_an_answer_counts_what_was_acknowledged():
         row.visible = (row.acknowledged or row.sent) + delay
     every = [(run.until_ms, at, at + MS) for at in range(0, run.end + 60 * MS, 10 * MS)]
     found = found_by(run, "fresh-count", every, promised=False)
-    delays, rows, unseen = found.delays(run.arriving, 0)
+    (delays, rows), unseen = found.delays(run.arriving, 0)
     measured = [row for row in run.rows if row.acknowledged and row.acknowledged >= 100 * MS]
 
-    assert rows.sum() + unseen == len(measured)
-    assert unseen == 0
+    assert rows.sum() == len(measured)
+    assert not unseen.rows.size
     assert delay <= np.average(delays, weights=rows) <= delay + 15 * MS
 
 
 def test_rows_that_no_answer_counts_are_unseen():
     run = Run()
-    asks = [(run.until_ms, 0, 1)]
-    *_, unseen = found_by(run, "fresh-count", asks).delays(run.arriving, 0)
+    asks = [(run.until_ms, 0, 1), (run.until_ms, 90 * MS, 91 * MS)]
+    for row in run.rows:
+        row.visible = run.end
+    seen, unseen = found_by(run, "fresh-count", asks, promised=False).delays(run.arriving, 0)
 
-    assert unseen == sum(row.acknowledged is not None for row in run.rows)
+    assert not seen.rows.size
+    assert unseen.rows.sum() == sum(row.acknowledged is not None for row in run.rows)
+    assert unseen.waited_ns.max() == 90 * MS - min(
+        r.acknowledged for r in run.rows if r.acknowledged
+    )
