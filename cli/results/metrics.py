@@ -139,8 +139,8 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     cpu_share = ratio(cpu_s, busy)
     client_share = ratio(max(busy - waited, 0.0), busy)
     connects = connects_of(reports)
-    if not embedded:  # a driver computes while the worker waits for it
-        client_share = max(client_share, min(cpu_share, 1.0))
+    if not embedded:
+        client_share = with_driver(client_share, cpu_share)
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(
         rows=rows,
@@ -168,6 +168,14 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         latency=latency_of(merged(reports)),
         unsent=sum(report.unsent for report in reports),
     )
+
+
+def with_driver(client_share: float, cpu_share: float) -> float:
+    """Return the client's share of a database that is not embedded.
+
+    Its driver computes while the worker waits for it.
+    """
+    return max(client_share, min(cpu_share, 1.0))
 
 
 def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:

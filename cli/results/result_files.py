@@ -20,9 +20,11 @@ from cli.host.outfile import whole
 from cli.host.owner import Owner
 from cli.host.streams import say
 from cli.results.formats import FORMAT_VERSION, as_current
-from cli.results.result import Manifest, Result
+from cli.results.metrics import InsertMetrics, with_driver
+from cli.results.result import Manifest, Result, RunRecord
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
+from simulator.modules import MODULES, database_class
 
 _Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
@@ -112,8 +114,28 @@ class ResultFile:
 
 
 def read(path: Path) -> Result:
-    """Read a result file; ConfigError if it is none."""
-    return parsed(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+    """Read a result file; ConfigError if it is none.
+
+    The client's share of inserts includes the driver, also where it was measured without it.
+    """
+    result = parsed(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+    result.runs = [_with_driver(run, result.module) for run in result.runs]
+    return result
+
+
+def _with_driver(run: RunRecord, module: str) -> RunRecord:
+    found = run.metrics
+    if not found or found.cpu_share <= found.client_share or _may_be_embedded(found, module):
+        return run
+    share = with_driver(found.client_share, found.cpu_share)
+    return run.model_copy(update={"metrics": found.model_copy(update={"client_share": share})})
+
+
+def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
+    """Whether CPU time may be the database's own; a module of the user's is not imported for it."""
+    if metrics.client_ns_per_row is not None:
+        return False
+    return module not in MODULES or database_class(module).capabilities.embedded
 
 
 def content_of(path: Path) -> bytes:

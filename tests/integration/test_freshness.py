@@ -39,7 +39,7 @@ MIXED = ("--batch=100", "--insert-rate=2000", "--types=fresh-count", "--format=j
 
 @pytest.mark.server("postgres")
 @pytest.mark.parametrize(
-    ("lag_ms", "duration_s", "window"),
+    "case",
     [(50, 3, "1h"), (700, 6, "1m"), (5000, 9, "1m"), (20_000, 3, "1h")],
 )
 def test_rows_that_postgres_shows_late_have_that_freshness_in_any_window(
@@ -47,10 +47,9 @@ def test_rows_that_postgres_shows_late_have_that_freshness_in_any_window(
     server: Postgres,
     server_options: dict[str, Any],
     server_database: str,
-    lag_ms: int,
-    duration_s: int,
-    window: str,
+    case: tuple[int, int, str],
 ) -> None:
+    lag_ms, duration_s, window = case
     (cli.folder / "late.py").write_text(LATE.format(lag_ms=lag_ms))
     cli.environment["PYTHONPATH"] = str(cli.folder)
     cli.config = edited("postgresql", server_options, cli)

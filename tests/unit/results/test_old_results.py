@@ -60,3 +60,28 @@ def test_the_uncertain_rows_of_format_1_are_kept(tmp_path):
     found = result_files.read(path).runs[0].outcome.workers[0].uncertain
 
     assert [item.numbers().tolist() for item in found] == [[3, 7, 11], [20, 21, 22]]
+
+
+@pytest.mark.parametrize(
+    ("module", "ns_per_row", "shown"),
+    [
+        ("postgres", None, 0.57),
+        ("mine:Mine", 90.0, 0.57),
+        ("mine:Mine", None, 0.025),
+        ("sqlite", None, 0.025),
+    ],
+)
+def test_the_clients_share_is_computed_again_with_the_cpu_of_the_driver(
+    tmp_path, module, ns_per_row, shown
+):
+    content = json.loads((ROOT / "tests/files/format1/insert.json").read_text())
+    for run in content["runs"]:
+        run["metrics"] |= {"client_share": 0.025, "cpu_share": 0.57}
+        run["metrics"] |= {"client_ns_per_row": ns_per_row}
+    path = tmp_path / "insert.json"
+    path.write_text(json.dumps({**content, "module": module}))
+    result = result_files.read(path)
+
+    assert {run.metrics.client_share for run in result.runs} == {shown}
+    rows = json.loads(printed(result, None, "json"))["rows"]
+    assert [row["client_share"] for row in rows] == pytest.approx([shown] * len(rows))
