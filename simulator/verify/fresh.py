@@ -84,7 +84,7 @@ class Found:
 def _outlasted(waited: Numbers, delays: Numbers) -> Numbers:
     """Return the longest delay that each unseen batch outlasted, or its own time if all.
 
-    Buckets are coarse: in one with delays, the times of unseen batches could not be told apart.
+    Buckets are coarse: in one with delays, the times of unseen batches are not distinguished.
     """
     known = np.sort(delays)
     beyond = np.searchsorted(known, waited, "right")
