@@ -216,7 +216,7 @@ def _setting_problems(setting: Setting) -> list[str]:
         problems += [
             f"{key}.types: {name!r} is no query of workload {insert.workload}"
             f" ({nearest(name, types)})"
-            for name in each.types
+            for name in each.named
             if name not in types and not matches_of(name, types)
         ]
     if setting.mixed:

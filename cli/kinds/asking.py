@@ -1,5 +1,6 @@
 """What kinds that ask queries warn of, and say of the rows that they are about."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,17 +8,38 @@ from cli.kinds.writing import CLIENT_BOUND, of_unsent, shared_cores
 from cli.results.result import Result
 from cli.summary.summary import Summary
 from simulator.data.dataset import Dataset
-from simulator.protocol.spec import RunSpec
+from simulator.errors import counted
+from simulator.protocol.spec import QueryLoad, RunSpec
 
 
 def asked_about(asked: Dataset, first: RunSpec) -> dict[str, Any]:
     """Return which queries are asked, and about which rows."""
+    weights = dict(first.load.weights)
     return {
         "queries": list(first.load.queries),
+        **({"weights": weights} if weights else {}),
         "rows": asked.rows,
         "workload": asked.workload,
         "seed": asked.seed,
     }
+
+
+def names_of(load: QueryLoad) -> str:
+    """Return the types of a load, with the weights that they have."""
+    weighted = (f"{n}:{load.weights[n]}" if n in load.weights else n for n in load.queries)
+    return ", ".join(weighted)
+
+
+def share_facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield which share of the timed queries each type had, where types have weights."""
+    if not result.configuration.get("weights"):
+        return
+    runs = Counter[str]()
+    for each in (worker for run in result.runs for worker in run.outcome.workers):
+        runs.update({times.name: times.runs for times in each.queries})
+    if total := runs.total():
+        shares = (f"{name} {count / total:.1%}" for name, count in runs.items())
+        yield "shares", f"of {counted(total, 'query')}: {', '.join(shares)}"
 
 
 def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:

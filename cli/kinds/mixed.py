@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from cli.input.parameters import instant
 from cli.input.quantities import shown_time
-from cli.kinds.asking import asked_about, asking_warnings
+from cli.kinds.asking import asked_about, asking_warnings, names_of, share_facts
 from cli.kinds.failing import fault_facts
 from cli.kinds.insert import batches_text
 from cli.kinds.kind import Kind, Planned, Wanted
@@ -105,7 +105,7 @@ class Mixed(Kind[MixedOptions]):
         yield f"inserts: {counted(len(spec.inserts), 'worker')}; {batches_text(spec)}"
         rate = f"{clocking.queries_per_s:g} queries/s" if clocking.queries_per_s else "no limit"
         askers = counted(len(spec.asks), "worker")
-        yield f"queries: {askers}; rate: {rate}; {', '.join(load.queries)}"
+        yield f"queries: {askers}; rate: {rate}; {names_of(load)}"
         if load.fresh_ms:
             yield (
                 f"queries are about the last {shown_time(load.fresh_ms / 1000)} of the rows that"
@@ -147,6 +147,7 @@ class Mixed(Kind[MixedOptions]):
         """Yield what faults did, besides."""
         yield from super().facts(result)
         yield from fault_facts(result)
+        yield from share_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return what became of the rows and queries in the warm-up."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from cli.input.quantities import shown_time
-from cli.kinds.asking import asked_about, asking_warnings
+from cli.kinds.asking import asked_about, asking_warnings, names_of, share_facts
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import REACHED
 from cli.planning.plan import PlannedRun
@@ -91,21 +91,27 @@ class Query(Kind[QueryOptions]):
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
         """Yield the queries, and how often each is asked."""
-        yield f"queries: {', '.join(planned[0].spec.load.queries)}"
+        yield f"queries: {names_of(planned[0].spec.load)}"
         yield from (f"{_often(each.spec)}; each worker asks once before" for each in planned)
 
     def warnings(self, result: Result) -> Iterator[str]:
         """Yield what makes the times of queries depend on the client."""
         yield from asking_warnings(result, self.summary(result))
-        wanted = float(result.configuration.get("rate") or 0.0)
-        for row in self.summary(result).rows if wanted else ():
-            reached = row.value("queries_per_s")
+        rate = float(result.configuration.get("rate") or 0.0)
+        weights = result.configuration.get("weights") or {}
+        for row in self.summary(result).rows if rate else ():
+            wanted, reached = rate * weights.get(row.place.query, 1), row.value("queries_per_s")
             if reached is not None and reached < REACHED * wanted:
                 yield (
                     f"query {row.place.name}: reached only {reached:,.3g} of the requested"
                     f" {wanted:,.3g} queries/s, so the waits include the delay behind schedule;"
                     " lower --rate, or use more workers or --connections"
                 )
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield the shares of types with weights, besides."""
+        yield from super().facts(result)
+        yield from share_facts(result)
 
     def showing(self, result: Result) -> Showing:
         """Return the pictures of queries, or those of ramps."""
@@ -127,7 +133,8 @@ def _often(spec: RunSpec) -> str:
     often = counted(runs, "run") if runs else f"for {shown_time(spec.clocking.duration_s)}"
     connections = spec.several.connections
     several = f" of {counted(connections, 'connection')}" if connections > 1 else ""
-    return f"{workers}{several}: each query {often}"
+    weighted = ", times its weight" if runs and spec.load.weights else ""
+    return f"{workers}{several}: each query {often}{weighted}"
 
 
 KIND = Query()

@@ -23,7 +23,7 @@ from cli.planning.options import FASTEST_ROWS_PER_S
 from cli.planning.own_queries import own_problems
 from cli.planning.plan import PlannedRun, spec_of
 from cli.planning.query_options import MixedOptions
-from cli.planning.query_plan import TYPES, chosen_of, type_problems
+from cli.planning.query_plan import TYPES, chosen_of, type_problems, weights_of
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
@@ -40,7 +40,7 @@ MOST_INSTANCES = 1000
 
 def option_problems(options: MixedOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
-    problems = [*options.problems(), *options.connection_problems()]
+    problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
     problems += options.fault_problems(options.duration_s)
     rates = {
         "--insert-rate": options.insert_rate,
@@ -165,7 +165,7 @@ def _spec(  # noqa: PLR0913
     if options.fresh_s and options.aligned:
         until_ms -= until_ms % (1000 * database.interval_s)
     types = mixed_types(stored, options, until_ms)
-    problems = type_problems(TYPES, options.types, types, stored.workload)
+    problems = type_problems(TYPES, options.named, types, stored.workload)
     chosen = chosen_of(options.asked, types)
     problems += [
         *_tuned_problems(target, chosen),
@@ -176,6 +176,7 @@ def _spec(  # noqa: PLR0913
     load = QueryLoad(
         queries=dict.fromkeys((*chosen, *options.own), ""),
         own=dict(options.own),
+        weights=weights_of(options, types),
         until_ms=until_ms,
         fresh_ms=round(options.fresh_s * 1000),
         aligned=options.aligned,

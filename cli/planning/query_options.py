@@ -27,7 +27,7 @@ from cli.planning.own_queries import digest_of
 from cli.planning.query_file import QueriesFile
 from cli.planning.stages import Stages, counts_of
 from simulator.data.own_query import OwnQuery
-from simulator.protocol.spec import MOST_WARMUP, Ramp
+from simulator.protocol.spec import MOST_WARMUP, MOST_WEIGHT, Ramp
 from simulator.protocol.verdict import VerifyMode
 
 DEFAULT_RUNS = 3
@@ -38,6 +38,14 @@ RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)
 """The pattern of all types."""
 _SHORTEST_MIXED_S = 0.1
+_WEIGHT_DIGITS = len(str(MOST_WEIGHT))
+
+
+def _weighted(word: str) -> tuple[str, int]:
+    name, colon, weight = word.rpartition(":")
+    if not colon:
+        return word, 1
+    return name, int(weight) if weight.isdecimal() and len(weight) <= _WEIGHT_DIGITS else 0
 
 
 class Types(Options):
@@ -46,11 +54,32 @@ class Types(Options):
     GROUP: ClassVar[str] = "Queries"
 
     types: Annotated[Names, Opt(kept=False)] = ()
-    """Queries to ask; a name may be a pattern such as '*-host-1-hr'.  [default: all]"""
+    """Queries to ask; a name may be a pattern such as '*-host-1-hr', and have a weight: of a:3,b:1
+    three are a for each b. `query` gives a type so many times --runs, --count and --rate, `mixed`
+    so many turns.  [default: all, once each]
+    """
     aligned: Annotated[bool, Field(alias="align")] = False
     """Let random windows of time begin at a multiple of the query's interval, and those of `mixed
     --fresh` at one of the aggregates that the target keeps.
     """
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """Name or pattern of the types -> their weight; 0: what was given is none."""
+        return dict(map(_weighted, self.types))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Names and patterns of the types, without their weights."""
+        return tuple(self.weights)
+
+    def weight_problems(self) -> list[str]:
+        """Return what is wrong with the weights, a sentence each."""
+        return [
+            f"--types: expected a weight from 1 to {MOST_WEIGHT:,} after {name}, such as {name}:3"
+            for name, weight in self.weights.items()
+            if not 1 <= weight <= MOST_WEIGHT
+        ]
 
     @model_validator(mode="before")
     @classmethod
@@ -195,7 +224,7 @@ class QueryOptions(OfInsert, Resources, Query):
     @property
     def asked(self) -> tuple[str, ...]:
         """The types and patterns of types that are asked."""
-        return self.types or (() if self.own else EVERY)
+        return self.named or (() if self.own else EVERY)
 
     @property
     def runs_each(self) -> int:
@@ -274,7 +303,7 @@ class MixedOptions(OfInsert, Resources, Mixed):
     @property
     def asked(self) -> tuple[str, ...]:
         """The types and patterns of types that are asked."""
-        return self.types or (() if self.own else EVERY)
+        return self.named or (() if self.own else EVERY)
 
     @property
     def level(self) -> VerifyMode:

@@ -9,7 +9,7 @@ from cli.planning.insert_options import FASTEST_RATE, SLOWEST_RATE, worker_probl
 from cli.planning.options import MOST_WORKERS
 from cli.planning.own_queries import own_problems
 from cli.planning.plan import PlannedRun, spec_of
-from cli.planning.query_options import MOST_QUERIES, QueryOptions
+from cli.planning.query_options import MOST_QUERIES, QueryOptions, Types
 from cli.planning.stages import duration_of, stage_problems
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
@@ -52,6 +52,15 @@ def chosen_of(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]
     return list(dict.fromkeys(name for name in named if name in types))
 
 
+def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]:
+    """Return the weights of types that are not 1; that of a name counts, or of the last pattern."""
+    found: dict[str, int] = {}
+    for word, weight in options.weights.items():
+        found |= dict.fromkeys(matches_of(word, types), weight)
+    found |= {name: weight for name, weight in options.weights.items() if name in types}
+    return {name: weight for name, weight in found.items() if weight != 1}
+
+
 def query_runs(  # noqa: PLR0913
     sweep_id: str,
     target: Target,
@@ -73,6 +82,7 @@ def query_runs(  # noqa: PLR0913
     load = QueryLoad(
         queries={name: target.tuned.get(name, "") for name in (*chosen, *options.own)},
         own=dict(options.own),
+        weights=weights_of(options, types),
         aligned=options.aligned,
         shown_answers=options.print_answers,
         ramp=options.load_ramp,
@@ -124,10 +134,16 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
 
 def load_problems(options: QueryOptions) -> list[str]:
     """Return what is wrong with how often, how long and by how many workers is asked."""
-    problems = [*options.problems(), *options.connection_problems()]
+    problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
+    heaviest = max(options.weights.values(), default=1) or 1
     if options.count is not None:
         fewest = options.connections * max(options.workers, default=1)
-        problems += outside(("--count", options.count, fewest, MOST_QUERIES))
+        problems += outside(("--count", options.count, fewest, MOST_QUERIES // heaviest))
+    if heaviest > 1 and not options.rate and (options.duration_s or options.stages or options.ramp):
+        problems.append(
+            "--types: a weight multiplies --runs, --count and --rate; without a rate each query is"
+            " asked for as long, so add --rate, use --count, or leave the weights out"
+        )
     given = {
         "--ramp": options.ramp,
         "--runs": options.runs is not None,
@@ -189,7 +205,7 @@ def _target_problems(
     options: QueryOptions, target: Target, dataset: Dataset, types: Mapping[str, QueryType]
 ) -> Iterator[str]:
     """Yield why the target cannot be asked these queries about a dataset, a sentence each."""
-    yield from type_problems(TYPES, options.types, types, dataset.workload)
+    yield from type_problems(TYPES, options.named, types, dataset.workload)
     place = f"targets.{target.name}.queries"
     yield from type_problems(place, target.tuned, types, dataset.workload)
     yield from _text_problems(target, types)

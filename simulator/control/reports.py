@@ -77,8 +77,9 @@ def _check_answers(  # noqa: PLR0913
         raise _rejected(report, f"{len(names)} queries of {len(queries)}, and no error")
     least = 0 if script.in_turn or script.clocking.stages else 1
     for times in report.queries:
-        if times.runs != (task.runs or max(times.runs, least)):
-            ran = f"{times.runs} of {task.runs or f'at least {least}'} times"
+        wanted = task.weighted(script.weights.get(times.name, 1)).runs
+        if times.runs != (wanted or max(times.runs, least)):
+            ran = f"{times.runs} of {wanted or f'at least {least}'} times"
             raise _rejected(report, f"that query {times.name} ran {ran}")
         if script.fresh:
             got = 1 + times.warmup_runs + times.runs

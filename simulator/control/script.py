@@ -38,6 +38,8 @@ class Script:
     """Whether queries are about fresh rows: workers report all batches, and every answer."""
     in_turn: bool = False
     """Whether queries are asked in turn behind that barrier, in place of one after the other."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """Query type -> how often it is asked for each time of another; none: 1."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
@@ -61,6 +63,7 @@ class Script:
             spec.barrier,
             bool(spec.load.fresh_ms),
             spec.work is Work.MIXED,
+            spec.load.weights,
         )
 
     def barriers(self, task: Task) -> tuple[str, ...]:

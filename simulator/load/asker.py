@@ -58,7 +58,7 @@ class Asker:
         warmup_s: float = 0.0,
     ) -> None:
         """The warm-up lasts at least `warmup_s` and as many runs as the task says."""
-        self._database, self._callers, self._name = database, callers, name
+        self._database, self._callers, self.name = database, callers, name
         self._statements, self._answers = statements, answers
         self._task = task
         self._warmup_s = warmup_s
@@ -109,23 +109,23 @@ class Asker:
         elapsed_s = (self._ended_ns - began_ns) / 1e9
         return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
 
-    def ask_in_stages(
+    def ask_in_stages(  # noqa: PLR0913, PLR0917
         self,
         stop: threading.Event,
         report: Report,
         clocking: Clocking,
         place: int,
+        rate_per_s: float,
         instant_s: Callable[[int], float],
     ) -> QueryTimes:
         """Run the type in the stages in which worker `place` is active, after `warm`.
 
-        The stages begin now; `instant_s` returns the collector's time of an instant. The answers
-        are reported afterwards.
+        The stages begin now; the rate is that of all workers; `instant_s` returns the collector's
+        time of an instant. The answers are reported afterwards.
         """
         cpu_s, start_ns = self._callers.cpu_s(), time.perf_counter_ns()
         self._ended_ns = start_ns
         meter = StageMeter(clocking.stages, start_ns)
-        rate_per_s = clocking.queries_per_s
         paces = paces_of(clocking, place, place + 1, rate_per_s)
         timetable = Timetable(paces, start_ns, start_ns)
         while True:
@@ -197,7 +197,7 @@ class Asker:
         """Return what was measured in a time, once the answers are reported."""
         waits, unsent = self.waits, self._unsent
         return QueryTimes(
-            name=self._name,
+            name=self.name,
             first_s=self._first_ns / 1e9,
             runs=waits.count,
             waits=encoded_together(waits, unsent),
@@ -251,7 +251,7 @@ class Asker:
         try:
             return session.run(statement)
         except Exception as error:  # of any driver
-            raise RunError(f"query {self._name}: {self._database.explain(error)}") from error
+            raise RunError(f"query {self.name}: {self._database.explain(error)}") from error
 
 
 def asker_of(  # noqa: PLR0913

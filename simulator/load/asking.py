@@ -99,6 +99,7 @@ class Asking:
     def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
         clocking, report = self._spec.clocking, self._client.answers
         for name, asker in self._askers(task, callers):
+            weight = self._spec.load.weights.get(name, 1)
             self.waits = asker.waits
             if clocking.stages:
                 asker.warm(self._stop, report)
@@ -108,10 +109,14 @@ class Asking:
                 self._run_clock.start()
             if clocking.stages:
                 instant_s = self._run_clock.instant_s
-                times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
+                rate_per_s = clocking.queries_per_s * weight
+                times = asker.ask_in_stages(
+                    self._stop, report, clocking, self._index, rate_per_s, instant_s
+                )
             else:
                 over = partial(self._calls.is_over, name) if self._spec.load.ramp else None
-                pace = Pace(clocking.queries_per_s / task.every, task.place / task.every)
+                rate_per_s = clocking.queries_per_s * weight
+                pace = Pace(rate_per_s / task.every, task.place / task.every)
                 times = asker.ask(self._stop, clocking.duration_s, report, over, pace)
             self.times.append(times)
         self._run_clock.stop()
@@ -129,7 +134,7 @@ class Asking:
             asker.ask_first(self._stop, report)
         (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
         turns = Turns(
-            askers, callers, pace, task.place,
+            askers, callers, pace, task.place, self._spec.load.weights,
             warmup_s=clocking.warmup_s, when_measured=self._calls.begin_measured,
         )  # fmt: skip
         self.waits = turns.waits
@@ -169,7 +174,8 @@ class Asking:
         load, types = self._spec.load, self._spec.query_types()
         for name in self._database.answered(types, load.queries):
             asker = asker_of(
-                self._database, callers, name, types[name], task,
-                text=load.queries[name], warmup_s=self._spec.clocking.warmup_s,
+                self._database, callers, name, types[name],
+                task.weighted(load.weights.get(name, 1)), text=load.queries[name],
+                warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip
             yield name, asker

@@ -2,8 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
+from math import gcd
+from types import MappingProxyType
 
 from simulator.load.answers import Report
 from simulator.load.asker import Asker
@@ -12,9 +14,23 @@ from simulator.load.meter import Durations
 from simulator.load.pace import NEVER_NS, Pace, Timetable, wait_until
 from simulator.protocol.messages import QueryTimes
 
+NO_WEIGHTS: Mapping[str, int] = MappingProxyType({})
+
+
+def in_turn(askers: Sequence[Asker], weights: Mapping[str, int]) -> list[Asker]:
+    """Return askers in the order of their turns, each as often as its weight and evenly spread."""
+    found = [weights.get(asker.name, 1) for asker in askers]
+    common = gcd(*found)
+    turns = [
+        ((turn + 0.5) / (weight // common), place)
+        for place, weight in enumerate(found)
+        for turn in range(weight // common)
+    ]
+    return [askers[place] for _, place in sorted(turns)]
+
 
 class Turns:
-    """Has types asked in turn, beginning with the one at place `first`."""
+    """Has types asked in turn, beginning with the turn at place `first`."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -22,6 +38,7 @@ class Turns:
         callers: Callers,
         pace: Pace,
         first: int = 0,
+        weights: Mapping[str, int] = NO_WEIGHTS,
         *,
         warmup_s: float = 0.0,
         when_measured: Callable[[], object] = int,
@@ -31,6 +48,7 @@ class Turns:
         What is due in the first `warmup_s` is not timed. `when_measured` is called at its end.
         """
         self._askers, self._callers, self._pace, self._first = askers, callers, pace, first
+        self._turns = in_turn(askers, weights)
         self._warmup_s, self._when_measured = warmup_s, when_measured
         self.waits = Durations()
         """Of all queries so far, those of the warm-up included."""
@@ -45,7 +63,7 @@ class Turns:
         timetable = Timetable([pace], start_ns, measured_ns)
         if not self._warmup_s:
             self._measure()
-        asked = islice(cycle(self._askers), self._first % len(self._askers), None)
+        asked = islice(cycle(self._turns), self._first % len(self._turns), None)
         while True:
             self._callers.wait_for_one()
             due_ns = timetable.due_ns(time.perf_counter_ns())
@@ -59,7 +77,7 @@ class Turns:
             record = self._record_timed if timed else self._record
             next(asked).once(stop, report, scheduled_ns, record, timed=timed)
         self._callers.wait_for_all()
-        turns = list(islice(asked, len(self._askers)))
+        turns = list(islice(asked, len(self._turns)))
         for kept in timetable.kept():
             late_ns = kept.late_ns[kept.unsent_ns >= measured_ns]
             for turn, asker in enumerate(turns):

@@ -78,6 +78,10 @@ class Insert(Frozen):
     """Where the timed rows begin and end in the file of records, in bytes."""
 
 
+MOST_WEIGHT = 1000
+Weight = Annotated[int, Field(ge=1, le=MOST_WEIGHT)]
+
+
 class Ask(Frozen):
     """The task of a worker that asks queries: its share of the instances of every type.
 
@@ -94,6 +98,10 @@ class Ask(Frozen):
     """Runs of each query between the first one and the timed ones, at least."""
     most: int = Field(default=MOST_INSTANCES, ge=1, le=MOST_INSTANCES)
     """Different timed instances of a query, of all workers."""
+
+    def weighted(self, weight: int) -> "Ask":
+        """Return the task for a query that is asked so many times as often."""
+        return self.model_copy(update={"runs": self.runs * weight})
 
     def warmup(self, runs: int) -> range:
         """Return the different instances of so many runs of the warm-up."""
@@ -209,6 +217,8 @@ class QueryLoad(Frozen):
     """Query type -> the target's own text for it, or empty; own queries too, without a text."""
     own: dict[str, OwnQuery] = Field(default_factory=dict)
     """The user's own queries among them."""
+    weights: dict[str, Weight] = Field(default_factory=dict)
+    """Query type -> how often it is asked for each time of another; those of weight 1 left out."""
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
     fresh_ms: int = 0

@@ -111,3 +111,21 @@ def test_queries_on_a_schedule_wait_from_when_they_are_due(cli: CommandLine) -> 
     assert any("reached only" in warning for warning in cli.results()[-1]["warnings"])
     refused = cli.run(*asked, "--rate=5", "--ramp", "--response-limit=1s")
     assert "--rate: a ramp lets in workers that ask as fast as they can" in refused.err
+
+
+def test_types_with_weights_are_asked_so_many_times_as_often(stored: CommandLine) -> None:
+    types = "--types=1-host-1-hr:3,count-cpu"
+    asked = stored.run("query", *TARGET, types, "--workers=2", "--count=10", "--format=json")
+    assert asked.code == 0, asked.err
+    assert {row["query"]: row["timed"] for row in asked.json["rows"]} == {
+        "1-host-1-hr": 30, "count-cpu": 10,
+    }  # fmt: skip
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+    (total,) = asked.json["all_queries"]
+    assert (total["timed"], total["verdict"]) == (40, "verified")
+    (verdict, _) = stored.results()[-1]["runs"][0]["outcome"]["queries"]
+    assert verdict["answers"] == 30 + 2
+
+    shown = stored.run("query", *TARGET, types, "--rate=20", "--duration=1s")
+    assert shown.code == 0, shown.err
+    assert "of 80 queries: 1-host-1-hr 75.0%, count-cpu 25.0%" in shown.err + shown.out

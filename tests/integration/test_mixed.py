@@ -2,6 +2,7 @@
 
 import json
 import urllib.request
+from collections import Counter
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -239,6 +240,7 @@ def test_postgres_takes_rows_and_answers_at_the_same_time(
     done = pg.run(
         "mixed", *POSTGRES, "--insert-workers=2", "--query-workers=2", "--batch=100",
         "--duration=2s", "--mix=insert=80,query=20", "--rate=50", "--verify=full", "--format=json",
+        "--types=count-events:9,*",
     )  # fmt: skip
 
     assert done.code == 0, done.err
@@ -246,4 +248,9 @@ def test_postgres_takes_rows_and_answers_at_the_same_time(
     assert len(rows) == 6
     assert {row["verdict"] for row in rows.values()} == {"verified"}
     assert 1000 < rows["inserts"]["rows_per_s"] < 4800
-    assert pg.results()[-1]["manifest"]["rows"] > 10_000
+    result = pg.results()[-1]
+    assert result["manifest"]["rows"] > 10_000
+    timed = Counter[str]()
+    for worker in result["runs"][0]["outcome"]["workers"]:
+        timed.update({each["name"]: each["runs"] for each in worker["queries"]})
+    assert timed["count-events"] / timed.total() == pytest.approx(9 / 13, abs=0.2)

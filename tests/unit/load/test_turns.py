@@ -12,7 +12,7 @@ from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
 from simulator.load.pace import Pace
-from simulator.load.turns import Turns
+from simulator.load.turns import Turns, in_turn
 from simulator.modules import waits
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Ask
@@ -147,3 +147,27 @@ def test_a_warmup_that_a_query_outlasts_leaves_nothing_timed():
     (times,) = asked.times(ignored)
 
     assert (times.warmup_runs, times.runs, times.elapsed_s, measured) == (1, 0, 0, [1])
+
+
+@pytest.mark.parametrize(
+    ("weights", "order"),
+    [
+        ({}, "012"),
+        ({"q0": 3}, "00120"),
+        ({"q0": 90, "q1": 10, "q2": 10}, "0000" + "0120" + "000"),
+        ({"q1": 2, "q2": 2}, "12012"),
+    ],
+)
+def test_a_type_with_a_weight_has_so_many_turns_evenly_spread(weights, order):
+    askers = [asker_of(Sqlite(SqliteOptions(path="unused")), OneCaller(Scripted(rows)), f"q{n}",
+                       FIXED, TASK) for n in range(3)]  # fmt: skip
+
+    assert "".join(each.name[1:] for each in in_turn(askers, weights)) == order
+
+
+def test_queries_that_were_not_sent_are_shared_by_weight_too():
+    asked = turns(Scripted(rows, wait_s=2.0), Pace(4.0, duration_s=2.0), weights={"q0": 3})
+    asked.ask(Stop(), ignored)
+    first, second = asked.times(ignored)
+
+    assert (first.runs + first.unsent, second.runs + second.unsent) == (6, 2)

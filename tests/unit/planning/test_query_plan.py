@@ -248,3 +248,38 @@ def test_more_workers_than_can_open_it_are_named():
     problems = problems_of(embedded, workers=(1, 2))
 
     assert problems == ("--workers: duckdb takes at most 1, got 2; use --workers 1",)
+
+
+def test_a_weight_is_that_of_a_name_or_of_the_last_pattern_that_matches_it():
+    types = ("temperature-*:5", "count-events:2", "temperature-stats:3", "newest-per-device:1")
+    (run,) = asked(types=types, count=7)
+
+    assert run.spec.load.weights == {
+        "temperature-min-max": 5,
+        "temperature-stats-per-device": 5,
+        "count-events": 2,
+        "temperature-stats": 3,
+    }
+    assert list(run.spec.load.queries) == [
+        "temperature-min-max", "temperature-stats", "temperature-stats-per-device",
+        "count-events", "newest-per-device",
+    ]  # fmt: skip
+    assert asked()[0].spec.load.weights == {}
+    assert [task.weighted(3).runs for task in run.spec.asks] == [12, 9]
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "1001", "x", "1.5", "", "9" * 5000])
+def test_what_is_no_weight_is_named_with_its_type(weight):
+    assert [*problems_of(types=(f"count-events:{weight}",))] == [
+        "--types: expected a weight from 1 to 1,000 after count-events, such as count-events:3"
+    ]
+
+
+@pytest.mark.parametrize(
+    "how", [{"duration_s": 1.0}, {"ramp": True, "response_limit_s": 1.0}], ids=str
+)
+def test_weights_are_of_a_number_or_a_rate_of_queries(how):
+    (problem,) = problems_of(types=("count-events:2",), **how)
+
+    assert "a weight multiplies --runs, --count and --rate" in problem
+    assert asked(types=("count-events:2",), duration_s=1.0, rate=5.0)
