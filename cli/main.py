@@ -21,8 +21,8 @@ from simulator.errors import BenchError, ConfigError, Interrupted
 
 _OWN = (
     "insert", "capacity", "validate", "run", "reproduce", "generate", "prepare", "show", "results",
-    "report", "compare", "repeat", "publish", "init", "doctor", "targets", "check", "cleanup",
-    "completion",
+    "report", "compare", "calibrate", "repeat", "publish", "init", "doctor", "targets", "check",
+    "cleanup", "completion",
 )  # fmt: skip
 """Each names a file of cli/commands/ and the command in it; other kinds have a command alike."""
 _NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))

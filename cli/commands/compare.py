@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from cli.archive.lookup import found
+from cli.archive.planned import planned_sides
 from cli.compare import tables
+from cli.compare.calibration import read_calibrations
 from cli.compare.comparison import NOISE, Comparison, compared
 from cli.compare.junit import check_cases, comparison_cases
 from cli.compare.sides import Side, expect_comparable
@@ -26,13 +28,14 @@ _EXAMPLES = """\b
 Examples:
   python run.py compare last~1 last
   python run.py compare last~3,last~1 last~2,last --format markdown
+  python run.py compare results/plan-batches-1a2b3c4d.json
   python run.py compare nightly.json last --fail-if 'slower > 0' --junit compare.xml
 """
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @click.argument("base")
-@click.argument("others", metavar="OTHER...", nargs=-1, required=True)
+@click.argument("others", metavar="[OTHER...]", nargs=-1)
 @output_option
 @option(
     "--format",
@@ -49,6 +52,13 @@ Examples:
     show_default=True,
     help="A change below this is called noise, whatever its interval.",
 )
+@option(
+    "--of",
+    type=click.Choice(("insert", "query", "mixed", "change")),
+    default="insert",
+    show_default=True,
+    help="Of a plan: which results to compare.",
+)
 @options_of(Gates, "gates")
 def compare(  # noqa: PLR0913
     *,
@@ -57,25 +67,32 @@ def compare(  # noqa: PLR0913
     output: Path,
     form: str,
     noise: float,
+    of: str,
     gates: Gates,
 ) -> None:
     """Compare results of inserts or queries with those of BASE.
 
     BASE and OTHER are result files, ids, beginnings of ids, last, or last~1 for the one before the
-    last. Results of the same sweep, repeated, are joined by commas: their runs count together.
+    last. Results of the same sweep, repeated, are joined by commas. The file of a plan, without
+    OTHER, has its settings and targets compared with the first of them.
 
-    For each worker count, step or query the change of every figure is printed, with an interval
-    over the runs. By the first figure the other result is faster, slower, or differs by no more
-    than noise; with one run there is no interval and no judgement. Results of other rows, and
-    those with the verdict mismatch, are refused.
+    For each worker count, step or query the change of every figure is printed, with an interval. By
+    the first figure the other result is faster, slower, or differs by no more than noise. Sweeps
+    differ by more than their runs do: a difference is judged if the sweeps of both sides were
+    measured in turns, as a plan does, or if `calibrate` has measured what equal sweeps differ by on
+    this machine. Results of other rows, and those with the verdict mismatch, are refused.
 
     --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p99_ms_change >
     10%'), and numbers of rows ('slower > 0').
     """
-    sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
+    if others:
+        sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
+    else:
+        sides = planned_sides(output, base, of)
+    known = read_calibrations()
     with expect_whole(", ".join((base, *others))):
         expect_comparable(sides)
-        comparisons = [compared(sides[0], other, noise) for other in sides[1:]]
+        comparisons = [compared(sides[0], other, noise, known) for other in sides[1:]]
         thresholds = gates.expected(_scope(comparisons))
         text = tables.printed(comparisons, form, width_of(sys.stdout))
         checks = [check for each in comparisons for check in _checks(each, thresholds)]

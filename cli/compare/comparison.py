@@ -1,13 +1,14 @@
 """Two sides compared row by row: the difference of each figure, and a judgement on the headline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import fmean, geometric_mean
 
+from cli.compare.calibration import Calibration, calibration_of
 from cli.compare.query_plans import PlanComparison, compared_plans
 from cli.compare.sides import Sample, Side, differing, is_same_work
-from cli.compare.statistics import Difference, difference
+from cli.compare.statistics import Difference, Sweeps, are_in_turns, difference
 from cli.summary.figures import Better, Figure
 from cli.summary.rows import Place
 from cli.summary.subjects import Subject
@@ -15,7 +16,7 @@ from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95
 NOISE = 0.05
-"""The least difference that is called one: drift between sweeps moves rates by some percent."""
+"""The least difference that is called one."""
 _CLIENT, _ALIKE = "client_ns_per_row", 1.3
 """The figure that shows the speed of a machine, and a factor that equal ones do not reach."""
 
@@ -30,8 +31,12 @@ class Judgement(StrEnum):
     ONE_RUN = "one run"
     """So there is no interval, and no judgement."""
     ZERO = "a value is 0"
+    NOT_IN_TURNS = "not in turns"
+    """The difference exceeds the noise of runs, and what sweeps differ by is not known."""
     DISTURBED = "disturbed"
-    """The difference exceeds the noise, but other work on the machine can explain it."""
+    """The difference exceeds the noise, but other work on the machine can explain it.
+
+    Sides in turns are judged: such work is then in the differences of their pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Line:
 
     figure: Figure
     base: float
-    """Geometric mean of the runs, as the difference is one of logarithms."""
+    """Geometric mean of the sweeps, as the difference is one of logarithms."""
     other: float
     difference: Difference | None
     """None where a value is 0."""
@@ -54,9 +59,14 @@ class Compared:
 
     place: Place
     runs: tuple[int, int]
+    sweeps: tuple[int, int]
+    in_turns: bool
+    """Whether the sweeps were pairs, one of each side, one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[Line, ...]
     """The headline first."""
+    calibrations: tuple[Calibration, ...] = ()
+    """What equal sweeps of both sides differ by; empty: not known, or not needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +106,13 @@ class Comparison:
         return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 
 
-def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
-    """Compare two sides; ConfigError if they have no row in common."""
+def compared(
+    base: Side, other: Side, noise: float = NOISE, known: Sequence[Calibration] = ()
+) -> Comparison:
+    """Compare two sides; ConfigError if they have no row in common.
+
+    `known`: what equal sweeps differ by on this machine.
+    """
     before, after = base.samples(), other.samples()
     common = [key for key in before if key in after]
     if not common:
@@ -107,17 +122,20 @@ def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
         )
     only = [("base", key) for key in before if key not in after]
     only += [("other", key) for key in after if key not in before]
-    shown = base.subject.compared
-    rows = tuple(_row(key, shown, before[key], after[key], noise, len(common)) for key in common)
-    rows = tuple(
-        _without_judgement(row) if base.is_disturbed(key) or other.is_disturbed(key) else row
-        for key, row in zip(common, rows, strict=True)
-    )
+    rows = []
+    for key in common:
+        found = [calibration_of(known, side.first, key.workers) for side in (base, other)]
+        calibrations = tuple(each for each in found if each)
+        calibrations = calibrations if len(calibrations) == len(found) else ()
+        row = _row(key, base.subject.compared, before[key], after[key], noise, len(common),
+                   calibrations)  # fmt: skip
+        is_disturbed = base.is_disturbed(key) or other.is_disturbed(key)
+        rows.append(_without_judgement(row) if is_disturbed and not row.in_turns else row)
     return Comparison(
         base,
         other,
         base.subject,
-        rows,
+        tuple(rows),
         tuple(differing(base.first, other.first)),
         tuple(only),
         compared_plans(base, other),
@@ -126,39 +144,53 @@ def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
 
 
 def _row(  # noqa: PLR0913, PLR0917
-    place: Place, shown: Sequence[Figure], base: Sample, other: Sample, noise: float, rows: int
+    place: Place,
+    shown: Sequence[Figure],
+    base: Sample,
+    other: Sample,
+    noise: float,
+    rows: int,
+    calibrations: tuple[Calibration, ...],
 ) -> Compared:
-    lines = [
-        _line(figure, base.values, other.values, noise, 0 if number else rows)
-        for number, figure in enumerate(shown)
-        if figure.name in base.values and figure.name in other.values
-    ]
-    return Compared(place, (base.runs, other.runs), (base.verdicts, other.verdicts), tuple(lines))
+    in_turns = are_in_turns(base.began_s, other.began_s)
+    # Judgements on several rows are right together: each may err less often.
+    strict = 1 - (1 - CONFIDENCE) / rows
+    common = [each for each in shown if each.name in base.values and each.name in other.values]
+    scatter = tuple(each.scatter for each in calibrations) if not in_turns else ()
+    lines = []
+    for number, figure in enumerate(common):
+        before, after = base.values[figure.name], other.values[figure.name]
+        found = difference(
+            before,
+            after,
+            CONFIDENCE if number else strict,
+            in_turns=in_turns,
+            scatter=(scatter[0], scatter[1]) if scatter and not number else None,
+        )
+        judgement = None if number else _judged(figure, found, noise)
+        lines.append(Line(figure, _mean(before, found), _mean(after, found), found, judgement))
+    return Compared(
+        place,
+        (base.runs, other.runs),
+        (len(base.began_s), len(other.began_s)),
+        in_turns,
+        (base.verdicts, other.verdicts),
+        tuple(lines),
+        calibrations if scatter else (),
+    )
+
+
+def _mean(sweeps: Sweeps, found: Difference | None) -> float:
+    mean = geometric_mean if found else fmean
+    return mean([mean(sweep) for sweep in sweeps])
 
 
 def _without_judgement(row: Compared) -> Compared:
     """Return a row of a disturbed sweep: a difference in it is not judged."""
     first, *others = row.lines
-    if first.judgement in (Judgement.FASTER, Judgement.SLOWER):
+    if first.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOT_IN_TURNS):
         first = replace(first, judgement=Judgement.DISTURBED)
     return replace(row, lines=(first, *others))
-
-
-def _line(
-    figure: Figure,
-    base: Mapping[str, tuple[float, ...]],
-    other: Mapping[str, tuple[float, ...]],
-    noise: float,
-    judged: int,
-) -> Line:
-    """Return a line; `judged` is how many rows are judged together, 0: the line is not."""
-    before, after = base[figure.name], other[figure.name]
-    # Judgements on several rows are right together: each may err less often.
-    confidence = 1 - (1 - CONFIDENCE) / max(judged, 1)
-    found = difference(before, after, confidence)
-    judgement = _judged(figure, found, noise) if judged else None
-    mean = geometric_mean if found else fmean
-    return Line(figure, mean(before), mean(after), found, judgement)
 
 
 def _judged(figure: Figure, found: Difference | None, noise: float) -> Judgement:
@@ -166,5 +198,7 @@ def _judged(figure: Figure, found: Difference | None, noise: float) -> Judgement
         return Judgement.ZERO
     if not found.exceeds(noise):
         return Judgement.NOISE if found.has_interval else Judgement.ONE_RUN
+    if not found.knows_drift:
+        return Judgement.NOT_IN_TURNS
     is_more = found.change > 0
     return Judgement.FASTER if is_more == (figure.better is Better.HIGHER) else Judgement.SLOWER

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from cli.kinds import kind_of, subject_of, summary_of
 from cli.report.warnings import warnings_of
@@ -21,16 +21,20 @@ _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
 """Of a configuration: differs between any two sweeps, or stands in the rows."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
 """Of a configuration: what a row of the result then is."""
+_Measured: TypeAlias = tuple[str, Mapping[str, Measurement]]
+"""A run's verdict and figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """What the runs behind a row measured."""
 
-    runs: int
     verdicts: tuple[str, ...]
-    values: Mapping[str, tuple[float, ...]]
-    """Figure -> its value in each run; only those that every run has."""
+    values: Mapping[str, tuple[tuple[float, ...], ...]]
+    """Figure -> its value in each run of each sweep; only those that every run has."""
+    began_s: tuple[float, ...]
+    """When each sweep began, in their order."""
+    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Side:
     """Results that repeat the same sweep: one, or several that are joined."""
 
     results: tuple[tuple[Path, Result], ...]
+    name: str = ""
+    """Of a side of a plan."""
 
     @property
     def first(self) -> Result:
@@ -46,8 +52,8 @@ class Side:
 
     @property
     def label(self) -> str:
-        """Its ids."""
-        return ", ".join(result.sweep_id for _, result in self.results)
+        """Its name, or its ids."""
+        return self.name or ", ".join(result.sweep_id for _, result in self.results)
 
     @property
     def subject(self) -> Subject:
@@ -55,9 +61,9 @@ class Side:
         return subject_of(self.first)
 
     def warnings(self) -> list[str]:
-        """Return the warnings of its results, each once."""
-        found = (text for _, result in self.results for text in warnings_of(result))
-        return list(dict.fromkeys(found))
+        """Return the warnings of its results, each once, whatever it has in brackets."""
+        found = [text for _, result in self.results for text in warnings_of(result)]
+        return [*{text.partition(" (")[0]: text for text in reversed(found)}.values()][::-1]
 
     def is_disturbed(self, place: Place) -> bool:
         """Return whether other work on the machine can have slowed down the runs of a row."""
@@ -71,22 +77,30 @@ class Side:
 
 def samples_of(results: Sequence[Result]) -> dict[Place, Sample]:
     """Return row -> what its runs measured; each run is summarised alone."""
-    found: dict[Place, list[tuple[str, Mapping[str, Measurement]]]] = defaultdict(list)
-    for result in results:
+    found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
+    for number, result in enumerate(sorted(results, key=lambda each: each.created)):
         for run in result.runs:
             for row in summary_of(result.model_copy(update={"runs": [run]})).every:
                 if row.figures:
                     place = row.place if run.stages else replace(row.place, workers=run.workers)
-                    found[place].append((row.verdict, row.figures))
-    return {place: _sample(runs) for place, runs in found.items()}
+                    found[place][number].append((row.verdict, row.figures))
+    began_s = sorted(each.created.timestamp() for each in results)
+    return {place: _sample(sweeps, began_s) for place, sweeps in found.items()}
 
 
-def _sample(runs: Sequence[tuple[str, Mapping[str, Measurement]]]) -> Sample:
+def _sample(sweeps: Mapping[int, Sequence[_Measured]], began_s: Sequence[float]) -> Sample:
+    runs = [each for sweep in sweeps.values() for each in sweep]
     common = [name for name in runs[0][1] if all(name in figures for _, figures in runs)]
     return Sample(
-        runs=len(runs),
         verdicts=tuple(dict.fromkeys(verdict for verdict, _ in runs)),
-        values={name: tuple(figures[name].value for _, figures in runs) for name in common},
+        values={
+            name: tuple(
+                tuple(figures[name].value for _, figures in sweep) for sweep in sweeps.values()
+            )
+            for name in common
+        },
+        began_s=tuple(began_s[number] for number in sweeps),
+        runs=len(runs),
     )
 
 

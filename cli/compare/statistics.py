@@ -1,18 +1,26 @@
-"""The relative difference of two samples, with an interval that holds for few runs.
+"""The relative difference of two sides, with an interval that holds for few sweeps.
 
-Welch's t interval of the means of the logarithms: rates and latencies vary by factors, and the two
-sides may vary differently. docs/results.md has the reasons and how often it errs.
+Runs of a sweep resemble each other, so sweeps are the units: differences of pairs if the sides were
+measured in turns, else Welch's interval, widened by what equal sweeps differ by. All on logarithms,
+since rates and latencies vary by factors. docs/statistics.md shows how often it errs.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, variance
+from statistics import fmean, stdev, variance
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+Sweeps: TypeAlias = Sequence[Sequence[float]]
+"""The values of the runs of each sweep of a side, in the order of the sweeps."""
+LEAST_PAIRS = 3
+"""With two, a database of two speeds has equal pairs called different too often."""
+_LEAST_DIFFERENCES = 4
+"""Fewer differences of pairs have so wide an interval that Welch's is narrower."""
 _NODES = 64
 """Of the quadrature: enough for ten digits."""
 _HALVINGS = 60
@@ -20,13 +28,30 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True, slots=True)
+class Scatter:
+    """How much equal sweeps differ: the standard deviation of the logarithm of their mean."""
+
+    deviation: float
+    freedom: int
+    """Degrees: one less than the sweeps that it was measured with."""
+    runs: int
+    """Of each of these sweeps."""
+
+    def of(self, runs: int) -> float:
+        """Return that of sweeps with so many runs: fewer scatter more, more are taken alike."""
+        return self.deviation * math.sqrt(max(1.0, self.runs / runs))
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
-    """How much larger the other sample is, as a share of the base: -0.1 is 10 % less."""
+    """How much larger the other side is, as a share of the base: -0.1 is 10 % less."""
 
     change: float
     low: float | None = None
     """The interval; None without one: a side has a single value."""
     high: float | None = None
+    knows_drift: bool = False
+    """Whether the interval knows what sweeps differ by, and not only the runs of a sweep."""
 
     @property
     def has_interval(self) -> bool:
@@ -41,18 +66,59 @@ class Difference:
 
 
 def difference(
-    base: Sequence[float], other: Sequence[float], confidence: float
+    base: Sweeps,
+    other: Sweeps,
+    confidence: float,
+    *,
+    in_turns: bool = False,
+    scatter: tuple[Scatter, Scatter] | None = None,
 ) -> Difference | None:
-    """Return the difference of two samples; None unless all values are above 0."""
-    if not base or not other or min(*base, *other, math.inf) <= 0:
+    """Return the difference of two sides; None unless all values are above 0.
+
+    `in_turns`: the sweeps make pairs, one of each side; `scatter`: of equal sweeps of each side.
+    """
+    runs = [[value for sweep in side for value in sweep] for side in (base, other)]
+    if not all(runs) or min(map(min, runs)) <= 0:
         return None
-    logs = [math.log(value) for value in base], [math.log(value) for value in other]
-    middle = fmean(logs[1]) - fmean(logs[0])
-    if min(map(len, logs)) < 2:
+    means = [[fmean(map(math.log, sweep)) for sweep in side] for side in (base, other)]
+    middle = fmean(means[1]) - fmean(means[0])
+    if min(map(len, runs)) < 2:
         return Difference(math.expm1(middle))
-    parts = [variance(sample) / len(sample) for sample in logs]
-    half = _half(parts, [len(sample) - 1 for sample in logs], confidence)
-    return Difference(math.expm1(middle), math.expm1(middle - half), math.expm1(middle + half))
+    if in_turns:
+        halves = [_half_of_turns(means[0], means[1], confidence)]
+    else:
+        logs = [[math.log(value) for value in side] for side in runs]
+        halves = [_half_of_welch(each, confidence) for each in (logs, means)]
+        halves += [_half_of_scatter(scatter, (base, other), confidence)] if scatter else []
+    half = max(halves)
+    interval = math.expm1(middle - half), math.expm1(middle + half)
+    return Difference(math.expm1(middle), *interval, in_turns or scatter is not None)
+
+
+def noise_of(scatter: Scatter, confidence: float = 0.95) -> float:
+    """Return the least difference of two sweeps, one of a side, that is not noise."""
+    bound = t_quantile(confidence, scatter.freedom) * scatter.deviation * math.sqrt(2)
+    return math.expm1(bound)
+
+
+def scatter_of(sweeps: Sweeps) -> Scatter:
+    """Return how much equal sweeps, which follow each other, differ.
+
+    At least so much that their largest difference is noise: databases may have two speeds.
+    """
+    means = [fmean(map(math.log, sweep)) for sweep in sweeps]
+    freedom = len(means) - 1
+    largest = (max(means) - min(means)) / (math.sqrt(2) * t_quantile(0.95, freedom))
+    return Scatter(max(stdev(means), largest), freedom, min(map(len, sweeps)))
+
+
+def are_in_turns(base: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether sweeps that began at these times are pairs of one of each side, several times."""
+    order = sorted([(each, 0) for each in base] + [(each, 1) for each in other])
+    pairs = zip(order[::2], order[1::2], strict=False)
+    return len(base) == len(other) >= LEAST_PAIRS and all(
+        first[1] != second[1] and first[0] < second[0] for first, second in pairs
+    )
 
 
 def precision(values: Sequence[float], confidence: float = 0.95) -> float | None:
@@ -63,14 +129,38 @@ def precision(values: Sequence[float], confidence: float = 0.95) -> float | None
     return t_quantile(confidence, len(values) - 1) * error / abs(fmean(values))
 
 
-def _half(parts: Sequence[float], freedoms: Sequence[int], confidence: float) -> float:
-    """Return half of the width of Welch's interval; `parts` are the squared standard errors."""
+def _half_of_turns(base: Sequence[float], other: Sequence[float], confidence: float) -> float:
+    """Return half of the width: of the differences of pairs, where there are enough of them."""
+    if len(base) < _LEAST_DIFFERENCES:
+        return _half_of_welch([base, other], confidence)
+    pairs = [after - before for before, after in zip(base, other, strict=True)]
+    return t_quantile(confidence, len(pairs) - 1) * stdev(pairs) / math.sqrt(len(pairs))
+
+
+def _half_of_scatter(
+    scatter: tuple[Scatter, Scatter], sides: tuple[Sweeps, Sweeps], confidence: float
+) -> float:
+    """Return half of the width by what equal sweeps differ by.
+
+    Sweeps of a side that follow each other drift together, so that they count as one.
+    """
+    runs = (max(map(len, side)) for side in sides)
+    deviations = (each.of(count) for each, count in zip(scatter, runs, strict=True))
+    freedom = min(each.freedom for each in scatter)
+    return t_quantile(confidence, freedom) * math.hypot(*deviations)
+
+
+def _half_of_welch(samples: Sequence[Sequence[float]], confidence: float) -> float:
+    """Return half of the width of Welch's interval; 0 where a sample has a single value."""
+    if min(map(len, samples)) < 2:
+        return 0.0
+    parts = [variance(sample) / len(sample) for sample in samples]
     whole = sum(parts)
     if not whole:  # the runs are equal, as sizes on disk may be
         return 0.0
-    shares = (part / whole for part in parts)
-    freedom = 1 / sum(share**2 / each for share, each in zip(shares, freedoms, strict=True))
-    return t_quantile(confidence, round(freedom, 2)) * math.sqrt(whole)
+    shares = ((part / whole) ** 2 / (len(sample) - 1)
+              for part, sample in zip(parts, samples, strict=True))  # fmt: skip
+    return t_quantile(confidence, round(1 / sum(shares), 2)) * math.sqrt(whole)
 
 
 @cache

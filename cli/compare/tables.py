@@ -11,7 +11,7 @@ from rich.table import Table
 
 from cli.compare.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
 from cli.compare.sides import Side
-from cli.compare.statistics import Difference
+from cli.compare.statistics import Difference, noise_of
 from cli.host.cleaning import markdown
 from cli.report.numbers import written
 from simulator.errors import counted
@@ -144,11 +144,18 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
-    """Yield how many runs are behind each row of a side."""
+    """Yield how many runs and sweeps are behind each row of a side, and in which order."""
     for number, name in enumerate(("base", "other")):
-        counts = dict.fromkeys(row.runs[number] for row in comparison.rows)
-        each = ", ".join(counted(count, "run") for count in counts)
+        counts = dict.fromkeys((row.runs[number], row.sweeps[number]) for row in comparison.rows)
+        each = ", ".join(
+            f"{counted(runs, 'run')} in {counted(sweeps, 'sweep')}" for runs, sweeps in counts
+        )
         yield f"runs of {name}: {each} of each row"
+    if any(row.in_turns for row in comparison.rows):
+        pairs = max(row.sweeps[0] for row in comparison.rows if row.in_turns)
+        yield f"measured in turns: the interval is that of {pairs} pairs of sweeps"
+    calibrations = dict.fromkeys(each for row in comparison.rows for each in row.calibrations)
+    yield from map(str, calibrations)
 
 
 def _of_the_machine(comparison: Comparison) -> Iterator[str]:
@@ -172,9 +179,15 @@ def _explained(comparison: Comparison) -> Iterator[str]:
     several = len(comparison.rows) > 1
     together = f"; that of the first figure is for all {len(comparison.rows)} rows together"
     yield (
-        f"interval: {CONFIDENCE:.0%}, over runs{together * several}; noise: it includes 0, or the"
-        f" change is below {comparison.noise:.1%}"
+        f"interval: {CONFIDENCE:.0%}{together * several}; noise: it includes 0, or the change is"
+        f" below {comparison.noise:.1%}"
     )
+    if comparison.count(Judgement.NOT_IN_TURNS):
+        yield (
+            "not in turns: the change exceeds the noise of the runs, but equal sweeps differ by"
+            " more than their runs do; measure both sides in turns by a plan (`run`), and compare"
+            " its file, or measure what equal sweeps differ by here (`calibrate`)"
+        )
     if comparison.count(Judgement.DISTURBED):
         yield (
             "disturbed: the change exceeds the noise, but other work on the machine can explain it;"
@@ -210,6 +223,9 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
             {
                 **row.place.dimensions,
                 "runs": dict(zip(("base", "other"), row.runs, strict=True)),
+                "sweeps": dict(zip(("base", "other"), row.sweeps, strict=True)),
+                "in_turns": row.in_turns,
+                "calibrations": [noise_of(each.scatter) for each in row.calibrations],
                 "verdicts": dict(zip(("base", "other"), row.verdicts, strict=True)),
                 "figures": {line.figure.name: _line(line) for line in row.lines},
             }

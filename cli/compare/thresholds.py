@@ -207,7 +207,8 @@ def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -
 def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
     """Hold a threshold against the number of rows with a judgement; all must have one."""
     place = comparison.other.label
-    without = (Judgement.ONE_RUN, Judgement.ZERO, Judgement.DISTURBED)
+    judged = (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
+    without = set(Judgement) - set(judged)
     open_rows = sum(map(comparison.count, without))
     if open_rows:
         reason = f"no judgement on {open_rows} of {len(comparison.rows)} rows"

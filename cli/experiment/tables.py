@@ -12,6 +12,7 @@ from cli.experiment.machine import warnings_of
 from cli.experiment.precision import within_of
 from cli.experiment.record import FAILED, PlanLine, PlanRecord
 from cli.experiment.search import Sought
+from cli.host.program import command_line
 from cli.report.numbers import two_lines, written
 from cli.summary.figures import FIGURES, spread_of
 from simulator.errors import counted
@@ -31,7 +32,10 @@ def printed(record: PlanRecord, path: str, width: int) -> str:
         if table.row_count:
             console.print(table)
             console.print()
-    for line in (*_notes(record), f"result file: {path}"):
+    ends = [f"result file: {path}"]
+    if len(record.lines) > 1 and min(line.repeats for line in record.lines) > 1:
+        ends.append(f"compare them: `{command_line(('compare', path))}`")
+    for line in (*_notes(record), *ends):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 

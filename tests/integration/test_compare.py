@@ -1,5 +1,6 @@
 """Results compared, and thresholds, from the outside."""
 
+import json
 import xml.etree.ElementTree as ET
 
 from tests.integration.conftest import CommandLine
@@ -35,6 +36,65 @@ def test_two_sweeps_and_their_queries_are_compared(cli: CommandLine) -> None:
     assert "join the results of a side" in queries.out
     assert (other.code, other.out) == (2, "")
     assert "is the result of query" in other.err
+
+
+PLAN = """
+name: pair
+targets: [sqlite]
+repeats: 3
+settings:
+  - name: plain
+    insert: &rows {workload: iot, workers: 1, num_inserts: 5k, batch: 500}
+    query: {count: 3, types: [count-events]}
+  - name: single
+    insert: {<<: *rows, num_inserts: 5k, batch: 0}
+    query: {count: 3, types: [count-events]}
+"""
+
+
+def test_the_settings_of_a_plan_are_compared_in_turns(cli: CommandLine) -> None:
+    (cli.folder / "pair.yaml").write_text(PLAN)
+    done = cli.run("run", "pair.yaml", "--quiet", "--output=results", within_s=300)
+    assert done.code == 0, done.err
+    (path,) = (cli.folder / "results").glob("plan-pair-*.json")
+    assert f"compare them: `python run.py compare results/{path.name}`" in done.out
+
+    name = f"results/{path.name}"
+    inserts = cli.run("compare", name, "--format=json")
+    queries = cli.run("compare", name, "--of=query", "--format=json")
+    mixed = cli.run("compare", name, "--of=mixed")
+    one = cli.run("compare", "last", "--output=results")
+
+    for found in (inserts, queries):
+        assert found.code == 0, found.err
+        for row in found.json["comparisons"][0]["rows"]:
+            assert (row["in_turns"], row["sweeps"]) == (True, {"base": 3, "other": 3})
+    assert len(inserts.json["comparisons"]) == 1
+    (row,) = inserts.json["comparisons"][0]["rows"]
+    assert row["figures"]["rows_per_s"]["other"] < row["figures"]["rows_per_s"]["base"]
+    assert (mixed.code, one.code) == (2, 2)
+    assert "results of mixed; got 0" in mixed.err
+    assert "expected OTHER to compare it with, or the file of a plan" in one.err
+
+
+def test_a_machine_is_calibrated_and_compare_uses_it(cli: CommandLine) -> None:
+    sweep = ("--workers=1", "--runs=2")
+    for batch in (500, 0):
+        done = cli.run("insert", *SQLITE, "--num-inserts=2000", f"--batch={batch}", *sweep)
+        assert done.code == 0, done.err
+    before = cli.run("compare", "last~1", "last", "--output=results")
+    done = cli.run(
+        "calibrate", "--targets=sqlite", "--sweeps=5", "--duration=500ms", "--quiet",
+        "--output=results/equal", within_s=300,
+    )  # fmt: skip
+    after = cli.run("compare", "last~1", "last", "--output=results")
+
+    assert (before.code, done.code, after.code) == (0, 0, 0), done.err
+    assert "noise on this machine (5 equal sweeps of 3 runs" in done.out
+    (kept,) = json.loads((cli.state / "calibrations.json").read_text())
+    assert (kept["module"], kept["workers"], len(kept["rates"])) == ("sqlite", 1, 5)
+    assert "sqlite, 1 worker: differences below" not in before.out
+    assert "sqlite, 1 worker: differences below" in after.out
 
 
 def test_a_threshold_that_fails_is_named_with_the_number_and_exits_with_99(

@@ -105,7 +105,7 @@ def run(checkout: Path, script: str, **environment: str) -> str:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=checkout,
-        env={**os.environ, "PATH": path, **environment},
+        env={**os.environ, "PATH": path, "XDG_STATE_HOME": str(checkout / "state"), **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -1,39 +1,46 @@
-"""How often `compare` errs: pairs of equal sweeps, and sweeps that were made 10 % slower.
+"""How often `compare` errs on databases: equal sides, and sides that were made 10 % slower.
 
-    python tests/perf/compare.py [TARGET ...] [--pairs 10] [--runs N] [--seconds 2]
+    python tests/perf/compare.py [TARGET ...] [--minutes 15] [--seconds 1] [--folder FOLDER]
 
-Each pair is two sweeps of the same thing, one after the other, and a third one whose batches take a
-ninth longer (tests/perf/slowed.py). Of 30 pairs, 10 on each target, at most 2 may come out as
-anything but noise, and of the slowed ones at least 27 must be found slower than the sweep before.
-Stop other work on the machine first.
+The repeats of a plan are rounds of three inserts of one run: two that are equal, and one whose
+batches take a ninth longer (tests/perf/slowed.py). Pairs of sides are drawn from them: some rounds
+that follow each other, and in each of these which of the equal inserts is of which side. Results
+are kept in the folder, and the same command goes on; another folder begins again.
 """
 
 import argparse
+import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from statistics import median
+from statistics import fmean, stdev
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+import numpy as np
 import yaml
 
-from cli.compare.comparison import Judgement, compared
-from cli.compare.sides import Side
-from cli.kinds import summary_of
-from cli.planning.options import DEFAULT_RUNS
-from cli.results.result import Result
-from tests.perf.pipeline import insert
+from cli.compare.comparison import CONFIDENCE, NOISE
+from cli.compare.statistics import difference
+from cli.results.result_files import read
+from simulator.errors import Interrupted
 from tests.servers import SERVERS
 
-PLAIN = {"null": "null", "sqlite": "sqlite", "postgres": "postgres"}
+ROOT = Path(__file__).parents[2]
+PLAIN = {"null": "null", "sqlite": "sqlite", "duckdb": "duckdb", "postgres": "postgres"}
 SLOWED = {name: f"tests.perf.slowed:Slowed{name.title()}" for name in PLAIN}
-FIRST_ROWS = 20_000
-MOST_ALARMS, LEAST_FOUND = 2 / 30, 27 / 30
-HEAD = "| Target | Runs | Spread | Equal, not noise | Slowed, found |\n|---|---|---|---|---|"
+SIDES = ("base", "equal", "slower")
+"""Targets of the plan; every other round is backwards."""
+MOST_ROUNDS, PORT = 300, 42_300
+DRAWN = 200
+"""Pairs of sides."""
+PAIRS = (3, 5, 7, 10, 15)
+"""Rounds of a pair of sides."""
+MOST_ALARMS = 0.05
+HEAD = "| Target | Rounds | A run varies by | " + " | ".join(f"{n} pairs" for n in PAIRS) + " |"
 
 
 @contextmanager
@@ -41,86 +48,118 @@ def reached(target: str, folder: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the options of the target's module; its server runs meanwhile."""
     if target == "postgres":
         SERVERS[target].install()
-        with SERVERS[target]() as server, server.database() as database:
-            yield server.options(database)
+        server = SERVERS[target]()
+        server.first_port = PORT  # items are found again by the options of their target
+        with server:
+            server.create_database("judged")
+            yield server.options("judged")
     else:
-        yield {"path": str(folder / "bench.db")} if target == "sqlite" else {"encode": "pgcopy"}
+        yield {"encode": "pgcopy"} if target == "null" else {"path": str(folder / "bench.db")}
 
 
-class Trials:
-    """Sweeps of one target, plain and slowed."""
+class Rounds:
+    """Rounds of a target, which are the repeats of a plan: two equal inserts, and a slower one."""
 
-    def __init__(self, folder: Path, target: str, options: Mapping[str, Any], runs: int) -> None:
-        self._folder, self._runs = folder, runs
-        self._config = folder / "config.yaml"
-        own = {"runner": "local", **options}
-        targets = {
-            "plain": {"module": PLAIN[target], **own},
-            "slowed": {"module": SLOWED[target], **own},
-        }
-        self._config.write_text(yaml.safe_dump({"targets": targets}))
-        self.rows = FIRST_ROWS
+    def __init__(self, folder: Path, target: str) -> None:
+        self._folder, self._target = (folder / target).resolve(), target
+        self._folder.mkdir(parents=True, exist_ok=True)
 
-    def sweep(self, target: str, runs: int | None = None) -> Result:
-        """Return the result of a sweep."""
-        return insert(
-            self._folder, f"--target={target}", "--workers=1", "--batch=1000",
-            f"--runs={runs or self._runs}", f"--num-inserts={self.rows}", config=self._config,
-        )  # fmt: skip
+    def measure(self, seconds: float, run_s: float) -> None:
+        """Measure rounds for some seconds; those that were measured before stay."""
+        with reached(self._target, self._folder) as options:
+            own = {"runner": "local", **options}
+            modules = (PLAIN[self._target], PLAIN[self._target], SLOWED[self._target])
+            targets = {name: {"module": module, **own}
+                       for name, module in zip(SIDES, modules, strict=True)}  # fmt: skip
+            insert = {"workload": "iot", "workers": 1, "batch": 1000, "duration": f"{run_s:g}s"}
+            plan = {"name": "judged", "targets": [*SIDES], "repeats": MOST_ROUNDS,
+                    "settings": [{"name": "equal", "insert": insert}]}  # fmt: skip
+            for name, content in (("config", {"targets": targets}), ("plan", plan)):
+                (self._folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
+            command = [sys.executable, str(ROOT / "run.py"), "run", str(self._folder / "plan.yaml"),
+                       f"--config={self._folder / 'config.yaml'}", f"--output={self._folder}",
+                       "--quiet", f"--stop-after={seconds:.0f}s"]  # fmt: skip
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            assert done.returncode in {0, Interrupted.exit_code}, done.stderr
 
-    def size(self, seconds: float) -> None:
-        """Choose the number of rows, so that the timed part of a run takes this long."""
-        for _ in range(2):
-            metrics = self.sweep("plain", runs=1).runs[0].metrics
-            assert metrics
-            self.rows = max(int(metrics.rows_per_s * seconds), FIRST_ROWS)
+    @cached_property
+    def rates(self) -> list[tuple[float, ...]]:
+        """The rates of whole rounds, in the order of SIDES."""
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in SIDES}
+        for path in self._folder.glob("*-insert-*.json"):
+            result = read(path)
+            for run in result.runs if result.status == "done" else ():
+                if run.metrics:
+                    began_s = result.created.timestamp()
+                    found[result.target].append((began_s, run.metrics.rows_per_s))
+        sides = ([rate for _, rate in sorted(found[name])] for name in SIDES)
+        return list(zip(*sides, strict=False))
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the equal inserts over their mean."""
+        values = [rate for each in self.rates for rate in each[:2]]
+        return stdev(values) / fmean(values)
 
 
-def judgement(base: Result, other: Result) -> Judgement | None:
-    """Return what `compare` says of two results with one row."""
-    sides = [Side(((Path(each.sweep_id), each),)) for each in (base, other)]
-    (row,) = compared(*sides).rows
-    return row.lines[0].judgement
+def is_called(base: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether sides in turns are called different."""
+    sides = [[[rate] for rate in side] for side in (base, other)]
+    found = difference(sides[0], sides[1], CONFIDENCE, in_turns=True)
+    return found is not None and found.exceeds(NOISE)
 
 
-def counted(trials: Trials, pairs: int) -> tuple[int, int, float]:
-    """Return how many equal pairs are not noise, how many slowed ones are found, and the spread."""
+def shares(rates: Sequence[Sequence[float]], pairs: int) -> tuple[float, float] | None:
+    """Return the shares of equal sides called different, and of slower ones; None: too few."""
+    if len(rates) < pairs:
+        return None
+    source = np.random.default_rng(20261128)
     alarms = found = 0
-    spreads = []
-    for _ in range(pairs):
-        first, second = trials.sweep("plain"), trials.sweep("plain")
-        slowed = trials.sweep("slowed")
-        alarms += judgement(first, second) is not Judgement.NOISE
-        found += judgement(second, slowed) is Judgement.SLOWER
-        spreads.append(summary_of(first).rows[0].figures["rows_per_s"].spread or 0.0)
-    return alarms, found, median(spreads)
+    for _ in range(DRAWN):
+        first = int(source.integers(len(rates) - pairs + 1))
+        rounds = rates[first : first + pairs]
+        swaps = source.integers(2, size=pairs)
+        base = [each[swap] for each, swap in zip(rounds, swaps, strict=True)]
+        other = [each[1 - swap] for each, swap in zip(rounds, swaps, strict=True)]
+        alarms += is_called(base, other)
+        slower = [each[2] for each in rounds]
+        found += is_called(base, slower) and fmean(slower) < fmean(base)
+    return alarms / DRAWN, found / DRAWN
+
+
+def row(target: str, rounds: Rounds) -> tuple[str, bool]:
+    """Return a row of the table, and whether no design errs too often."""
+    cells, is_right = [], True
+    for pairs in PAIRS:
+        got = shares(rounds.rates, pairs)
+        is_right &= got is None or got[0] <= MOST_ALARMS
+        cells.append("-" if got is None else f"{got[0]:.1%} / {got[1]:.0%}")
+    head = f"| {target} | {len(rounds.rates)} | {rounds.spread:.1%} |"
+    return f"{head} {' | '.join(cells)} |", is_right
 
 
 def main() -> None:
-    """Print a row for each target; exit with 1 if too many judgements are wrong."""
+    """Print a row for each target; exit with 1 if equal sides are called different too often."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(PLAIN)}")
-    parser.add_argument("--pairs", type=int, default=10, help="of each target")
-    parser.add_argument("--runs", type=int, default=DEFAULT_RUNS, help="of each sweep")
-    parser.add_argument("--seconds", type=float, default=2.0, help="timed part of each run")
+    parser.add_argument("--minutes", type=float, default=15.0, help="of all targets together")
+    parser.add_argument("--seconds", type=float, default=1.0, help="timed part of each insert")
+    parser.add_argument("--folder", type=Path, default=Path("results/judged"), help="of the rates")
     given = parser.parse_args()
     targets = given.targets or list(PLAIN)
     if unknown := set(targets) - PLAIN.keys():
         parser.error(f"no such target: {', '.join(sorted(unknown))}; known: {', '.join(PLAIN)}")
-    all_alarms = all_found = 0
-    print(HEAD, flush=True)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    print(f"{HEAD}\n{'|---' * (3 + len(PAIRS))}|", flush=True)
+    all_right = True
     for target in targets:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            with reached(target, folder) as options:
-                trials = Trials(folder, target, options, given.runs)
-                trials.size(given.seconds)
-                alarms, found, spread = counted(trials, given.pairs)
-        all_alarms, all_found = all_alarms + alarms, all_found + found
-        shown = f"{spread:.1%} | {alarms} of {given.pairs} | {found} of {given.pairs}"
-        print(f"| {target} | {given.runs} | {shown} |", flush=True)
-    pairs = given.pairs * len(targets)
-    sys.exit(int(all_alarms > MOST_ALARMS * pairs or all_found < LEAST_FOUND * pairs))
+        rounds = Rounds(given.folder, target)
+        rounds.measure(60 * given.minutes / len(targets), given.seconds)
+        if len(rounds.rates) > 1:
+            line, is_right = row(target, rounds)
+            all_right &= is_right
+            print(line, flush=True)
+    sys.exit(int(not all_right))
 
 
 if __name__ == "__main__":

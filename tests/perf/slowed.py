@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from simulator.modules.base import Database, Payload, Session
+from simulator.modules.duckdb.database import DuckDb
 from simulator.modules.null import Null
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.sqlite import Sqlite
@@ -52,3 +53,7 @@ class SlowedSqlite(_Slowed, Sqlite):
 
 class SlowedPostgres(_Slowed, Postgres):
     """`postgres`, 10 % slower."""
+
+
+class SlowedDuckdb(_Slowed, DuckDb):
+    """`duckdb`, 10 % slower."""

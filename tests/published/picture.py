@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from statistics import fmean
 
 from cli.page import charts
 from cli.page.charts import Axis, Bar
@@ -17,13 +16,13 @@ _COLOURS = {
 
 
 def picture(found: Sequence[Row]) -> str:
-    """Return the highest mean rates of all targets as an SVG file."""
+    """Return the medians of the highest rates of all targets as an SVG file."""
     names = [_label(row) for row in found]
     bars = []
     for name, row in zip(names, found, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({row.target.partition('_')[2]})"
-        rates = row.fastest
-        bars.append(Bar(label, Style(row.promise), (fmean(rates),), min(rates), max(rates)))
+        rates = row.fastest or (0.0,)
+        bars.append(Bar(label, Style(row.promise), (row.speed,), min(rates), max(rates)))
     svg = charts.bars("Rows per second", Axis("rows/s"), bars)
     variables = "".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
     opening, _, rest = svg.partition(">")

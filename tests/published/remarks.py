@@ -8,7 +8,9 @@ from cli.compare.statistics import precision
 from cli.results.other_work import much_other_work
 from tests.published import LEFT_OUT, NOTES
 from tests.published.records import is_current, is_search_over
-from tests.published.row import OF_BATCHES, PREALLOCATED, SINGLE_ROWS, Row
+from tests.published.row import LEAST_RUNS, OF_BATCHES, PREALLOCATED, SINGLE_ROWS, Row
+
+_LARGE_ROWS = 500_000
 
 
 class Remark(NamedTuple):
@@ -74,13 +76,20 @@ def _of_an_earlier_plan(found: Sequence[Row]) -> Iterator[Remark]:
         names = "all rows" if len(earlier) == len(found) else _names(targets)
         yield Remark(
             targets,
-            f"Measured by an earlier plan, until {when:%Y-%m-%d}, in shorter runs, and left until"
+            f"Measured by an earlier plan, until {when:%Y-%m-%d}, with fewer runs, and left until"
             f" `make published` measures them again: {names}.",
         )
 
 
 def _of_runs(found: Sequence[Row]) -> Iterator[Remark]:
     """Yield which rows a search, the spread of their runs, or other work leaves in doubt."""
+    smallest = min((size for row in found if (size := row.rows_of_sizes)), default=0)
+    if 0 < smallest < _LARGE_ROWS:
+        yield Remark(
+            [],
+            f"Bytes a row are of sets of {smallest:,} rows, in which what a database allocates for"
+            " any table may still show.",
+        )
     if ended := _targets(found, lambda row: not is_search_over(row.record)):
         yield Remark(
             ended,
@@ -92,7 +101,8 @@ def _of_runs(found: Sequence[Row]) -> Iterator[Remark]:
         names = "no row" if len(uneven) == len(found) else f"all but {_names(uneven)}"
         yield Remark(
             uneven,
-            f"Known to within 10 % in all columns of rates, after the runs made: {names}.",
+            f"Known to within 10 % in all columns of rates with {LEAST_RUNS} runs or more:"
+            f" {names}.",
         )
     if disturbed := _targets(found, lambda row: much_other_work(*row.inserts) is not None):
         yield Remark(
@@ -104,7 +114,7 @@ def _of_runs(found: Sequence[Row]) -> Iterator[Remark]:
 
 def _is_uneven(row: Row) -> bool:
     rates = (row.rates(name) for name in (*OF_BATCHES, SINGLE_ROWS))
-    found = [precision(each) for each in rates if each]
+    found = [precision(each) for each in rates if len(each) >= LEAST_RUNS]
     return any(within is None or within > 0.1 for within in found)
 
 

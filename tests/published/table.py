@@ -2,22 +2,36 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
-from statistics import fmean
+from statistics import fmean, median
 
 from cli.compare.statistics import precision
 from cli.targets.advice import SUFFIX
 from tests.published import BEGIN, END, README, TABLE
 from tests.published.remarks import preallocated, remarks, when_and_where
-from tests.published.row import BATCHES_OF_1000, OF_BATCHES, PROMISES, SINGLE_ROWS, Row
+from tests.published.row import (
+    BATCHES_OF_1000,
+    LEAST_RUNS,
+    OF_BATCHES,
+    PROMISES,
+    SINGLE_ROWS,
+    Row,
+    has_two_humps,
+)
 
 _PROMISE = "An acknowledged row survives"
+_CELLS = (
+    "median and mean of the runs, half of the mean's 95 % interval, and in brackets the number of"
+    f" runs; of fewer than {LEAST_RUNS} runs the lowest and the highest, as no mean or interval of"
+    " them would hold. ‡: the runs have two speeds, so neither median nor mean is one of them. ≈:"
+    " runs overlap those of the row above, so the order of the two says nothing."
+)
 _TITLES = (
     _PROMISE, "Database", "1 worker, rows/s", "2 workers", "4 workers", "Batches of 1,000",
-    "Single rows", "Bytes/row", "`iot`, ms", "`cpu`, ms", "Set", "Verdict",
+    "Single rows", "Bytes/row of `cpu`", "`iot`, ms", "`cpu`, ms", "Set", "Verdict",
 )  # fmt: skip
 _SHORT_TITLES = (
     _PROMISE, "Database", "Rows/s as installed", "Rows/s as its vendor advises",
-    "Batches of 1,000", "Single rows", "Bytes/row",
+    "Batches of 1,000", "Single rows", "Bytes/row of `cpu`",
 )  # fmt: skip
 
 
@@ -32,25 +46,27 @@ def table(found: Sequence[Row]) -> str:
     searched = any(row.record.curves for row in found)
     batches = "in the batches that a search found best for the database, " * searched
     measured = (
-        "Means of several runs, with half of their 95 % interval, and in brackets their number;"
-        f" {when_and_where(found)}. Rows of `iot` {batches}in batches of 1,000, or one by one; mean"
-        " waits of the queries, least and greatest; bytes after compaction; the largest set that"
-        " was written. Compare rows of the same promise only."
+        f"Rates: {_CELLS} All was {when_and_where(found)}. Rows of `iot` {batches}in batches of"
+        " 1,000, or one by one; mean waits of the queries, least and greatest; bytes after"
+        " compaction; the largest set that was written. Compare rows of the same promise only."
     )
     said = [measured, *(each.text for each in remarks(found)), *preallocated(found)]
-    return _markdown(_TITLES, [[_promise(row), *_figures(row)] for row in found], said)
+    return _markdown(
+        _TITLES, [[_promise(row), *_figures(row, tied)] for row, tied in _tied(found)], said
+    )
 
 
 def short_table(found: Sequence[Row]) -> str:
     """Return the highest rates as Markdown: both sets of settings of a database in one row."""
     remarked = {target for each in remarks(found) for target in each.targets}
     cells = []
-    for pair in _pairs(found):
-        row = pair.get(False) or pair[True]
+    pairs = [*_pairs(found)]
+    shown = [pair.get(False) or pair[True] for pair in pairs]
+    for pair, (row, is_tied) in zip(pairs, _tied(shown), strict=True):
         both = {row.target, f"{row.target.removesuffix(SUFFIX)}{SUFFIX}"}
         mark = "†" if both & remarked else ""
         cells.append([
-            _promise(row), f"{row.product} (`{row.target}`){mark}", *(
+            _promise(row), f"{_tie(is_tied)}{row.product} (`{row.target}`){mark}", *(
                 _known(pair[advised].fastest) if advised in pair else "-"
                 for advised in (False, True)
             ),
@@ -58,10 +74,10 @@ def short_table(found: Sequence[Row]) -> str:
         ])  # fmt: skip
     link = f"[the table of all figures]({TABLE.relative_to(README.parent).as_posix()}#published)"
     measured = (
-        "Means of several runs, with half of their 95 % interval, of rows of `iot`: in the batches"
-        " and by the number of workers (1, 2 or 4) that were fastest, once as the database is"
-        f" installed and once as its vendor advises; {when_and_where(found)}. Batches of 1,000,"
-        " single rows and bytes after compaction are as installed. `-`: the vendor advises nothing"
+        f"Rates of `iot`: {_CELLS} In the batches and by the number of workers (1, 2 or 4) that"
+        " were fastest in their first run, which is not counted, once as the database is installed"
+        f" and once as its vendor advises; {when_and_where(found)}. Batches of 1,000, single"
+        " rows and bytes after compaction are as installed. `-`: the vendor advises nothing"
         f" else, or it could not be measured. †: {link} has a remark on it; the queries are there,"
         " too. Compare rows of the same promise only."
     )
@@ -77,17 +93,26 @@ def _pairs(found: Sequence[Row]) -> Iterator[Mapping[bool, Row]]:
     yield from pairs.values()
 
 
+def _tied(found: Sequence[Row]) -> Iterator[tuple[Row, bool]]:
+    """Yield each row, and whether it is tied with the one before of the same promise."""
+    for before, row in zip([None, *found], found, strict=False):
+        yield row, before is not None and before.promise == row.promise and row.is_tied_with(before)
+
+
+def _tie(is_tied: bool) -> str:  # noqa: FBT001
+    return "≈ " * is_tied
+
+
 def _promise(row: Row) -> str:
     return f"**{PROMISES[row.promise]}**"
 
 
-def _figures(row: Row) -> Iterator[str]:
+def _figures(row: Row, is_tied: bool) -> Iterator[str]:  # noqa: FBT001
     """Yield the cells after the promise."""
     advised = ", as its vendor advises" if row.is_advised else ""
-    yield f"{row.product}{advised} (`{row.target}`){row.batch()}"
+    yield f"{_tie(is_tied)}{row.product}{advised} (`{row.target}`){row.batch()}"
     for setting in (*OF_BATCHES, SINGLE_ROWS):
-        rates = row.rates(setting)
-        yield f"{_known(rates)} ({len(rates)})" if rates else "-"
+        yield _known(row.rates(setting))
     yield row.bytes_per_row()
     yield row.waits_of_iot()
     yield row.waits_of_cpu()
@@ -96,11 +121,15 @@ def _figures(row: Row) -> Iterator[str]:
 
 
 def _known(rates: Sequence[float]) -> str:
-    """Return a mean rate and how well it is known."""
+    """Return the median and the mean of rates, and how well it is known; of few, the extremes."""
     if not rates:
         return "-"
-    within = precision(rates)
-    return f"{fmean(rates):,.0f}" + (f" ±{within:.0%}" if within is not None else "")
+    if len(rates) < LEAST_RUNS:
+        ends = dict.fromkeys((min(rates), max(rates)))
+        return f"{' to '.join(f'{rate:,.0f}' for rate in ends)} ({len(rates)})"
+    mark = "‡" if has_two_humps(rates) else ""
+    within = f"mean {fmean(rates):,.0f} ±{precision(rates) or 0:.0%}"
+    return f"{median(rates):,.0f}{mark}, {within} ({len(rates)})"
 
 
 def _markdown(titles: Sequence[str], cells: Sequence[Sequence[str]], said: Sequence[str]) -> str:

@@ -4,17 +4,18 @@ import copy
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import pytest
 
 from cli.bundle.folder import problems_of
+from cli.experiment.plan import read_plan
 from cli.experiment.record import Curve, CurvePoint, PlanRecord
 from cli.experiment.search import Sought
 from cli.host.bystanders import OtherWork
 from cli.results.result_files import read
 from cli.targets.advice import SUFFIX
+from simulator import __version__
 from tests import published
 from tests.published import __main__ as command_line
 from tests.published import measuring, records, table
@@ -23,7 +24,7 @@ from tests.published.elsewhere import hidden, tag_results
 from tests.published.picture import picture
 from tests.published.records import is_current
 from tests.published.remarks import remarks
-from tests.published.row import PROMISES, Row, rows
+from tests.published.row import OF_BATCHES, PROMISES, Row, has_two_humps, rows
 from tests.published.targets import targets
 
 ROWS = rows()
@@ -75,6 +76,92 @@ def test_what_is_published_was_measured_whole_and_is_verified():
             assert line.repeats >= 2
 
 
+def _with_rates(row: Row, **rates: tuple[float, ...]) -> Row:
+    """The row with other rates of settings, whose names have `_` for `-`."""
+    lines = tuple(
+        line.model_copy(update={"measures": {**line.measures, "rows_per_s": found}})
+        for line in row.record.lines
+        if (found := rates.get(line.setting.replace("-", "_"), (1.0,) * 6))
+    )
+    return Row(row.record.model_copy(update={"lines": lines}))
+
+
+def _cells(row: Row) -> list[str]:
+    line = [each for each in table.table([row]).splitlines() if each.startswith("|")][2]
+    return [cell.strip() for cell in line.split("|")]
+
+
+def test_five_runs_have_median_mean_and_interval_and_fewer_only_their_ends():
+    many, few = (100.0, 102.0, 104.0, 106.0, 113.0), (100.0, 102.0, 104.0, 106.0)
+    cells = _cells(_with_rates(ROWS[0], workers_1=many, batches_of_1000=few, single_rows=few[:2]))
+
+    assert cells[3] == "104, mean 105 ±6% (5)"
+    assert {"100 to 106 (4)", "100 to 102 (2)"} <= {*cells}
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        ([100, 101, 140, 141, 142], True),
+        ([327, 80, 308, 92, 298, 106, 359, 97, 96, 174], True),
+        ([100, 101, 102, 140], False),  # one slow run
+        ([100, 110, 120, 130, 140], False),
+        ([100, 101, 105, 106], False),
+        ([100, 140], False),
+    ],
+)
+def test_runs_of_two_speeds_are_flagged(rates, expected):
+    assert has_two_humps(rates) is expected
+    cells = _cells(_with_rates(ROWS[0], workers_1=tuple(map(float, rates))))
+    assert ("‡" in cells[3]) is (expected and len(rates) >= 5)
+
+
+def test_the_number_of_workers_is_chosen_by_a_run_that_is_not_counted():
+    row = _with_rates(
+        next(row for row in ROWS if "workers-4" in row.lines),
+        workers_1=(90.0, 200.0), workers_2=(100.0, 95.0, 96.0), workers_4=(80.0, 300.0),
+        batches_of_1000=(70.0, 71.0),
+    )  # fmt: skip
+
+    assert (row.fastest, row.speed) == ((95.0, 96.0), 95.5)
+    assert {*OF_BATCHES} <= {*row.lines}
+
+
+def test_rows_whose_runs_overlap_are_tied():
+    row = ROWS[0]
+    a, b, c = (
+        _with_rates(row, workers_1=(110.0, *rates), batches_of_1000=(1.0, 1.0))
+        for rates in ((100.0, 120.0), (90.0, 101.0), (80.0, 89.0))
+    )
+    lines = [line for line in table.table([a, b, c]).splitlines() if line.startswith("|")][2:]
+
+    assert [f"| ≈ {row.product}" in line for line in lines] == [False, True, False]
+
+
+def test_bytes_a_row_are_of_one_workload_and_of_two_sets_the_slope():
+    row = next(row for row in ROWS if row.target == "postgresql")
+    cpu = next(each for each in row.inserts if each.dataset.workload == "cpu")
+    iot = [each for each in row.inserts if each.dataset.workload == "iot"]
+
+    def sized(rows_stored: int, size: int) -> Any:
+        run = cpu.runs[0]
+        assert run.metrics
+        metrics = run.metrics.model_copy(update={"rows": rows_stored})
+        outcome = run.outcome.model_copy(update={"size_bytes": size})
+        own = run.model_copy(update={"metrics": metrics, "outcome": outcome})
+        return cpu.model_copy(update={"runs": [own]})
+
+    def shown(*inserts: Any) -> str:
+        changed = Row(row.record)
+        vars(changed)["inserts"] = [*inserts]
+        return changed.bytes_per_row()
+
+    assert shown(*iot) == "-"
+    assert shown(*iot, sized(1000, 51_000)) == "51.0"
+    assert shown(sized(1000, 51_000), sized(11_000, 151_000)) == "10.0"
+    assert all(each.bytes_per_row() == "-" for each in ROWS if each.target == "victoriametrics")
+
+
 def test_the_folder_is_as_it_was_published():
     assert list(problems_of(published.BUNDLE)) == []
 
@@ -87,8 +174,23 @@ def test_rows_of_an_earlier_plan_are_named():
     assert all(f"`{target}`" in said[0] for target in earlier if len(earlier) < len(ROWS))
 
 
+def _of_today(record: PlanRecord) -> PlanRecord:
+    """The record as if the plan of today had measured it."""
+    plan = read_plan(published.PLAN).model_dump(mode="json", by_alias=True)
+    return record.model_copy(update={"plan": plan, "program_version": __version__})
+
+
+def _copied(target: str, into: Path) -> None:
+    """Copy what is published of a target, as if the plan of today had measured it."""
+    into.mkdir(parents=True)
+    path, record = records.published()[target]
+    for file in (name for item in record.items for name in item.files):
+        shutil.copy(path.parent / file, into)
+    (into / path.name).write_text(_of_today(record).model_dump_json(indent=1))
+
+
 def _is_finished(record: PlanRecord) -> bool:
-    return is_current(record) and records.is_search_over(record)
+    return records.is_search_over(_of_today(record))
 
 
 def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
@@ -96,14 +198,10 @@ def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
 ) -> None:
     known = records.published()
     new, other = sorted(known, key=lambda target: not _is_finished(known[target][1]))[:2]
-    _moved(tmp_path, monkeypatch)
+    _copied(new, tmp_path / "measured" / new)
+    _copied(other, tmp_path / "old" / "results")
     _on(monkeypatch, *known[new])
-    folder = published.FOLDER
-    for target, into in ((new, tmp_path / "measured" / new), (other, tmp_path / "old" / "results")):
-        into.mkdir(parents=True)
-        path, record = known[target]
-        for file in (path.name, *(name for item in record.items for name in item.files)):
-            shutil.copy(folder / file, into)
+    _moved(tmp_path, monkeypatch)
 
     assert f"{new}: done" in measuring.left()
     measuring.publish()
@@ -119,13 +217,10 @@ def test_a_row_says_that_its_server_ran_elsewhere_and_stays_verified(
 ) -> None:
     known = records.published()
     target = next(name for name in known if _is_finished(known[name][1]))
-    _moved(tmp_path, monkeypatch)
-    _on(monkeypatch, *known[target])
     into = tmp_path / "measured" / target
-    into.mkdir(parents=True)
-    path, record = known[target]
-    for file in (path.name, *(name for item in record.items for name in item.files)):
-        shutil.copy(published.FOLDER / file, into)
+    _copied(target, into)
+    _on(monkeypatch, *known[target])
+    _moved(tmp_path, monkeypatch)
 
     tag_results(into, {"127.0.0.1"})
     measuring.publish()
@@ -207,7 +302,7 @@ def _left_without_what_is_measured(folder: Path) -> str:
 
 
 def test_a_new_option_leaves_a_record_current_and_any_other_value_does_not() -> None:
-    record = next(each for _, each in records.published().values() if is_current(each))
+    record = _of_today(next(each for _, each in records.published().values()))
 
     def changed(change: Callable[[dict[str, Any]], object]) -> PlanRecord:
         plan = copy.deepcopy(record.plan)
@@ -231,8 +326,8 @@ def test_the_short_table_has_a_row_for_both_sets_of_settings_of_a_database() -> 
     (line,) = lines()
     cells = [cell.strip() for cell in line.split("|")]
     assert cells[2].rstrip("†") == f"{installed.product} (`postgresql`)"
-    assert cells[3].startswith(f"{fmean(installed.fastest):,.0f} ±")
-    assert cells[4].startswith(f"{fmean(advised.fastest):,.0f} ±")
+    assert cells[3].endswith(f" ({len(installed.fastest)})")
+    assert cells[4].endswith(f" ({len(advised.fastest)})")
 
     advised = Row(advised.record)
     vars(advised)["promise"] = 2
@@ -320,7 +415,12 @@ def test_every_note_is_on_a_row_that_is_published() -> None:
 
 
 def test_what_was_published_from_other_hardware_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    target, known = next(iter(records.published().items()))
+    rows_of_today = {
+        name: (path, _of_today(record)) for name, (path, record) in records.published().items()
+    }
+    for module in (measuring, records):
+        monkeypatch.setattr(module, "published", lambda: rows_of_today)
+    target, known = next(iter(rows_of_today.items()))
     _on(monkeypatch, *known)
     here = measuring.this_machine()
     assert f"{target}: published, " in measuring.left()

@@ -6,14 +6,17 @@ import xml.etree.ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
+from cli.compare.calibration import keep
 from cli.main import commands
 from cli.results import result_files
 from simulator.errors import ConfigError
-from tests.unit.compare.test_comparison import sweep
+from tests.unit.compare.test_comparison import calibrated, sweep
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    keep(calibrated(1))
     for name, seconds in (("a", (1.0, 1.01, 0.99)), ("b", (1.2, 1.21, 1.19)), ("c", (1.0, 1.01))):
         result_files.write(tmp_path / f"{name}.json", sweep(name, *seconds))
     return tmp_path
@@ -38,7 +41,7 @@ def test_every_other_side_is_compared_with_the_base(folder):
 def test_joined_results_count_together(folder):
     _, out = compare(folder, "a+c", "b")
 
-    assert "runs of base: 5 runs of each row" in out
+    assert "runs of base: 5 runs in 2 sweeps of each row" in out
 
 
 def test_json_and_markdown(folder):

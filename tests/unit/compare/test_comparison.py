@@ -1,9 +1,11 @@
 """Results compared row by row: judgements, what is refused, what is listed."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from cli.compare.calibration import Calibration
 from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side, expect_comparable
 from cli.compare.tables import content_of, printed
@@ -22,6 +24,7 @@ from tests.unit.report.made import (
     worker,
 )
 
+START = datetime(2026, 11, 21, tzinfo=UTC)
 VERIFIED = Verdict(status=Status.VERIFIED)
 
 
@@ -43,10 +46,36 @@ def side(*results):
     return Side(tuple((Path(f"{each.sweep_id}.json"), each) for each in results))
 
 
-def judged(base, other, noise=0.05):
+def calibrated(*workers, spread=0.002, **changes):
+    """Calibrations of the machine of `result`: equal sweeps differ by about this share."""
+    rates = tuple((1000.0 * (1 + spread * (n % 2)),) * 3 for n in range(10))
+    known = {"hardware": sweep("a", 1.0).machine.hardware, "module": "sqlite"}
+    return [
+        Calibration(
+            **{**known, "workers": count, "measured": START, "rates": rates, **changes}
+        )
+        for count in workers
+    ]  # fmt: skip
+
+
+def judged(base, other, noise=0.05, known=None):
+    """The judgements on two sweeps, one after the other, of a machine that was calibrated."""
     sides = side(base), side(other)
     expect_comparable(sides)
-    return [row.lines[0].judgement for row in compared(*sides, noise).rows]
+    known = calibrated(1, 2) if known is None else known
+    return [row.lines[0].judgement for row in compared(*sides, noise, known).rows]
+
+
+def in_turns(base, other, order="abba", make=None):
+    """Two sides whose sweeps, of these values each, were measured in an order."""
+    make = make or sweep
+    sides, left = {"a": [], "b": []}, {"a": [*base], "b": [*other]}
+    for n, name in enumerate((order * len(base))[: 2 * len(base)]):
+        value = left[name].pop(0)
+        values = value if isinstance(value, tuple) else (value,)
+        made = make(f"{name}{n}", *values, created=START + timedelta(minutes=n))
+        sides[name].append(made)
+    return [side(*sides[name]) for name in "ab"]
 
 
 def disturbed(found, cores):
@@ -93,16 +122,88 @@ def test_a_rate_that_is_lower_beyond_its_interval_is_slower():
 
 def test_one_run_is_never_judged():
     assert judged(sweep("a", 1.0), sweep("b", 2.0)) == [Judgement.ONE_RUN]
+    assert judged(sweep("a", 1.0), sweep("b", 2.0), known=()) == [Judgement.ONE_RUN]
     assert judged(sweep("a", 1.0, 1.01), sweep("b", 2.0)) == [Judgement.ONE_RUN]
 
 
-def test_joined_results_are_the_runs_of_one_side():
-    base = side(sweep("a", 1.0), sweep("b", 1.01), sweep("c", 0.99))
-    other = side(sweep("d", 1.2), sweep("e", 1.21), sweep("f", 1.19))
+def test_one_sweep_a_side_is_judged_only_by_what_equal_sweeps_differ_by():
+    base, slow = sweep("a", 1.0, 1.01, 0.99), sweep("b", 1.2, 1.21, 1.19)
+    elsewhere = calibrated(1, hardware="other"), calibrated(1, module="null"), calibrated(2)
+
+    assert judged(base, slow, known=()) == [Judgement.NOT_IN_TURNS]
+    assert [judged(base, slow, known=each) for each in elsewhere] == [[Judgement.NOT_IN_TURNS]] * 3
+    assert judged(base, slow) == [Judgement.SLOWER]
+    assert judged(base, slow, known=calibrated(1, spread=0.3)) == [Judgement.NOISE]
+    assert judged(base, sweep("c", 1.02, 1.03, 1.01), known=()) == [Judgement.NOISE]
+
+    shown = printed([compared(side(base), side(slow), known=calibrated(1))], "table", 200)
+    assert "differences below 0.3% between single sweeps are noise on this machine (10 eq" in shown
+    bare = printed([compared(side(base), side(slow))], "table", 200)
+    assert "runs of base: 3 runs in 1 sweep of each row" in bare
+    assert "not in turns: the change exceeds the noise of the runs, but equal sweeps" in bare
+
+
+def test_a_calibration_of_both_modules_is_needed_and_the_wider_one_counts():
+    base, slow = sweep("a", 1.0, 1.01, 0.99), sweep("b", 1.2, 1.21, 1.19, module="null")
+    wide = calibrated(1, module="null", spread=0.3)
+
+    assert judged(base, slow) == [Judgement.NOT_IN_TURNS]
+    assert judged(base, slow, known=[*calibrated(1), *wide]) == [Judgement.NOISE]
+    assert judged(base, slow, known=[*calibrated(1), *calibrated(1, module="null")]) == [
+        Judgement.SLOWER
+    ]
+
+
+@pytest.mark.parametrize("order", ["abba", "ab"])
+def test_sweeps_in_turns_are_compared_as_pairs(order):
+    drifting = [1.0 * 1.1**n for n in range(6)]  # each pair slower than the one before
+    base, other = in_turns(drifting, [1.08 * each for each in drifting], order)
     expect_comparable([base, other])
     (row,) = compared(base, other).rows
 
-    assert (row.runs, row.lines[0].judgement) == ((3, 3), Judgement.SLOWER)
+    assert (row.in_turns, row.runs, row.sweeps) == (True, (6, 6), (6, 6))
+    assert row.lines[0].judgement is Judgement.SLOWER
+    assert row.lines[0].difference.change == pytest.approx(1 / 1.08 - 1)
+    shown = printed([compared(base, other)], "table", 200)
+    assert "measured in turns: the interval is that of 6 pairs of sweeps" in shown
+
+
+@pytest.mark.parametrize("order", ["aaaabbbb", "aabbbbaa", "abbbbaaa"])
+def test_sweeps_of_a_side_one_after_the_other_are_not_in_turns(order):
+    base, other = in_turns([1.0, 1.01, 0.99, 1.0], [1.2, 1.21, 1.19, 1.2], order)
+    (row,) = compared(base, other).rows
+
+    assert (row.in_turns, row.lines[0].judgement) == (False, Judgement.NOT_IN_TURNS)
+    (row,) = compared(base, other, known=calibrated(1)).rows
+    assert row.lines[0].judgement is Judgement.SLOWER
+
+
+def test_two_pairs_are_too_few():
+    (row,) = compared(*in_turns([1.0, 1.001], [1.2, 1.201])).rows
+
+    assert (row.in_turns, row.lines[0].judgement) == (False, Judgement.NOT_IN_TURNS)
+
+
+def test_sweeps_are_the_units_and_not_their_runs():
+    """Six runs of a side look sure, and its three sweeps are far apart."""
+    base, other = [(1.0, 1.001), (1.3, 1.301), (1.0, 1.001)], [(1.2, 1.201), (1.5, 1.501), (1.2,
+    1.201)]  # fmt: skip
+    sides = in_turns(base, other)
+    (row,) = compared(*sides).rows
+    flat = [[value for each in values for value in each] for values in (base, other)]
+
+    assert row.runs == (6, 6)
+    assert row.lines[0].judgement is Judgement.NOISE
+    assert judged(sweep("a", *flat[0]), sweep("b", *flat[1])) == [Judgement.SLOWER]
+
+
+def test_other_work_beside_sides_in_turns_is_in_the_interval_of_their_pairs():
+    base, other = in_turns([1.0, 1.01, 0.99, 1.0], [1.2, 1.21, 1.19, 1.2])
+    busy = side(*(disturbed(result, 4.0) for _, result in other.results))
+
+    (row,) = compared(base, busy).rows
+    assert row.lines[0].judgement is Judgement.SLOWER
+    assert printed([compared(base, busy)], "table", 200).count("warning: other: other work") == 1
 
 
 def test_judgements_on_several_rows_are_stricter_than_on_one():
@@ -118,7 +219,7 @@ def test_judgements_on_several_rows_are_stricter_than_on_one():
     assert judged(*two) == [Judgement.NOISE] * 2
 
 
-def asked(name, *waits, status=Status.VERIFIED):
+def asked(name, *waits, status=Status.VERIFIED, **changes):
     """A result of a query with one run."""
     times = QueryTimes(
         name="count-events", first_s=0.5, runs=len(waits), waits=histogram(*waits),
@@ -130,12 +231,11 @@ def asked(name, *waits, status=Status.VERIFIED):
         queries=(QueryVerdict(name="count-events", statement="", tuned=False, verdict=verdict),),
         verdict=verdict,
     )  # fmt: skip
-    return result([run(found)], kind="query", sweep_id=name, dataset=stored(100))
+    return result([run(found)], kind="query", sweep_id=name, dataset=stored(100), **changes)
 
 
 def test_queries_are_judged_by_their_wait_over_several_results():
-    base = side(asked("a", 10, 10), asked("b", 10.1, 10.1))
-    other = side(asked("c", 20, 20), asked("d", 20.2, 20.2))
+    base, other = in_turns([10, 10.1, 10], [20, 20.2, 20], make=asked)
     expect_comparable([base, other])
     (row,) = compared(base, other).rows
 
@@ -256,7 +356,8 @@ def test_the_clients_own_work_shows_a_machine_of_another_speed():
 
 
 def test_the_table_shows_every_figure_with_its_interval():
-    shown = printed([compared(side(BASE), side(sweep("b", 2.0, 2.2)))], "table", 80)
+    compare = compared(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
+    shown = printed([compare], "table", 80)
     lines = [" ".join(line.split()) for line in shown.splitlines()]
 
     assert lines[0] == "base: base: insert on lite, 2026-11-21 00:00:00 UTC"
@@ -286,7 +387,8 @@ def test_markdown_has_no_marks_of_its_own():
 
 
 def test_json_holds_every_digit():
-    found = content_of([compared(side(BASE), side(sweep("b", 2.0, 2.2)))])
+    compare = compared(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
+    found = content_of([compare])
     (comparison,) = found["comparisons"]
     figure = comparison["rows"][0]["figures"]["rows_per_s"]
 

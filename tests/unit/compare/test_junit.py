@@ -14,7 +14,7 @@ from cli.compare.junit import (
 )
 from cli.compare.thresholds import Check
 from simulator.protocol.verdict import Status, Verdict
-from tests.unit.compare.test_comparison import side, sweep
+from tests.unit.compare.test_comparison import calibrated, side, sweep
 from tests.unit.report.made import outcome, result, run
 
 WHEN = datetime(2026, 11, 23, 4, 5, 6, tzinfo=UTC)
@@ -58,11 +58,14 @@ def test_a_result_has_a_case_for_its_end_and_for_each_verdict():
 
 def test_a_comparison_has_a_case_for_each_judgement():
     base = sweep("a", 1.0, 1.01, 0.99)
-    (slower,) = comparison_cases(compared(side(base), side(sweep("b", 1.2, 1.21, 1.19))))
+    slow = side(sweep("b", 1.2, 1.21, 1.19))
+    (slower,) = comparison_cases(compared(side(base), slow, known=calibrated(1)))
+    (unsure,) = comparison_cases(compared(side(base), slow))
     (single,) = comparison_cases(compared(side(base), side(sweep("b", 1.2))))
 
     assert slower.name.startswith("slower: rows_per_s -16.7% (-1")
-    assert (slower.end, single.end) == (End.PASSED, End.SKIPPED)
+    assert unsure.name.startswith("not in turns: rows_per_s -16.7% (-1")
+    assert (slower.end, unsure.end, single.end) == (End.PASSED, End.SKIPPED, End.SKIPPED)
 
 
 def test_a_threshold_has_a_case_for_each_row():

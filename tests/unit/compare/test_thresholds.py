@@ -6,7 +6,7 @@ from cli.compare.comparison import compared
 from cli.compare.thresholds import Scope, checks_of, comparison_checks, failures, parsed
 from cli.kinds import summary_of
 from cli.summary.subjects import QUERY, WORKERS
-from tests.unit.compare.test_comparison import asked, side, sweep
+from tests.unit.compare.test_comparison import asked, calibrated, side, sweep
 from tests.unit.report.made import histogram, outcome, result, run, worker
 
 INSERTS = Scope((WORKERS,), workers=(1, 4), queries=())
@@ -149,7 +149,7 @@ def test_a_threshold_about_inserts_is_not_held_against_queries():
 
 
 def judged(text, base, other):
-    comparison = compared(side(base), side(other))
+    comparison = compared(side(base), side(other), known=calibrated(1))
     return failures(tuple(comparison_checks([taken(text, COMPARISONS)], comparison)))
 
 

@@ -250,7 +250,7 @@ def test_mixed_runs_are_judged_by_their_latencies():
     expect_comparable(sides)
     rows = {row.place.name: row for row in compared(*sides).rows}
 
-    assert rows["inserts"].lines[0].judgement is Judgement.SLOWER
+    assert rows["inserts"].lines[0].judgement is Judgement.NOT_IN_TURNS
     assert rows["count-events"].lines[0].judgement is Judgement.NOISE
     names = [line.figure.name for line in rows["inserts"].lines]
     assert names == [
