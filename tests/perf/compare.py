@@ -110,8 +110,11 @@ def is_called(base: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def shares(rates: Sequence[Sequence[float]], pairs: int) -> tuple[float, float] | None:
-    """Return the shares of equal sides called different, and of slower ones; None: too few."""
-    if len(rates) < pairs:
+    """Return the shares of equal sides called different, and of slower ones; None: too few.
+
+    Fewer than twice the rounds of a side would draw the same rounds again and again.
+    """
+    if len(rates) < 2 * pairs:
         return None
     source = np.random.default_rng(20261128)
     alarms = found = 0
