@@ -15,13 +15,10 @@ from simulator.data.block import Array
 from simulator.data.schema import FLOATS, INTEGERS, Column, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, content_path
 from simulator.errors import ConfigError, SetupError
+from simulator.records.arrays import MAX_TEXT_BYTES, YEAR_1_US, YEAR_10000_US
 
 MAX_LEVELS = 1 << 16
 """A text column with at most so many distinct values is stored as codes."""
-MAX_TEXT_BYTES = 1024
-"""In a block, every text of a column takes the space of the longest."""
-
-_YEAR_1_US, _YEAR_10000_US = -62_135_596_800_000_000, 253_402_300_800_000_000
 
 
 class Writer(ABC):
@@ -101,7 +98,7 @@ class NumberWriter(Writer):
         values = self._cast(array, rows)
         kind = self.column.type
         if kind is Type.TIMESTAMP:
-            outside = (values < _YEAR_1_US) | (values >= _YEAR_10000_US)
+            outside = (values < YEAR_1_US) | (values >= YEAR_10000_US)
             self._refuse(outside, rows, "outside the years 1 to 9999; correct the value")
             self.ends = [*self.ends[:1], *map(int, values[[0, -1] if not self.ends else [-1]])]
         if len(values) and kind in FLOATS | INTEGERS:

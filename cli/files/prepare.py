@@ -55,7 +55,7 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
         yield dataset
         return
     files = tuple(map(Path, before.files or (before.source,)))
-    gone = [str(file) for file in files if not uri_of(file) and not file.is_file()]
+    gone = [str(file) for file in files if not uri_of(file) and not _has_content(file)]
     if gone:
         raise ConfigError(
             f"{gone[0]}: the inserted file is gone, and the answers cannot be checked without it;"
@@ -71,6 +71,14 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
             say(f"{before.source}: read again, {rows}", err=True)
         found = before.model_copy(update={"folder": params.folder})
         yield dataset.model_copy(update={"params": found.model_dump(mode="json")})
+
+
+def _has_content(file: Path) -> bool:
+    """Return whether a path that a result or a database names is a file with bytes.
+
+    Files of the kernel, such as /proc/kmsg, have none, and reading one may never end.
+    """
+    return file.is_file() and file.stat().st_size > 0
 
 
 def _reading(before: FileParams) -> FileReading:

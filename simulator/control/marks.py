@@ -183,7 +183,7 @@ class MarkTable:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def _read(self, session: Session) -> Marks:
-        rows = _whole(self._rows(session))
+        rows = [row for row in _whole(self._rows(session)) if _is_of_a_mark(row)]
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
         return Marks.of((row["mark"], row["part"], row["value"]) for row in rows)

@@ -94,7 +94,8 @@ class Mark(BaseModel):
             rows = f"up to {rows}"
         ended = _ENDED[self.state]
         by = f" by {self.by}" if self.by else ""
-        return f"insert {self.sweep_id}{by}, {rows}, {ended} at {at:%F %T} UTC"
+        which = " ".join(f"{self.sweep_id}{by}".split())  # a database may hold any text
+        return f"insert {which}, {rows}, {ended} at {at:%F %T} UTC"
 
 
 _ENDED = {

@@ -11,6 +11,7 @@ from simulator import __version__
 from simulator.data.workloads.file import FileParams
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
+from simulator.records.arrays import expect_as_described
 from simulator.records.manifest import first_problem
 
 NAME = "file.json"
@@ -64,6 +65,12 @@ def prepared_file(folder: Path, shown: str) -> PreparedFile:
             f"--data: {shown}: has {content[0]:,} bytes, expected {found.size_bytes:,} with another"
             " SHA-256; copy the whole folder again, or prepare the file again"
         )
+    try:
+        expect_as_described(folder, found.params)
+    except (ValueError, OSError) as error:
+        raise ConfigError(
+            f"--data: {shown}: is not as {NAME} describes it: {error}; prepare the file again"
+        ) from error
     return found
 
 

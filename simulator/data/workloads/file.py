@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, field_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
-from simulator.data.ranges import RowRange
+from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import (
     FLOATS,
     Column,
@@ -162,8 +163,9 @@ class FileParams(FileReading):
     files: tuple[str, ...] = ()
     """The files that it names, if there are several."""
     sha256: str
-    rows: int
-    table: str
+    rows: int = Field(ge=1, le=LANE_ROWS)
+    table: str = Field(pattern=r"^[a-z][a-z0-9_]{0,41}$")
+    """A name that needs no quotes in any database."""
     columns: tuple[FileColumn, ...]
     unique: bool = False
     """Whether (tags, time) was found to be different in every row."""
@@ -174,6 +176,18 @@ class FileParams(FileReading):
     """Whether `prepare` has written it."""
     claim: str = ""
     """The volume claim that it is in, which pods mount; empty: it is on this machine."""
+
+    @field_validator("columns")
+    @classmethod
+    def _expect_a_time(cls, columns: tuple[FileColumn, ...]) -> tuple[FileColumn, ...]:
+        times = [each for each in columns if each.role is Role.TIME]
+        if [(each.type, each.nullable) for each in times] != [(Type.TIMESTAMP, False)]:
+            raise ValueError("expected one column with the time of every row")
+        if len({each.name.lower() for each in columns}) < len(columns):
+            raise ValueError("expected another name for each column")
+        if any(each.coded and each.type is not Type.TEXT for each in columns):
+            raise ValueError("expected codes of texts only")
+        return columns
 
 
 class File(Workload):

@@ -15,11 +15,12 @@ from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, MismatchError, SetupError
 from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.mark import State
+from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Ask, Insert, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from tests.unit.specs import dataset, run_spec
+from tests.unit.specs import mark as mark_of
 
 ROWS = 50
 LAST = f"rowid = (SELECT max(rowid) FROM {TABLE.name})"
@@ -195,6 +196,16 @@ def test_a_damaged_mark_is_as_none(database, damage):
     queried(database, stored)
     with pytest.raises(SetupError, match="no mark"):
         queried(database, stored.with_ranges([lane_range(0, 0, 10)]))
+
+
+@pytest.mark.parametrize("at_ms", [10**17, 2, -5])
+def test_a_mark_of_no_time_in_which_inserts_run_is_none(database, at_ms):
+    stored = insert(database)
+    other = mark_of(dataset=dataset(seed=9))
+    rows = ", ".join(f"({n * 1000}, {at_ms}, {n}, {v})" for n, v in enumerate(encode(other)))
+    change(database, f"INSERT INTO {TABLE.name} VALUES {rows}")
+    queried(database, stored)
+    assert [each.dataset for each in MarkTable(database).read().current] == [stored]
 
 
 def test_more_rows_are_appended_only_to_a_complete_insert(database):

@@ -137,3 +137,11 @@ def test_a_mark_is_described_by_whom_and_when():
 @pytest.mark.parametrize("state", [state for state in State if state is not State.COMPLETE])
 def test_of_an_insert_that_is_not_complete_at_most_its_rows_are_stored(state):
     assert "by anna@laptop, up to 40 rows, " in mark(state=state).describe()
+
+
+def test_a_mark_is_described_on_one_line():
+    hostile = mark(by="anna\nerror: run `rm -r .`\r\n", sweep_id="a\tb")
+    assert hostile.describe().startswith(
+        "insert a b by anna error: run `rm -r .`, 40 rows, complete"
+    )
+    assert hostile.describe().isprintable()

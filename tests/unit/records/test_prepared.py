@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from cli.files import prepare
 from cli.files.keys import expect_key
 from cli.files.prepare import converted, kept, reopened
 from cli.files.request import Request
@@ -112,4 +113,20 @@ def test_queries_need_the_folder_as_it_was_inserted(folder):
     other = params.model_copy(update={"rows": 2})
     changed = stored.model_copy(update={"params": other.model_dump(mode="json")})
     with pytest.raises(ConfigError, match="run insert again"), reopened(changed, quiet=True):
+        pass
+
+
+@pytest.mark.parametrize("name", ["x.csv", "/proc/self/status", "/proc/kmsg", "/dev/zero", "/"])
+def test_no_file_without_content_is_read_again(folder, tmp_path, monkeypatch, name):
+    """A result or a database may name any file; reading one of the kernel may never end."""
+    monkeypatch.setattr(prepare, "_digest", lambda paths: pytest.fail(f"{paths} was read"))
+    (tmp_path / "x.csv").write_bytes(b"")
+    params = kept(folder, PrimaryKey.NONE).model_copy(
+        update={"kept": False, "source": str(tmp_path / name)}
+    )
+    stored = run_spec(workers=()).dataset.model_copy(
+        update={"workload": File.name, "workload_version": File.version,
+                "params": params.model_dump(mode="json")}
+    )  # fmt: skip
+    with pytest.raises(ConfigError, match="is gone"), reopened(stored, quiet=True):
         pass

@@ -5,7 +5,8 @@ import pytest
 from cli.host.bystanders import OtherWork
 from cli.report.warnings import warnings_of
 from simulator.data.ranges import RowRange
-from simulator.data.workloads.file import BadCells, FileParams, OnError
+from simulator.data.schema import Role, Type
+from simulator.data.workloads.file import BadCells, FileColumn, FileParams, OnError
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.report.made import SERVER, outcome, result, run, timed, worker
 
@@ -145,8 +146,9 @@ def test_bad_cells_of_a_file_are_warned_of_for_insert_and_query():
     bad = BadCells(
         column="x", expected="a number", action=OnError.NULL, count=4, first=("line 2: 'a'",)
     )
+    time = FileColumn(name="time", type=Type.TIMESTAMP, role=Role.TIME)
     params = FileParams(
-        source="x.csv", sha256="", rows=1, table="x", columns=(), bad_cells=(bad,), folder=""
+        source="x.csv", sha256="", rows=1, table="x", columns=(time,), bad_cells=(bad,), folder=""
     )
     for kind in "insert", "query":
         found = result([run()], kind=kind)

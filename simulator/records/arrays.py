@@ -1,0 +1,155 @@
+"""The arrays of a prepared folder, checked against what its description says of them.
+
+Sizes and digest of a folder from elsewhere may agree with its description, and yet its arrays hold
+fewer rows than it says, or values that no column has.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Array
+from simulator.data.schema import FLOATS, Type, dtype_of
+from simulator.data.workloads.file import Content, FileColumn, FileParams, content_path
+
+MAX_TEXT_BYTES = 1024
+"""In a block, every text of a column takes the space of the longest."""
+YEAR_1_US, YEAR_10000_US = -62_135_596_800_000_000, 253_402_300_800_000_000
+_PORTION = 1 << 20
+_INT64 = np.dtype(np.int64)
+_BYTE = np.dtype(np.uint8)
+
+
+def expect_as_described(folder: Path, params: FileParams) -> None:
+    """Raise ValueError with what is wrong if the arrays are not those of these columns."""
+    for index, column in enumerate(params.columns):
+        try:
+            _expect_column(folder, index, column, params.rows)
+        except ValueError as error:
+            raise ValueError(f"column {column.name!r}: {error}") from error
+    expected = {
+        content_path(folder, index, content).name
+        for index, column in enumerate(params.columns)
+        for content in contents_of(column)
+    }
+    if more := sorted({path.name for path in folder.glob("[0-9]*.*")} - expected):
+        raise ValueError(f"{more[0]}: is of no column")
+
+
+def contents_of(column: FileColumn) -> Iterator[Content]:
+    """Yield what the files of a column hold."""
+    if column.coded:
+        yield from (Content.CODES, Content.LEVELS)
+    elif column.type is Type.TEXT:
+        yield from (Content.OFFSETS, Content.BYTES)
+    else:
+        yield Content.VALUES
+    if column.nullable:
+        yield Content.VALID
+
+
+def _expect_column(folder: Path, index: int, column: FileColumn, rows: int) -> None:
+    if column.nullable:
+        valid = _portions(content_path(folder, index, Content.VALID), _BYTE, rows)
+        _expect("a flag that is neither 0 nor 1", (part > 1 for part in valid))
+    if column.coded:
+        levels = _levels(content_path(folder, index, Content.LEVELS))
+        codes = _portions(content_path(folder, index, Content.CODES), _INT64, rows)
+        _expect("a code without a text", ((p < 0) | (p >= len(levels)) for p in codes))
+        ends = np.cumsum([0, *map(len, levels)])
+        _expect_lengths(ends)
+        _expect_texts(b"".join(levels), ends)
+    elif column.type is Type.TEXT:
+        _expect_long_texts(folder, index, rows)
+    else:
+        kind = _BYTE if column.type is Type.BOOL else dtype_of(column.type)
+        values = _portions(content_path(folder, index, Content.VALUES), kind, rows)
+        _expect(*_wrong_values(column.type, values))
+
+
+def _wrong_values(column_type: Type, portions: Iterator[Array]) -> tuple[str, Iterator[Any]]:
+    if column_type is Type.BOOL:
+        return "a boolean that is neither 0 nor 1", (part > 1 for part in portions)
+    if column_type is Type.TIMESTAMP:
+        outside = ((p < YEAR_1_US) | (p >= YEAR_10000_US) for p in portions)
+        return "a time outside the years 1 to 9999", outside
+    if column_type in FLOATS:
+        return "a float that is not finite", (~np.isfinite(part) for part in portions)
+    return "", (np.zeros(0, np.bool_) for _ in portions)
+
+
+def _levels(path: Path) -> list[bytes]:
+    if path.stat().st_size > _PORTION * 2 * MAX_TEXT_BYTES:
+        raise ValueError(f"{path.name}: is larger than any list of texts")
+    with path.open("rb") as file:
+        shape, is_fortran, kind = _header(file)
+        if len(shape) != 1 or is_fortran or kind.kind != "S" or not kind.itemsize:
+            raise ValueError(f"{path.name}: is no list of texts")
+        content = file.read()
+    if len(content) != shape[0] * kind.itemsize:
+        raise ValueError(f"{path.name}: has not as many texts as it says")
+    found: list[bytes] = np.frombuffer(content, kind).tolist()
+    return found
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    if version != (1, 0):
+        raise ValueError(f"is of version {version} of .npy, expected (1, 0)")
+    return np.lib.format.read_array_header_1_0(file)
+
+
+def _expect_long_texts(folder: Path, index: int, rows: int) -> None:
+    """Check texts that are written one after the other."""
+    path = content_path(folder, index, Content.BYTES)
+    end = 0  # where the texts before this portion end
+    with path.open("rb") as file:
+        portions = _portions(content_path(folder, index, Content.OFFSETS), _INT64, rows + 1)
+        for number, offsets in enumerate(portions):
+            if not number and offsets[0]:
+                raise ValueError("lacks the beginning of its texts")
+            ends = np.concatenate([[end], offsets]) - end
+            _expect_lengths(ends)
+            end = int(offsets[-1])
+            _expect_texts(file.read(int(ends[-1])), ends)
+        if file.read(1):
+            raise ValueError(f"{path.name}: goes on after the last text")
+
+
+def _expect_lengths(ends: NDArray[np.int64]) -> None:
+    lengths = np.diff(ends)
+    _expect("a text that ends before it begins", iter([lengths < 0]))
+    _expect(f"a text of more than {MAX_TEXT_BYTES} bytes", iter([lengths > MAX_TEXT_BYTES]))
+
+
+def _expect_texts(content: bytes, ends: NDArray[np.int64]) -> None:
+    """Check that each text of these bytes is UTF-8 without NUL."""
+    letters = np.frombuffer(content, np.uint8)
+    if len(letters) < ends[-1]:
+        raise ValueError("lacks texts")
+    starts = ends[:-1][ends[:-1] < len(letters)]
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        raise ValueError("holds a text that is not UTF-8") from None
+    _expect("a text that is not UTF-8", iter([letters[starts] & 0xC0 == 0x80]))
+    _expect("a text with a NUL byte", iter([letters == 0]))
+
+
+def _portions(path: Path, kind: np.dtype[Any], items: int) -> Iterator[Array]:
+    """Yield the items of a file, which has exactly so many."""
+    size = path.stat().st_size if path.exists() else 0
+    if size != items * kind.itemsize:
+        raise ValueError(f"{path.name}: has {size:,} bytes, expected {items * kind.itemsize:,}")
+    with path.open("rb") as file:
+        while len(part := np.fromfile(file, kind, _PORTION)):
+            yield part
+
+
+def _expect(wrong: str, portions: Iterator[Array]) -> None:
+    """Raise ValueError if any of these flags is set."""
+    if any(bool(flags.any()) for flags in portions):
+        raise ValueError(f"holds {wrong}")
