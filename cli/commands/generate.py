@@ -45,7 +45,8 @@ class _File(Options):
         description="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values()) + "."
     )
     output: Annotated[Path | None, Opt("-o", metavar="FILE")] = None
-    """File to write, compressed if it ends in .gz, .zst, .bz2 or .zip.  [default: standard output]
+    """File to write, compressed if it ends in .gz, .zst, .bz2, .xz, .lz4 or .zip.
+    [default: standard output]
     """
     manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
     """Where to write what the file holds, and its SHA-256.  [default: FILE.json of --output; none

@@ -27,7 +27,7 @@ from cli.records.request import conflicts as record_conflicts
 from cli.records.request import place_problems
 from cli.records.volume import in_volume, volume_file
 from cli.results import result_files
-from cli.running.generated import as_generated
+from cli.running.generated import as_generated, as_promised
 from cli.running.launch import conclude
 from cli.running.records import insert_records
 from cli.running.stored import last_insert
@@ -182,7 +182,7 @@ def _rows(  # noqa: PLR0913
             )
         if file.place and is_prepared(file.place):
             return nullcontext(kept(file.place, options.key))
-        request = file.request(file.data, options.key)
+        request = as_promised(file.request(file.data, options.key))
         request.check()
         return prepared(request, quiet=run.quiet)
     except ConfigError as error:

@@ -16,6 +16,7 @@ from cli.host.streams import print_out
 from cli.input.options import Opt
 from cli.options.basic import Command
 from cli.options.declared import options_of
+from cli.running.generated import as_prepared, as_promised
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import NAME, described
@@ -51,7 +52,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     The folder holds the columns as plain arrays, which workers read without parsing: several
     inserts need to read the file once only, and pods can read the folder from a volume claim.
     """
-    request = options.request(files, PrimaryKey.NONE)
+    request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
     one = files[0] if len(files) == 1 and files[0].is_file() else None
     output = options.output or (
         one.with_name(f"{one.name}.rows") if one else Path(f"{request.table}.rows")

@@ -74,6 +74,9 @@ class Empty(Text):
 
     expected = "empty"
 
+    def __init__(self) -> None:
+        super().__init__("no value")
+
     def parse(self, cells: Any) -> Parsed:
         """Return NULLs, and which cells have a value."""
         return pa.nulls(len(cells), pa.string()), present(trimmed(cells))
@@ -192,6 +195,8 @@ class WrittenInteger(Written):
     def parse(self, cells: Any) -> Parsed:
         """Return the values; Arrow reads hexadecimal ones beyond 2**63 - 1 as negative."""
         values, bad = super().parse(cells)
+        values, padded = without(values, leading_zeros(cells))
+        bad |= padded
         negative = mask_of(pc.less(values, 0))
         if not negative.any():
             return values, bad
@@ -199,6 +204,20 @@ class WrittenInteger(Written):
             values, negative & mask_of(pc.match_substring_regex(cells, "[xX]"))
         )
         return values, bad | wrapped
+
+
+_FIRST_ZEROS = ("0", "-0", "+0", " ")
+
+
+def leading_zeros(cells: Any) -> Array:
+    """Return the mask of the integers whose zeros at the beginning a number would lose."""
+    begins = [mask_of(pc.starts_with(cells, each)) for each in _FIRST_ZEROS]
+    mask: Array = np.logical_or.reduce(begins)
+    rows = np.flatnonzero(mask)
+    if len(rows):
+        written = pc.utf8_trim_whitespace(cells.take(pa.array(rows)))
+        mask[rows] = mask_of(pc.match_substring_regex(written, "^[+-]?0[0-9]+$"))
+    return mask
 
 
 def boolean() -> Written:

@@ -1,6 +1,7 @@
 """The format of a file, known by its first bytes, and its uncompressed content."""
 
 import io
+import lzma
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,49 +11,75 @@ from typing import IO, Any
 import pyarrow as pa
 
 from simulator.errors import ConfigError
+from simulator.records.compression import FIRST_BYTES, compression_in, compression_of
 
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"(\xb5/\xfd": "zstd", b"BZh": "bz2"}
-_PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
+_PARQUET = b"PAR1"
 _MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8, which some programs write first."""
 _SHOWN_MEMBERS = 3
+_UNPACK, _EXPORT = "unpack it", "export it as CSV or Parquet"
+_OTHERS = {
+    b"7z\xbc\xaf": ("a 7z archive", _UNPACK), b"Rar!": ("a rar archive", _UNPACK),
+    b"\x1f\x9d": ("compressed by `compress`", _UNPACK),
+    _PARQUET: ("a compressed Parquet file", _UNPACK),
+    b"SQLite format 3": ("an SQLite database", _EXPORT), b"ARROW1": ("an Arrow file", _EXPORT),
+    b"ORC": ("an ORC file", _EXPORT), b"Obj\x01": ("an Avro file", _EXPORT),
+    b"\x89HDF": ("an HDF5 or NetCDF file", _EXPORT), b"CDF": ("a NetCDF file", _EXPORT),
+    b"\xd0\xcf\x11\xe0": ("a workbook", "save the sheet as CSV"),
+}  # fmt: skip
+_TAR, _TAR_AT = b"ustar", 257
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def is_parquet(path: Path) -> bool:
     """Return whether a file is Parquet."""
-    return _first_bytes(path) == _PARQUET
-
-
-def is_compressed(path: Path) -> bool:
-    """Return whether a file is compressed as a whole; False if there is no such file."""
-    if not path.is_file():
-        return False
-    first = _first_bytes(path)
-    return first == _ZIP or any(map(first.startswith, _COMPRESSIONS))
+    with path.open("rb") as file:
+        return file.read(len(_PARQUET)) == _PARQUET
 
 
 @contextmanager
-def opened(path: Path, where: str) -> Iterator[IO[bytes]]:
+def opened(path: Path, where: str) -> Iterator[io.BufferedReader]:
     """Yield the decompressed content of a text file; ConfigError, which names it, if it is none."""
-    first = _first_bytes(path)
-    named = (name for magic, name in _COMPRESSIONS.items() if first.startswith(magic))
+    compression = compression_in(path)
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open("rb"))
-        if first == _ZIP:
+        if compression == "zip":
             archive = stack.enter_context(zipfile.ZipFile(raw))
             raw = stack.enter_context(archive.open(_only_member(archive, where)))
-        elif compression := next(named, ""):
+        elif compression == "xz":
+            raw = stack.enter_context(lzma.open(raw))
+        elif compression:
             file = stack.enter_context(pa.OSFile(str(path)))
             raw = stack.enter_context(pa.CompressedInputStream(file, compression))
         content = stack.enter_context(io.BufferedReader(raw))
-        if content.peek(len(_MARK)).startswith(_MARK):
+        first = content.peek(FIRST_BYTES)
+        if compression and (inner := compression_of(first)):
+            raise ConfigError(
+                f"{where}: is compressed twice, by {inner} and {compression}; unpack it once"
+            )
+        if first.startswith(_MARK):
             content.read(len(_MARK))
         yield content
 
 
-def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(len(_PARQUET))
+def expect_text(head: bytes, where: str) -> None:
+    """Raise ConfigError, with what it is instead, if content that begins so is no text in UTF-8."""
+    known = [found for magic, found in _OTHERS.items() if head.startswith(magic)]
+    if head[_TAR_AT:].startswith(_TAR):
+        known.append(("a tar archive", _UNPACK))
+    if known and b"\0" in head:
+        kind, remedy = known[0]
+        raise ConfigError(f"{where}: is {kind}; {remedy}")
+    half = len(head) // 4
+    if head.startswith(_UTF16) or head[::2].count(0) > half or head[1::2].count(0) > half:
+        raise ConfigError(
+            f"{where}: is text in UTF-16; convert it, for example with iconv -f UTF-16 -t UTF-8"
+        )
+    if b"\0" in head:
+        line = head.count(b"\n", 0, head.index(b"\0")) + 1
+        raise ConfigError(
+            f"{where}: line {line} has a NUL byte; expected text in UTF-8, Parquet or line protocol"
+        )
 
 
 def _only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:

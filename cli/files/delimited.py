@@ -11,13 +11,13 @@ import pyarrow as pa
 from pyarrow import csv
 
 from cli.files.cells import is_utf8
-from cli.files.content import head_of, opened
+from cli.files.content import expect_text, head_of, opened
 from cli.files.names import column_names
 from cli.files.records import Malformed, Records, Scanner
 from cli.files.source import Part, Portion, not_utf8
 from cli.files.types import looks_like_data
 from simulator.data.workloads.file import FileReading
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, counted
 
 BLOCK_BYTES = 4 << 20
 """The types are those of the cells in so many bytes at the beginning."""
@@ -28,7 +28,6 @@ _MAX_COLUMNS = 4096
 _NO_HEADING = (
     "looks like data ({}); add a line with the names of the columns above it, or use --no-heading"
 )
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _SEPARATOR = b"sep="
 """Excel's line above the heading, such as "sep=;"."""
 
@@ -44,13 +43,7 @@ class DelimitedPart(Part):
         self._skipped = reading.skip_lines
         with opened(path, self.where) as content:
             head = head_of(content, _HEAD_BYTES)
-        if head.startswith(b"PAR1"):
-            raise ConfigError(f"{self.where}: is a compressed Parquet file; unpack it")
-        if head.startswith(_UTF16) or b"\0" in head:
-            raise ConfigError(
-                f"{self.where}: is not text in UTF-8, nor Parquet: it has NUL bytes, as UTF-16 has;"
-                " convert it, for example with iconv -f UTF-16 -t UTF-8"
-            )
+        expect_text(head, self.where)
         lines = head.splitlines(keepends=True)[self._skipped :]
         own = ""
         if lines and lines[0].lower().startswith(_SEPARATOR):
@@ -79,8 +72,11 @@ class DelimitedPart(Part):
         return f"has no rows, only the heading ({', '.join(self.names)})"
 
     def _records(self, content: IO[bytes], block_bytes: int = BLOCK_BYTES) -> Iterator[Records]:
-        for _ in range(self._skipped):
-            content.readline()
+        for number in range(self._skipped):
+            if not content.readline():
+                raise ConfigError(
+                    f"--skip-lines: {self.name} has {counted(number, 'line')}; leave fewer out"
+                )
         scanner = Scanner(self._delimiter, self._reading.comment, self._skipped + 1)
         for found in scanner.records(content, block_bytes):
             self._width = scanner.width
@@ -117,9 +113,10 @@ class DelimitedPart(Part):
         with opened(self._path, self.where) as content:
             found = next(self._records(content, _HEAD_BYTES), None)
         if not found:
+            below = f" below line {self._skipped}" if self._skipped else ""
             raise ConfigError(
-                f"{self.where}: is empty; it needs a line with the names of the columns, and rows"
-                " below it"
+                f"{self.where}: is empty{below}; it needs a line with the names of the columns, and"
+                " rows below it"
             )
         wrong = found.malformed[0] if found.malformed else None
         if wrong and not (len(found.lines) and found.lines[0] < wrong.line):

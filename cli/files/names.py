@@ -8,6 +8,7 @@ _MAX_NAME = 40
 _LEAST_SHARED = 3
 _SUFFIXES = {
     ".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".gz", ".zst", ".zstd", ".zip", ".bz2",
+    ".xz", ".lz4",
 }  # fmt: skip
 _UNNAMED = "column_{}"
 

@@ -5,6 +5,7 @@ AWS_REGION, AWS_ENDPOINT_URL, ...
 """
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from cli.host.scratch import scratch_folder
 from simulator.errors import ConfigError
 
 _SCHEME = "s3"
+_URL = re.compile(r"([a-z][a-z0-9+.-]+:)/+(.*)")
 _PIECE_BYTES = 4 << 20
 _CONNECT_S, _ANSWER_S = 10, 60
 _ATTEMPTS = 3
@@ -22,13 +24,19 @@ _MOST_SHOWN = 300
 
 def uri_of(path: Path) -> str:
     """Return the URI that a path was given as; empty: it is a file of this machine."""
-    scheme, _, rest = path.as_posix().partition(":/")
-    return f"{scheme}://{rest.lstrip('/')}" if scheme == _SCHEME and rest else ""
+    uri = url_of(path)
+    return uri if uri.startswith(f"{_SCHEME}:") and not uri.endswith("//") else ""
+
+
+def url_of(path: Path) -> str:
+    """Return the URL that a path was given as, which loses a slash as a path; empty: none."""
+    found = _URL.match(path.as_posix())
+    return f"{found[1]}//{found[2]}" if found else ""
 
 
 def name_of(path: Path) -> str:
     """Return a file as the user names it."""
-    return uri_of(path) or str(path)
+    return url_of(path) or str(path)
 
 
 @contextmanager

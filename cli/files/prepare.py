@@ -9,6 +9,7 @@ from cli.files import preview
 from cli.files.keys import expect_key, with_key
 from cli.files.objects import here, name_of, uri_of
 from cli.files.request import Request
+from cli.host.inputs import problem_of
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
 from simulator.data.dataset import Dataset, DatasetReader
@@ -16,6 +17,8 @@ from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import prepared_file
+
+_SHOWN_DIGITS = 12
 
 
 @contextmanager
@@ -55,11 +58,11 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
         yield dataset
         return
     files = tuple(map(Path, before.files or (before.source,)))
-    gone = [str(file) for file in files if not uri_of(file) and not _has_content(file)]
+    gone = [file for file in files if not uri_of(file) and problem_of(file)]
     if gone:
         raise ConfigError(
-            f"{gone[0]}: the inserted file is gone, and the answers cannot be checked without it;"
-            " put it back, or run insert again"
+            f"{gone[0]}: {problem_of(gone[0])}: the answers cannot be checked without the inserted"
+            " file; put it back, or run insert again"
         )
     request = Request(files, _reading(before), dataset.primary_key)
     with prepared(request, quiet=True, sha256=before.sha256) as params:
@@ -71,14 +74,6 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
             say(f"{before.source}: read again, {rows}", err=True)
         found = before.model_copy(update={"folder": params.folder})
         yield dataset.model_copy(update={"params": found.model_dump(mode="json")})
-
-
-def _has_content(file: Path) -> bool:
-    """Return whether a path that a result or a database names is a file with bytes.
-
-    Files of the kernel, such as /proc/kmsg, have none, and reading one may never end.
-    """
-    return file.is_file() and file.stat().st_size > 0
 
 
 def _reading(before: FileParams) -> FileReading:
@@ -119,6 +114,21 @@ def _digest(paths: Sequence[Path]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest() if others else one
 
 
+def _expect_content(request: Request, path: Path) -> None:
+    """Raise ConfigError if the uncompressed content of a file is not that of its manifest."""
+    from cli.files.content import opened  # noqa: PLC0415 - pyarrow is loaded only for a file
+    from cli.files.source import readable  # noqa: PLC0415
+
+    with readable(request.name), opened(path, f"--data: {request.name}") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    if found != request.content_sha256:
+        raise ConfigError(
+            f"--data: {request.name}: is not the file of its manifest {request.name}.json, which"
+            f" has SHA-256 {request.content_sha256[:_SHOWN_DIGITS]}..., and the file"
+            f" {found[:_SHOWN_DIGITS]}...; generate it again, or remove the manifest"
+        )
+
+
 def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
     """Write the rows of a file into a folder, and show what they are unless `quiet`.
 
@@ -138,6 +148,8 @@ def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") 
                 f"{request.name}: the file has changed since it was inserted, so the answers cannot"
                 " be checked; restore it, or run insert again"
             )
+        if request.content_sha256 not in ("", digest):
+            _expect_content(request, copies[0])
         found = convert(request, copies, folder, digest)
         changed = [
             file

@@ -37,6 +37,8 @@ class Malformed:
     """Empty: it has a wrong number of cells."""
     text: str
     cells: int
+    height: int = 1
+    """How many lines it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ class Scanner:
                 reasons.get(each, ""),
                 _shown(data[starts[each] : ends[each]]),
                 int(cells[each]),
+                int(heights[each]),
             )
             for each in np.flatnonzero(bad & rows).tolist()
         )

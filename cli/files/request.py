@@ -1,15 +1,16 @@
 """What the user says about the file, and which other options that rules out."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from cli.files.names import is_pattern, table_name
-from cli.files.objects import name_of, uri_of
+from cli.files.objects import name_of, uri_of, url_of
+from cli.host.inputs import problem_of
 from cli.input.options import Opt, Options
 from cli.input.parameters import option_of, parameters
 from cli.input.values import Count, Names
@@ -25,6 +26,8 @@ DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 EPOCHS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 """Units that --time-format takes instead of a format."""
 
+_MOST_FILES = 10_000
+_SHOWN_PROBLEMS = 10
 _TWICE = "every row of the file is written once"
 _NOT_DRAWN = "the rows are those of the file"
 NOT_WITH_DATA = {
@@ -146,6 +149,8 @@ class Request:
     """Files, folders of them, and patterns."""
     reading: FileReading
     primary_key: PrimaryKey
+    content_sha256: str = ""
+    """What the uncompressed content of the one file must have, if a manifest says it."""
 
     @property
     def name(self) -> str:
@@ -161,13 +166,14 @@ class Request:
         """Return the files that are meant, in order; ConfigError for what names none."""
         problems: list[str] = []
         found = [file for each in self.named for file in _meant(each, problems)]
-        problems += [
-            f"--data: {file}: is named twice; name it once"
-            for file, times in Counter(found).items()
-            if times > 1
-        ]
+        seen: dict[object, Path] = {}
+        for file in found:
+            if first := seen.get(identity := _identity(file)):
+                same = "is named twice" if first == file else f"is the same file as {first}"
+                problems.append(f"--data: {name_of(file)}: {same}; name it once")
+            seen[identity] = file
         if problems:
-            raise ConfigError(problems)
+            raise ConfigError(problems[:_SHOWN_PROBLEMS])
         return tuple(found)
 
     def check(self) -> None:
@@ -189,29 +195,58 @@ class Request:
 
 def _meant(named: Path, problems: list[str]) -> list[Path]:
     """Return the files that a path, a folder or a pattern means."""
-    if uri_of(named) or named.is_file():
+    if uri_of(named):
         return [named]
+    nothing = ""
     if named.is_dir():
-        inside = [each.relative_to(named) for each in sorted(named.rglob("*")) if each.is_file()]
-        found = [named / each for each in inside if not any(p[0] in "._" for p in each.parts)]
-        if not found:
-            problems.append(f"--data: {named}: is a folder without files; name others")
-        return found
-    if not is_pattern(named):
-        problems.append(f"--data: {named}: no such file")
+        nothing = "is a folder without files; name others"
+        found = _files(named, "**/*")
+        inside = [(each, each.relative_to(named).parts) for each in found]
+        found = [each for each, parts in inside if not any(part[0] in "._" for part in parts)]
+    elif is_pattern(named) and not named.exists():
+        nothing = "no file fits this pattern"
+        found = _files(Path(named.anchor), str(named.relative_to(named.anchor)))
+    else:
+        found = [named]
+    if nothing and not found:
+        problems.append(f"--data: {named}: {nothing}")
+    if len(found) > _MOST_FILES:
+        problems.append(f"--data: {named}: has more than {_MOST_FILES:,} files; name fewer")
         return []
-    anchor = Path(named.anchor)
-    pattern = str(named.relative_to(anchor))
-    found = sorted(path for path in anchor.glob(pattern) if path.is_file())
-    if not found:
-        problems.append(f"--data: {named}: no file fits this pattern")
+    for file in found:
+        if problem := problem_of(file):
+            is_url = url_of(file) and not file.exists()
+            problem = "only files and s3://BUCKET/KEY are read; download it" if is_url else problem
+            problems.append(f"--data: {name_of(file)}: {problem}")
     return found
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    """Return what fits a pattern and is no folder, in order; at most one more than are read."""
+    try:
+        return sorted(
+            islice((each for each in folder.glob(pattern) if not each.is_dir()), _MOST_FILES + 1)
+        )
+    except (OSError, ValueError):  # such as a folder that cannot be read, or `a**b`
+        return []
+
+
+def _identity(file: Path) -> object:
+    """Return what is equal for two names of a file."""
+    if uri := uri_of(file):
+        return uri
+    try:
+        found = file.stat()
+    except OSError:  # it is reported as one that cannot be read
+        return file
+    return found.st_dev, found.st_ino
 
 
 def _character_problems(option: str, given: str) -> list[str]:
     if given and (len(given) != 1 or not given.isascii() or given.isalnum() or given in '"\r\n'):
         names = f", or one of {', '.join(DELIMITERS)}" if option == "--delimiter" else ""
-        return [f"{option}: expected one character{names}; got {given!r}"]
+        expected = "expected one character of ASCII, no letter, digit, quote or line break"
+        return [f"{option}: {expected}{names}; got {given!r}"]
     return []
 
 

@@ -1,5 +1,6 @@
 """Files of one table that are read portion by portion, in bounded memory."""
 
+import lzma
 import shlex
 import zlib
 from abc import ABC, abstractmethod
@@ -26,6 +27,9 @@ SHOWN_CASES = 3
 _MAX_SHOWN = 300
 _SHOWN_BYTES = 20
 _SHOWN_NAMES = 3
+_UNREADABLE = (
+    pa.ArrowException, BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError,
+)  # fmt: skip
 _OF_FILE = 1 << 40
 """Rows of the second file are numbered from here on, those of the third from twice that."""
 
@@ -46,7 +50,8 @@ class Rejects:
 
     expected: str
     count: int = 0
-    first: list[tuple[int, str]] = field(default_factory=list)
+    lines: int = 0
+    first: list[str] = field(default_factory=list)
     """Line and content of the first few."""
 
 
@@ -140,11 +145,14 @@ class Source:
                 self._check_utf8(columns, rows)
                 yield Portion(columns, rows)
 
-    def place(self, row: int) -> str:
-        """Return where a row is: "line 17" of a text file, "row 17" of another."""
+    def place(self, row: int, height: int = 1) -> str:
+        """Return where a row is: "line 17" or "lines 17 to 19" of a text, "row 17" of another."""
         file, number = divmod(row, _OF_FILE)
         part = self._parts[file]
-        return f"{part.unit} {number}" + (f" of {part.name}" if len(self._parts) > 1 else "")
+        where = f"{part.unit} {number}"
+        if height > 1:
+            where = f"{part.unit}s {number} to {number + height - 1}"
+        return where + (f" of {part.name}" if len(self._parts) > 1 else "")
 
     def left_out(self) -> tuple[BadCells, ...]:
         """Return the records that were left out because they are malformed."""
@@ -154,7 +162,8 @@ class Source:
                 expected=each.expected,
                 action=OnError.SKIP,
                 count=each.count,
-                first=tuple(f"{self.place(row)}: {text}" for row, text in each.first),
+                lines=each.lines,
+                first=tuple(each.first),
             )
             for each in self._rejects.values()
         )
@@ -185,20 +194,24 @@ class Source:
         part = self._parts[number]
         cells = counted(len(part.names), "cell")
         for each in malformed:
+            row = each.line + number * _OF_FILE
             if self._reading.on_error is not OnError.SKIP:
                 found = f"expected {cells} as in the heading, found {each.cells}: {each.text}"
                 wrong = f"{each.reason}: {each.text}" if each.reason else found
                 hint = "" if each.reason else "; --delimiter and --skip-lines say where cells begin"
+                last = each.line + each.height - 1
+                place = f"lines {each.line} to {last}" if each.height > 1 else f"line {each.line}"
                 raise ConfigError(
-                    f"{part.where}: line {each.line}: {wrong}; correct the line, or leave such"
+                    f"{part.where}: {place}: {wrong}; correct the line, or leave such"
                     f" rows out with --on-error skip{hint}"
                 )
             expected = part.well_formed if each.reason else cells
             rejects = self._rejects.setdefault(expected, Rejects(expected))
             rejects.count += 1
+            rejects.lines += each.height
             if rejects.count <= SHOWN_CASES:
-                row = each.line + number * _OF_FILE
-                rejects.first.append((row, each.text if each.reason else str(each.cells)))
+                place = self.place(row, each.height)
+                rejects.first.append(f"{place}: {each.text if each.reason else each.cells}")
 
     def _none(self) -> str:
         if self._rejects:
@@ -316,7 +329,7 @@ def readable(name: str) -> Iterator[None]:
     """Turn the errors of reading a file, as the user names it, into one ConfigError."""
     try:
         yield
-    except (pa.ArrowException, BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except _UNREADABLE as error:
         raise ConfigError(f"--data: {name}: cannot be read: {str(error)[:_MAX_SHOWN]}") from error
     except OSError as error:
         reason = error.strerror or str(error)

@@ -16,6 +16,7 @@ from cli.files.cells import (
     WrittenFloat,
     WrittenInteger,
     boolean,
+    leading_zeros,
     trimmed,
 )
 from cli.files.times import IsoTime, StoredTime
@@ -112,4 +113,6 @@ def widened(cell_type: CellType, bad_cells: Any, *, decimal_comma: bool) -> Cell
     number = WrittenFloat(decimal_comma=decimal_comma)
     mark = "[,eE]" if decimal_comma else "[.eE]"
     fractions = bad_cells.filter(pc.match_substring_regex(bad_cells, mark))
-    return number if _count(trimmed(fractions), number.pattern) else None
+    if _count(trimmed(fractions), number.pattern):
+        return number
+    return Text() if leading_zeros(bad_cells).any() else None

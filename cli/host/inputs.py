@@ -6,6 +6,25 @@ from pathlib import Path
 
 from simulator.errors import ConfigError
 
+_OF_KERNEL = ("/proc", "/sys")
+"""Reading a file there may wait for ever, or never end."""
+
+
+def problem_of(path: Path) -> str:
+    """Return why a path is no regular file, which can be read twice; empty: it is one."""
+    try:
+        mode = path.stat().st_mode
+        is_of_kernel = any(map(path.resolve().is_relative_to, _OF_KERNEL))
+    except FileNotFoundError:
+        return "no such file"
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL or a loop in the path
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    if stat.S_ISDIR(mode):
+        return "is a folder, expected a file"
+    if not stat.S_ISREG(mode) or is_of_kernel:
+        return "is a pipe, or a file of a device or of the kernel; save its content to a file"
+    return ""
+
 
 def read_bytes(path: Path, most_bytes: int, *, remedy: str = "") -> bytes:
     """Return the content of a regular file; ConfigError if it is none, or too large."""

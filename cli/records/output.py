@@ -4,6 +4,7 @@ A file is compressed as its suffix says; its size and digest are those of the co
 """
 
 import hashlib
+import lzma
 import os
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,9 @@ from simulator.errors import BenchError
 Buffer: TypeAlias = bytes | memoryview
 _CHUNK_BYTES = 1 << 20
 _STANDARD_OUTPUT = 1
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
+COMPRESSIONS = {
+    ".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4", ".zip": "zip",
+}  # fmt: skip
 """Suffix of a file -> how it is compressed."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of a file in an archive: the same options give the same bytes."""
@@ -73,6 +76,8 @@ def _compressed(handle: int, name: str) -> Iterator[Any]:
             member = zipfile.ZipInfo(path.stem, _EPOCH)
             member.compress_type = zipfile.ZIP_DEFLATED
             sink = stack.enter_context(archive.open(member, "w", force_zip64=True))
+        elif compression == "xz":
+            sink = stack.enter_context(lzma.open(sink, "w"))
         elif compression:
             import pyarrow as pa  # noqa: PLC0415 - loaded only to compress
 

@@ -16,6 +16,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned
+from simulator.records.compression import compression_in
 from simulator.records.layout import layout_of, tables_in
 from simulator.records.scan import scan
 
@@ -117,13 +118,13 @@ def _kept(request: Request, folder: Path) -> Path:
 
     Copying standard input also waits for its manifest.
     """
-    from cli.files.content import is_compressed, opened  # noqa: PLC0415 - loads pyarrow
+    from cli.files.content import opened  # noqa: PLC0415 - loads pyarrow
 
     read = request.file.absolute()
     if request.is_standard_input:
         read = folder / "input"
         _copy(request.name, nullcontext(sys.stdin.buffer), read)
-    if not is_compressed(read):
+    if not compression_in(read):
         return read
     content = folder / "content"
     _copy(request.name, opened(read, f"--data: {request.name}"), content)

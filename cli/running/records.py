@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from cli.host.inputs import problem_of
 from cli.host.owner import user_at_host
 from cli.host.streams import say
 from cli.live.outputs import Outputs
@@ -87,8 +88,8 @@ def _unusable(request: Request, target: Target | None) -> Iterator[str]:
     if target and target.options.sends_by:
         yield "--data-format: the records are sent as they are, by no driver; use client=own"
     here = not (request.is_standard_input or in_volume(request.file))
-    if here and not request.file.is_file():
-        yield f"--data: {request.file}: no such file"
+    if here and (problem := problem_of(request.file)):
+        yield f"--data: {request.file}: {problem}"
 
 
 def _scanned(  # noqa: PLR0913

@@ -7,6 +7,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, shown
 from simulator.protocol.spec import RunSpec
+from simulator.records.compression import compression_in
 from simulator.records.layout import layout_of, tables_in
 from simulator.records.manifest import MOST_BYTES, parsed
 from simulator.records.prepared import prepared_file
@@ -24,6 +25,7 @@ def scanned(spec: RunSpec) -> Scanned:
         return _prepared(task)
     assert file
     _expect_file(file.path, file, "--data")
+    _expect_plain(file)
     manifest = task.manifest or _manifest(file, task)
     reader = DatasetReader(manifest.dataset if manifest else spec.dataset)
     tables = tables_in(reader, file.format, file.name, manifest)
@@ -37,6 +39,20 @@ def scanned(spec: RunSpec) -> Scanned:
     )
     result = found.scanned(task.workers, tables)
     return result if task.manifest else result.model_copy(update={"manifest": manifest})
+
+
+def _expect_plain(file: RecordsFile) -> None:
+    """Raise ConfigError for a compressed file: each worker reads a part of it from its middle."""
+    try:
+        compression = compression_in(Path(file.path))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"--data: {file.name}: cannot be read: {reason}") from error
+    if compression:
+        raise ConfigError(
+            f"--data: {file.name}: is compressed ({compression}), and each pod reads a part of it;"
+            " unpack it in the volume claim"
+        )
 
 
 def _prepared(task: ScanTask) -> Scanned:

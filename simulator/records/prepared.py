@@ -48,6 +48,7 @@ def described(folder: Path, params: FileParams) -> PreparedFile:
 def prepared_file(folder: Path, shown: str) -> PreparedFile:
     """Return what is in a folder, named `shown`; ConfigError unless it is as it was written."""
     try:
+        _expect_own(folder / NAME)
         with (folder / NAME).open("rb") as source:
             found = PreparedFile.model_validate_json(source.read(_MOST_BYTES))
         content = _content(folder)
@@ -78,11 +79,16 @@ def _content(folder: Path) -> tuple[int, str]:
     """Return the size of the arrays, and their digest."""
     size_bytes, sha256 = 0, hashlib.sha256()
     for path in sorted(folder.glob("[0-9]*.*")):
-        if path.is_symlink() or not path.is_file():
-            raise OSError(ENOTSUP, f"{path.name} is a link, pipe or device, expected a file")
+        _expect_own(path)
         sha256.update(path.name.encode())
         with path.open("rb") as source:
             while piece := source.read(_PIECE_BYTES):
                 size_bytes += len(piece)
                 sha256.update(piece)
     return size_bytes, sha256.hexdigest()
+
+
+def _expect_own(path: Path) -> None:
+    """Raise OSError if something in the folder is elsewhere, or may be read for ever."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError(ENOTSUP, f"{path.name} is a link, pipe or device, expected a file")

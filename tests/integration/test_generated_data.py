@@ -1,5 +1,6 @@
 """`insert --data` of what `generate` wrote, without further options: every format and suffix."""
 
+import lzma
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,7 @@ from cli.records.manifest import read
 from cli.records.output import COMPRESSIONS
 from simulator.data.dataset import DatasetReader
 from simulator.records.formats import FORMATS
+from simulator.records.prepared import prepared_file
 from tests.contract.reference import rows_of
 from tests.integration.conftest import CommandLine
 from tests.servers import Postgres
@@ -119,3 +121,32 @@ def test_a_format_that_is_compressed_inside_has_no_suffix_of_another(cli: Comman
     assert done.code == 2
     assert "--output: rows.parquet.gz: Parquet is compressed inside; leave .gz out" in done.err
     assert not (cli.folder / "rows.parquet.gz").exists()
+
+
+def test_a_file_that_is_not_the_one_of_its_manifest_is_refused(cli: CommandLine) -> None:
+    for form, suffix in (("csv", ""), ("influx", ".xz")):
+        path = generated(cli, form, suffix)
+        content = lzma.decompress(path.read_bytes()) if suffix else path.read_bytes()
+        rows = content.splitlines(keepends=True)
+        altered = b"".join([*rows[:-2], rows[-1], rows[-2]])
+        path.write_bytes(lzma.compress(altered) if suffix else altered)
+        done = cli.run("insert", "--target=sqlite", f"--data={path}", *ONCE)
+        path.with_name(f"{path.name}.json").unlink()
+        own = cli.run("prepare", str(path), *(["--time-column=timestamp"] if not suffix else []))
+
+        assert done.code == 2
+        assert f"--data: {path}: is not the file of its manifest {path}.json" in done.err
+        assert own.code == 0, own.err
+    assert cli.leftovers() == []
+
+
+def test_a_generated_file_is_prepared_without_further_options(cli: CommandLine) -> None:
+    path = generated(cli, "csv", ".gz")
+    done = cli.run("prepare", str(path), "--output=rows")
+    bson = generated(cli, "bson", "")
+    refused = cli.run("prepare", str(bson))
+
+    assert done.code == 0, done.err
+    assert prepared_file(cli.folder / "rows", "rows").params.tags == ("device_id",)
+    assert refused.code == 2
+    assert f"{bson}: is a file of format bson, whose records are sent as they are" in refused.err

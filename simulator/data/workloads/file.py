@@ -97,6 +97,8 @@ class BadCells(Frozen):
     """What each cell should have been, such as "a number"."""
     action: OnError
     count: int
+    lines: int = 0
+    """Lines that the rows with a wrong number of cells take."""
     first: tuple[str, ...]
     """Line and content of the first few."""
 
@@ -108,7 +110,8 @@ class BadCells(Frozen):
             verb = "is" if one else "are"
             found = f"column {self.column!r}: {counted(self.count, 'cell')} {verb} not"
         else:
-            found = f"{counted(self.count, 'row')} {'does' if one else 'do'} not have"
+            lines = f" on {counted(self.lines, 'line')}" if self.lines > self.count else ""
+            found = f"{counted(self.count, 'row')}{lines} {'does' if one else 'do'} not have"
         return f"{found} {self.expected} ({cases}); {_CONSEQUENCE[self.action]}; correct the file"
 
 

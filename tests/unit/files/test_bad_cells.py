@@ -171,3 +171,36 @@ def test_nothing_left_is_refused(refused, tmp_path):
     assert "no row is left by --on-error skip: column 't'" in refused(
         content, name="bars.parquet", on_error="skip"
     )
+
+
+@pytest.mark.parametrize("many", [0, 400_000])
+def test_integers_of_which_one_has_leading_zeros_are_text_as_written(prepare, many):
+    rows = "".join(f"2024-01-01,{cell}\n" for cell in ("7", "12", *["0"] * many, "007", "12"))
+    file = prepare("t,id\n" + rows)
+
+    assert file.types["id"] == "text"
+    assert file.values["id"] == ["7", "12", *["0"] * many, "007", "12"]
+    assert file.params.bad_cells == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        (["00", "01"], "text", ["00", "01"]),
+        (["0", "-0", "+1"], "int64", [0, 0, 1]),
+        (["5", " 05", "6"], "text", ["5", " 05", "6"]),
+        (["5", "-05"], "text", ["5", "-05"]),
+        (["0.5", "00.5", "007"], "float64", [0.5, 0.5, 7.0]),
+        (["1", "0x1F"], "int64", [1, 31]),
+    ],
+)
+def test_a_number_has_no_zeros_to_lose(prepare, cells, kind, values):
+    file = prepare("t,x\n" + "".join(f"2024-01-01,{cell}\n" for cell in cells))
+
+    assert (file.types["x"], file.values["x"]) == (kind, values)
+
+
+def test_a_column_of_which_every_cell_means_null_has_no_values(prepare):
+    file = prepare("t,x\n2024-01-01,NA\n2024-01-02,nan\n2024-01-03,\n")
+
+    assert (file.types["x"], file.values["x"]) == ("text", [None] * 3)

@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import io
+import lzma
+import tarfile
 import zipfile
 
 import pyarrow as pa
@@ -44,7 +46,9 @@ def test_a_delimiter_can_be_named(prepare, refused):
     assert prepare(odd, delimiter="^").values == STORED
     assert "--delimiter says what separates them" in refused(odd)
     for wrong in ("::", "a", '"', "\n", "§"):
-        assert "--delimiter: expected one character" in refused(odd, delimiter=wrong)
+        expected = "expected one character of ASCII, no letter, digit, quote or line break"
+        assert f"--delimiter: {expected}" in refused(odd, delimiter=wrong)
+        assert f"--comment: {expected}; got {wrong!r}" in refused(odd, comment=wrong)
 
 
 def test_a_comma_in_cells_is_no_delimiter(prepare):
@@ -55,6 +59,13 @@ def test_a_comma_in_cells_is_no_delimiter(prepare):
 
 def test_a_tab_in_a_heading_of_a_csv_file_is_no_delimiter_when_rows_do_not_have_it(prepare):
     assert prepare("t,a\tb,c\td\n2024-01-01,1,2\n").types["a\tb"] == "int64"
+
+
+def tarred():
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("a.csv"), io.BytesIO())
+    return out.getvalue()
 
 
 def packed(*members):
@@ -71,10 +82,12 @@ def packed(*members):
         gzip.compress(text(",").encode()),
         pa.compress(text(",").encode(), "zstd", asbytes=True),
         bz2.compress(text(",").encode()),
+        lzma.compress(text(",").encode()),
+        pa.compress(text(",").encode(), "lz4", asbytes=True),
         packed("days/monday.csv"),
         packed("monday.csv", "__MACOSX/._monday.csv"),
     ],
-    ids=["gzip", "zstd", "bz2", "zip", "zip of macOS"],  # their bytes hold the time
+    ids=["gzip", "zstd", "bz2", "xz", "lz4", "zip", "zip of macOS"],  # their bytes hold the time
 )
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x"])
 def test_compression_is_known_by_content_whatever_the_name(prepare, name, content):
@@ -88,7 +101,17 @@ def test_compression_is_known_by_content_whatever_the_name(prepare, name, conten
         (packed("[Content_Types].xml", "a"), "is a workbook; save the sheet as CSV"),
         (packed("a.csv")[:-30], "cannot be read: File is not a zip file"),
         (gzip.compress(b"PAR1\0\0"), "is a compressed Parquet file; unpack it"),
-        (b"SQLite format 3\0", "is not text in UTF-8, nor Parquet"),
+        (b"SQLite format 3\0", "is an SQLite database; export it as CSV or Parquet"),
+        (b"\x89HDF\r\n\x1a\n\0", "is an HDF5 or NetCDF file; export it as CSV or Parquet"),
+        (b"7z\xbc\xaf\x27\x1c\0\4", "is a 7z archive; unpack it"),
+        (gzip.compress(tarred()), "is a tar archive; unpack it"),
+        (
+            gzip.compress(gzip.compress(b"t,x\n")),
+            "is compressed twice, by gzip and gzip;",
+        ),
+        (gzip.compress(lzma.compress(b"t,x\n")), "is compressed twice, by xz and gzip; unpack it"),
+        (lzma.compress(b"t,x\n" * 99)[:-9], "cannot be read: "),
+        (b"t,x\n2024-05-01,\0\n", "line 2 has a NUL byte; expected text in UTF-8"),
         (b"PAR1\0\0\0\0\0\0\0\0", "cannot be read: Parquet magic bytes not found"),
     ],
     ids=["two members", "workbook", "damaged archive", "Parquet in gzip", "database", "Parquet"],
@@ -141,8 +164,17 @@ def test_bytes_that_are_not_utf8_are_named_with_line_and_column(refused, content
     assert len(said.splitlines()) == 1
 
 
-def test_utf16_is_named(refused):
-    assert "convert it, for example with iconv -f UTF-16" in refused("t,x\n1,2\n".encode("utf-16"))
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_named(refused, encoding):
+    said = refused("t,x\n1,2\n".encode(encoding))
+    assert "convert it, for example with iconv -f UTF-16" in said
+
+
+def test_lines_above_are_left_out_up_to_the_end_of_the_file(prepare, refused):
+    assert prepare(f"a\nb\n{text(',')}", skip_lines=2).values == STORED
+    assert refused("t,x\n2024-05-01,1\n", skip_lines=50).startswith("--skip-lines: ")
+    assert "bars.csv has 2 lines; leave fewer out" in refused("t,x\n2024-05-01,1\n", skip_lines=3)
+    assert "is empty below line 2; it needs a line with" in refused("t,x\n1,2\n", skip_lines=2)
 
 
 def test_a_cut_or_false_gzip_file_is_refused(refused):

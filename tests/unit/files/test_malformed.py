@@ -44,13 +44,16 @@ def test_an_unclosed_quote_in_a_long_file_loses_no_row(prepare, refused, place, 
     row = "2024-05-01T00:00:00Z,a,ok,1\n"
     broken = '2024-05-01T00:01:00Z,a,"5 inch,2'
     content = HEADING + row * (place - 2) + broken + closing + "\n" + row * (LATE - place)
+    where = f"lines {place} to {place + 1}" if closing else f"line {place}"
     said = refused(content)
-    assert f"line {place}: a quote is not closed" in said
+    assert f"{where}: a quote is not closed" in said
 
     file = prepare(content, on_error=OnError.SKIP)
     assert file.params.rows == LATE - 2
-    assert sum(bad.count for bad in file.params.bad_cells) == 1
-    assert file.params.bad_cells[0].first[0].startswith(f"line {place}: ")
+    (bad,) = file.params.bad_cells
+    assert bad.count == 1
+    assert bad.first[0].startswith(f"{where}: ")
+    assert ("1 row on 2 lines does not have" in bad.describe()) == bool(closing)
 
 
 def test_a_quoted_text_may_have_line_breaks_delimiters_and_doubled_quotes(prepare):

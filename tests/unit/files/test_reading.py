@@ -279,7 +279,7 @@ def test_lines_above_comments_and_a_lacking_heading_are_no_rows(prepare, refused
     plain = prepare("# units: K, s\n" + rows[:-13], heading=False, comment="#")
     assert plain.values == {"column_1": [us(2024, 5, 1), us(2024, 5, 2)], "column_2": [1, 2]}
     assert "--no-heading" in refused(rows)
-    assert "--comment: expected one character; got '//'" in refused(rows, comment="//")
+    assert "--comment: expected one character of ASCII" in refused(rows, comment="//")
     assert prepare("sep=;\nt;v\n2024-05-01;1\n").values["v"] == [1]
 
 

@@ -2,12 +2,15 @@
 
 import gzip
 import io
+import os
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import cli.files.request as named_files
 from cli.files.names import table_name
 from cli.files.request import Request
 from simulator.data.schema import PrimaryKey
@@ -141,3 +144,53 @@ def test_parquet_files_may_lack_values_and_have_times_of_another_zone(prepare):
     assert file.values["x"] == [None] * 4
     file = prepare({"a.parquet": plain, "b.parquet": zoned})
     assert file.values == {"t": [0, 1, 5, 6], "x": [1, 2, None, None]}
+
+
+def test_a_file_that_is_named_in_two_ways_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    days = tmp_path / "days"
+    days.mkdir()
+    (days / "may.csv").write_text(MAY)
+    (tmp_path / "link.csv").symlink_to(days / "may.csv")
+    (tmp_path / "hard.csv").hardlink_to(days / "may.csv")
+    for other in (Path("link.csv"), Path("hard.csv"), days, days / "*.csv"):
+        with pytest.raises(ConfigError, match=r"is the same file as days/may.csv; name it"):
+            request(Path("days/may.csv"), other).files()
+
+
+def test_what_cannot_be_read_twice_is_refused_before_it_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "days").mkdir()
+    (tmp_path / "days" / "gone.csv").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "kernel.csv").symlink_to("/proc/kmsg")
+    unread = "is a pipe, or a file of a device or of the kernel; save its content to a file"
+    for named, problem in (
+        (tmp_path / "pipe", unread),
+        (tmp_path / "kernel.csv", unread),
+        (Path("/proc/kmsg"), unread),
+        (Path("/dev/zero"), unread),
+        (Path("/sys/kernel"), unread),
+        (tmp_path / "days", "no such file"),
+        (tmp_path / "x" / "a**b*", "no file fits this pattern"),
+        (Path("https://example.org/a.csv"), "only files and s3://BUCKET/KEY are read; download it"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            request(named).files()
+        assert {each.rpartition(": ")[2] for each in caught.value.problems} == {problem}
+    assert "--data: https://example.org/a.csv: only" in refusal(Path("https://example.org/a.csv"))
+
+
+def test_a_folder_of_everything_is_refused_and_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(named_files, "_MOST_FILES", 3)
+    for name in "abcd":
+        (tmp_path / name).write_text(MAY)
+
+    assert "has more than 3 files; name fewer" in refusal(tmp_path)
+    assert "has more than 3 files; name fewer" in refusal(tmp_path / "*")
+
+
+def refusal(named):
+    with pytest.raises(ConfigError) as caught:
+        request(named).files()
+    (problem,) = caught.value.problems
+    return problem

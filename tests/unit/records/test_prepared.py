@@ -1,6 +1,8 @@
 """The folder of a prepared file: what it is known by, in a pod and here, and what is refused."""
 
 import dataclasses
+import gzip
+import lzma
 import shutil
 
 import pytest
@@ -12,12 +14,13 @@ from cli.files.request import Request
 from cli.planning.plan import collector_run, spec_of
 from cli.targets.config import Target
 from simulator.control.scanning import scanned
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError
 from simulator.modules.null import NullOptions
 from simulator.protocol import records
-from simulator.protocol.records import ScanTask
+from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.spec import Work
 from simulator.records.prepared import NAME, described, is_prepared, prepared_file
 from tests.unit.specs import run_spec
@@ -116,11 +119,10 @@ def test_queries_need_the_folder_as_it_was_inserted(folder):
         pass
 
 
-@pytest.mark.parametrize("name", ["x.csv", "/proc/self/status", "/proc/kmsg", "/dev/zero", "/"])
+@pytest.mark.parametrize("name", ["gone.csv", "/proc/self/status", "/proc/kmsg", "/dev/zero", "/"])
 def test_no_file_without_content_is_read_again(folder, tmp_path, monkeypatch, name):
     """A result or a database may name any file; reading one of the kernel may never end."""
     monkeypatch.setattr(prepare, "_digest", lambda paths: pytest.fail(f"{paths} was read"))
-    (tmp_path / "x.csv").write_bytes(b"")
     params = kept(folder, PrimaryKey.NONE).model_copy(
         update={"kept": False, "source": str(tmp_path / name)}
     )
@@ -128,5 +130,29 @@ def test_no_file_without_content_is_read_again(folder, tmp_path, monkeypatch, na
         update={"workload": File.name, "workload_version": File.version,
                 "params": params.model_dump(mode="json")}
     )  # fmt: skip
-    with pytest.raises(ConfigError, match="is gone"), reopened(stored, quiet=True):
+    with (
+        pytest.raises(ConfigError, match="without the inserted file"),
+        reopened(stored, quiet=True),
+    ):
         pass
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_compressed_file_of_records_in_a_volume_claim_is_named(tmp_path, monkeypatch, pack):
+    monkeypatch.setattr(records, "VOLUME_FOLDER", str(tmp_path))
+    path = tmp_path / "rows.lp"
+    path.write_bytes(pack(b"m v=1 1\n"))
+    file = RecordsFile(path=str(path), format=RecordFormat.INFLUX, volume_claim="fleet")
+    spec = run_spec(work=Work.SCAN, workers=(), records=file, scan=ScanTask())
+
+    expected = "--data: claim:fleet/rows.lp: is compressed .*; unpack it in the volume claim"
+    with pytest.raises(ConfigError, match=expected):
+        scanned(spec)
+
+
+def test_a_folder_whose_description_is_elsewhere_is_refused_unread(folder):
+    (folder / NAME).unlink()
+    (folder / NAME).symlink_to("/proc/kmsg")
+
+    with pytest.raises(ConfigError, match=r"file.json is a link, pipe or device, expected a file"):
+        kept(folder, PrimaryKey.NONE)

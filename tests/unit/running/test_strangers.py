@@ -1,6 +1,7 @@
 """A result of a stranger's runs, reaches, writes and allows nothing when it is repeated."""
 
 import json
+import os
 import shlex
 from pathlib import Path
 
@@ -218,6 +219,23 @@ def test_rows_of_a_file_are_found_from_another_folder(folder, monkeypatch):
     assert "--data: rows.csv: no such file or folder here; add `-- --data FILE`" in str(
         done.exception
     )
+
+
+@pytest.mark.parametrize("form", [(), ("--data-format=influx",)])
+@pytest.mark.parametrize("data", ["/proc/kmsg", "pipe", "kernel.rows", "/dev/zero"])
+def test_a_file_that_would_be_read_for_ever_is_refused_when_a_result_is_repeated(
+    folder, data, form
+):
+    os.mkfifo(folder / "pipe")
+    (folder / "kernel.rows").mkdir()
+    (folder / "kernel.rows" / "file.json").symlink_to("/proc/kmsg")
+    (folder / "config.yaml").write_text("targets: {nothing: {module: 'null', runner: local}}")
+    words = ["insert", "--target=nothing", "--workers=1", f"--data={data}", *form]
+    done = repeat(stored(folder, words))
+
+    assert isinstance(done.exception, ConfigError)
+    assert f"--data: {data}: " in str(done.exception)
+    assert "pipe" in str(done.exception) or "is a folder" in str(done.exception)
 
 
 @pytest.mark.parametrize("name", ["../secret.json", "/etc/passwd", "a/b.json", "..", "a\0b", ""])
