@@ -9,13 +9,15 @@ from cli.files.cells import CellType, Text
 from cli.files.columns import writer
 from cli.files.content import is_parquet
 from cli.files.delimited import DelimitedPart
+from cli.files.epochs import EpochTime, unit_of
 from cli.files.lines import LinesPart, looks_like_lines
 from cli.files.objects import name_of, uri_of
 from cli.files.parquet import ParquetPart
 from cli.files.request import EPOCHS, Request
 from cli.files.roles import columns_of
 from cli.files.source import Part, Source, readable
-from cli.files.times import EpochTime, Finer, FormattedTime, Instants, unit_of
+from cli.files.times import Finer, FormattedTime, Instants
+from cli.files.zones import zone_problems
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type
 from simulator.data.workloads.file import FileParams, Nanoseconds, OnError
 from simulator.errors import ConfigError
@@ -54,9 +56,14 @@ def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str)
             "--on-error text: the columns of a Parquet file have types, and those of line protocol;"
             " use null"
         )
+    if problems := zone_problems("--time-zone", request.reading.time_zone):
+        raise ConfigError(problems)
     time, types = _with_times(request, source)
     # Each column is retyped at most from empty to integer, to number, to text.
     for _ in range(3 * len(types) + 1):
+        for each in types:
+            if isinstance(each, Instants):
+                each.reading = request.reading
         columns = columns_of(request, time, source.names, types, source.first)
         try:
             with readable(request.name):
@@ -109,9 +116,12 @@ def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
         elif types[index].type in FLOATS | INTEGERS:
             unit = unit_of(source.first.columns[index])
             types[index] = EpochTime(unit, recognised=True) if unit else types[index]
-    for each in types:
-        if isinstance(each, Instants):
-            each.nanoseconds = reading.nanoseconds
+    clocks = (each for each in types if isinstance(each, Instants))
+    if reading.time_zone and not any(each.is_local for each in clocks):
+        raise ConfigError(
+            f"--time-zone: the times of {request.name} have a zone, or count from 1970; leave it"
+            " out"
+        )
     return time, types
 
 

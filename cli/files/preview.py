@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # it loads pyarrow
 _MAX_SHOWN = 26
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = "%Y-%m-%d %H:%M:%S"
+_LOCAL, _ZONED = ("timestamp[", "time %"), ("tz=", "%z", "%Z")
 _UNBOUNDED = 1000
 """Wider than any table."""
 
@@ -31,8 +32,11 @@ def show(params: FileParams, found: "Converted") -> None:
     file_types, rows = found.file_types, counted(params.rows, "row")
     console.print(_text(f"{params.source}: {rows} for table {params.table}"), soft_wrap=True)
     console.print(_fitting(console, params, file_types, found.first_rows))
-    if any(name.startswith("timestamp[") and "tz=" not in name for name in file_types):
-        console.print("time: the file names no zone, so it is taken as UTC", soft_wrap=True)
+    if any(name.startswith(_LOCAL) and not any(z in name for z in _ZONED) for name in file_types):
+        zone = params.time_zone or "UTC"
+        console.print(
+            f"time: the file names no zone; its clocks are those of {zone}", soft_wrap=True
+        )
     first, last = (_EPOCH + timedelta(microseconds=each) for each in found.times_us)
     console.print(
         f"time: {first:{_TIME}} in the first row, {last:{_TIME}} in the last", soft_wrap=True

@@ -18,7 +18,13 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.declared import DeclaredParams
-from simulator.data.workloads.file import FileParams, FileReading, Nanoseconds, OnError
+from simulator.data.workloads.file import (
+    FileParams,
+    FileReading,
+    Nanoseconds,
+    OnError,
+    RepeatedHour,
+)
 from simulator.errors import ConfigError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
@@ -66,6 +72,14 @@ class Reading(Options):
     time_format: Annotated[str, Opt(metavar="FORMAT", repeats=True)] = ""
     """Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for numbers
     that count from 1970.  [default: ISO 8601; the unit of numbers is recognised]
+    """
+    time_zone: Annotated[str, Opt(metavar="ZONE", repeats=True)] = ""
+    """Whose clocks show the times in --data that have no zone: a name such as Europe/Berlin, or an
+    offset such as +02:00.  [default: UTC]
+    """
+    repeated_hour: RepeatedHour = RepeatedHour.STOP
+    """What to do with a time that the clocks of a zone show twice, when summer time ends: stop, or
+    take it as the first or the second one.
     """
     nanoseconds: Nanoseconds = Nanoseconds.STOP
     """What to do with a time in --data that is finer than a microsecond: stop, cut it, or keep the

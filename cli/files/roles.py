@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from cli.files.cells import CellType
+from cli.files.epochs import unit_of
+from cli.files.formats import suggested
 from cli.files.request import Request
 from cli.files.source import Portion
-from cli.files.times import suggested, unit_of
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
 from simulator.errors import ConfigError, nearest
 

@@ -1,10 +1,8 @@
-"""Instants: in ISO 8601, in the format of `--time-format`, or as counts since 1970."""
+"""Instants: in ISO 8601, in the format of `--time-format`, or as Parquet stores them."""
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,18 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cli.files.cells import CellType, Parsed, mask_of, none_of, present, trimmed
-from cli.files.request import EPOCHS
+from cli.files.zones import NAMED, OFFSET, REGION, UTC_NAME, in_utc, why_not
 from simulator.data.block import Array
 from simulator.data.schema import Type
-from simulator.data.workloads.file import Nanoseconds
+from simulator.data.workloads.file import FileReading, Nanoseconds
 
 _INSTANT = pa.timestamp("us", "UTC")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _DAY_US = 86_400 * 10**6
 _LAST_DAY_TO_CHECK = 3
-_LIMIT_US = 2**62
+LIMIT_US = 2**62
+"""Microseconds from 1970 that are read, beyond what any database stores."""
 
+Local = tuple[Array, Array, Array, Any]
+"""Microseconds on a clock, nanoseconds beyond them, a mask of the cells that are times, and the
+zone of the clock, or one for each cell; empty: that of `--time-zone`."""
 Counted = tuple[Array, Array, Array]
 """Microseconds since 1970, nanoseconds beyond them, and a mask of the cells that are instants."""
 
@@ -32,16 +34,26 @@ class Instants(CellType):
     """Cells that are instants, stored in microseconds."""
 
     type = Type.TIMESTAMP
-    nanoseconds = Nanoseconds.STOP
+    reading = FileReading()
+    """How the file is read."""
+    is_local = False
+    """Whether the cells have no zone, so that `--time-zone` says it."""
 
     @abstractmethod
+    def local(self, cells: Any) -> Local:
+        """Return the times of the cells, as clocks show them."""
+
     def counted(self, cells: Any) -> Counted:
         """Return the instants of the cells."""
+        micros, finer, valid, zones = self.local(cells)
+        micros, exists = in_utc(micros, zones, self.reading)
+        return micros, finer, valid & exists
 
     def parse(self, cells: Any) -> Parsed:
         """Return the instants, and which cells are none, or finer than they may be."""
         micros, finer, valid = self.counted(cells)
-        good = valid & (finer == 0) if self.nanoseconds is Nanoseconds.STOP else valid
+        stops = self.reading.nanoseconds is Nanoseconds.STOP
+        good = valid & (finer == 0) if stops else valid
         bad = self.present(cells) & ~good
         return pa.array(micros, pa.int64(), mask=~good).cast(_INSTANT), bad
 
@@ -55,7 +67,9 @@ class Instants(CellType):
 
     def why(self, cell: Any) -> str:
         """Return what a cell should be, and for a time that is too fine, what to do."""
-        _, finer, valid = self.counted(cell)
+        micros, finer, valid, zones = self.local(cell)
+        if valid[0] and (why := why_not(micros, zones, self.reading)):
+            return why
         if valid[0] and finer[0]:
             return "a time in microseconds (--nanoseconds cut or keep takes it)"
         return self.expected
@@ -77,39 +91,39 @@ class Finer(CellType):
         return pa.array(finer.astype(np.int16), mask=~valid), none_of(cells)
 
 
-_ZONES = {
-    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
-    "MSK": 3, "EST": -5, "EDT": -4, "PST": -8, "PDT": -7,
-}  # fmt: skip
-"""Names of zones that mean one offset everywhere -> hours."""
 _CLOCK = r"[0-9]{2}(:?[0-9]{2}(:?[0-9]{2}([.,][0-9]{1,9})?)?)?"
-_ZONE = rf"({'|'.join(_ZONES)}|[+-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)"
+_ZONE = rf"({'|'.join(NAMED)}|{OFFSET}|{REGION})(\[[A-Za-z0-9_/+-]+\])?"
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _PARTS = (
     r"^(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T](?P<clock>[0-9:]+))?(?:[.,](?P<fraction>[0-9]+))?"
-    r" ?(?P<zone>[A-Z+-].*)?$"
+    r" ?(?P<zone>[A-Z+-][^\[]*)?(?:\[.*)?$"
 )
 
 
 class IsoTime(Instants):
-    """Timestamps in ISO 8601: all with a zone, or all without, which is UTC."""
+    """Timestamps in ISO 8601: all with a zone, or all without.
+
+    An offset may be followed by the name of a region in brackets, as Java writes it; it decides.
+    """
 
     def __init__(self, *, zoned: bool) -> None:
+        self.is_local = not zoned
         self._arrow_type = _INSTANT if zoned else pa.timestamp("us")
         self.shown = str(self._arrow_type)
         self.expected = f"a timestamp in ISO 8601 {'with' if zoned else 'without'} zone"
         self.pattern = rf"^{_DATE}[ T]{_CLOCK} ?{_ZONE}$" if zoned else rf"^{_DATE}([ T]{_CLOCK})?$"
 
-    def counted(self, cells: Any) -> Counted:
-        """Return the instants of the cells."""
+    def local(self, cells: Any) -> Local:
+        """Return the times of the cells."""
         try:
             values = cells.cast(self._arrow_type).cast(pa.int64())
         except pa.ArrowInvalid:
-            return self._counted_each(trimmed(cells))
+            return self._local_each(trimmed(cells))
         micros = values.fill_null(0).to_numpy(zero_copy_only=False)
-        return micros, np.zeros(len(cells), np.int64), present(values)
+        zone = "" if self.is_local else UTC_NAME
+        return micros, np.zeros(len(cells), np.int64), present(values), zone
 
-    def _counted_each(self, cells: Any) -> Counted:
+    def _local_each(self, cells: Any) -> Local:
         fits = pc.match_substring_regex(cells, self.pattern)
         cells = pc.if_else(fits, cells, pa.scalar(None, cells.type))
         parts = pc.extract_regex(cells, _PARTS)
@@ -127,47 +141,49 @@ class IsoTime(Instants):
         valid = present(cells) & present(seconds) & ~(is_24 & (nanos > 0))
         same = pc.equal(pc.strftime(seconds, format="%Y-%m-%d%H%M%S"), whole)
         valid &= mask_of(same)  # not 31 February
-        encoded = zone.dictionary_encode()
-        offsets = np.array([_offset_s(each) for each in encoded.dictionary.to_pylist()] or [0])
-        offset_s = offsets[encoded.indices.to_numpy()]
         counts = seconds.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-        micros = (counts - offset_s) * 10**6 + nanos // 1000 + is_24 * _DAY_US
-        return micros, nanos % 1000, valid
-
-
-def _offset_s(zone: str) -> int:
-    if zone in _ZONES or not zone:
-        return _ZONES.get(zone, 0) * 3600
-    digits = zone[1:].replace(":", "").ljust(4, "0")
-    return (int(digits[:2]) * 3600 + int(digits[2:]) * 60) * (-1 if zone[0] == "-" else 1)
+        micros = counts * 10**6 + nanos // 1000 + is_24 * _DAY_US
+        return micros, nanos % 1000, valid, "" if self.is_local else zone
 
 
 _FINER = re.compile(r"(.*[.,][0-9]{6})([0-9]{1,3})(?![0-9.,])(.*)", re.DOTALL)
 """A time with seven to nine digits of its second."""
+_NAMES_ZONE = (
+    rf"(?P<before>^|[^A-Za-z/])(?P<zone>{'|'.join(NAMED)}|{REGION})(?P<after>$|[^A-Za-z/_])"
+)
 
 
 class FormattedTime(Instants):
-    """Times in the format of `--time-format`; without a zone they are UTC."""
+    """Times in the format of `--time-format`."""
 
     def __init__(self, time_format: str) -> None:
-        self._format = time_format
+        self._format = time_format.replace("%Z", UTC_NAME)
+        self._names_zones = "%Z" in time_format
+        self._has_offsets = "%z" in time_format
+        self.is_local = not (self._names_zones or self._has_offsets)
         self.shown = f"time {time_format}"
         self.expected = f"a time in the format {time_format}"
 
-    def counted(self, cells: Any) -> Counted:
-        """Return the instants of the cells."""
+    def local(self, cells: Any) -> Local:
+        """Return the times of the cells."""
         cells = trimmed(cells if pa.types.is_string(cells.type) else cells.cast(pa.string()))
+        zones: Any = UTC_NAME if self._has_offsets else ""
+        if self._names_zones:
+            found = pc.struct_field(pc.extract_regex(cells, _NAMES_ZONE), "zone").fill_null("")
+            zones = zones or found
+            replaced = rf"\1{UTC_NAME}\3"
+            cells = pc.replace_substring_regex(cells, _NAMES_ZONE, replaced, max_replacements=1)
         finer = np.zeros(len(cells), np.int64)
         if "%f" in self._format:
             cells, finer = self._without_finer(cells)
-        if any(directive in self._format for directive in ("%f", "%z", "%Z")):
+        if "%f" in self._format or self._has_offsets:
             instants = pa.array([self._instant(text) for text in cells.to_pylist()], pa.int64())
         else:
             values = pc.strptime(cells, format=self._format, unit="us", error_is_null=True)
             instants = values.cast(pa.int64())
             instants = pc.if_else(pa.array(self._impossible(cells, values)), None, instants)
         micros = instants.fill_null(0).to_numpy(zero_copy_only=False)
-        return micros, finer, present(instants)
+        return micros, finer, present(instants), zones
 
     def _without_finer(self, cells: Any) -> tuple[Any, Array]:
         """Return the cells without the digits that `%f` does not take, and these nanoseconds."""
@@ -205,108 +221,7 @@ class FormattedTime(Instants):
         return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
 
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_COUNT = r"^[+-]?[0-9]{1,19}([.][0-9]*)?$"
-_RECOGNISED_S = (10**8, 41 * 10**8)
-"""1973 to 2099: within this range a count in one unit is in no other unit's range."""
-
-
-class EpochTime(Instants):
-    """Numbers that count a unit since 1970 in UTC (`--time-format s`)."""
-
-    def __init__(self, unit: str, *, recognised: bool = False) -> None:
-        """`recognised`: the user has not named the unit, so all must be from 1973 to 2099."""
-        self._per_second = _PER_SECOND[unit]
-        self._recognised = recognised
-        self.shown = f"{EPOCHS[unit]} since 1970"
-        between = ", from 1973 to 2099 as the first rows" if recognised else ""
-        self.expected = f"a count of {EPOCHS[unit]} since 1970{between}"
-
-    def counted(self, cells: Any) -> Counted:
-        """Return the instants of the cells; of a float, the nearest microsecond."""
-        if pa.types.is_floating(cells.type):
-            values = cells.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
-            limit = _LIMIT_US / 10**6 * self._per_second
-            valid = present(cells) & np.isfinite(values) & (np.abs(values) < limit)
-            exact = np.where(valid, values, 0)
-            whole = np.floor(exact)
-            micros = self._micros(whole.astype(np.int64)) + np.round(
-                (exact - whole) * (10**6 / self._per_second)
-            ).astype(np.int64)
-            return micros, np.zeros(len(cells), np.int64), self._in_range(micros, valid)
-        fraction_ns = np.zeros(len(cells), np.int64)
-        if pa.types.is_string(cells.type):
-            cells = trimmed(cells)
-            fits = pc.match_substring_regex(cells, _COUNT)
-            cells = pc.if_else(fits, cells, pa.scalar(None, cells.type))
-            digits = pc.struct_field(pc.extract_regex(cells, r"[.](?P<digits>[0-9]*)$"), "digits")
-            digits = digits.fill_null("")
-            scale = len(str(10**9 // self._per_second)) - 1
-            too_fine = mask_of(
-                pc.match_substring_regex(pc.utf8_slice_codeunits(digits, scale), "[1-9]")
-            )
-            cells = pc.if_else(pa.array(too_fine), pa.scalar(None, cells.type), cells)
-            if scale:
-                shifted = pc.utf8_rpad(pc.utf8_slice_codeunits(digits, 0, scale), scale, "0")
-                fraction_ns = shifted.cast(pa.int64()).to_numpy(zero_copy_only=False)
-            negative = mask_of(pc.starts_with(cells, "-"))
-            fraction_ns = np.where(negative, -fraction_ns, fraction_ns)
-            cells = pc.replace_substring_regex(cells, r"^\+|[.][0-9]*$", "")
-        numbers, valid = _integers(cells)
-        limit = _LIMIT_US * self._per_second // 10**6
-        valid = (
-            valid & (numbers <= limit) & (numbers >= -limit) if self._per_second < 10**9 else valid
-        )
-        numbers = np.where(valid, numbers, 0)
-        if self._per_second == 10**9:
-            return numbers // 1000, numbers % 1000, self._in_range(numbers // 1000, valid)
-        micros = self._micros(numbers) + fraction_ns // 1000
-        return micros, fraction_ns % 1000, self._in_range(micros, valid)
-
-    def _micros(self, counts: Array) -> Array:
-        if self._per_second > 10**6:
-            return counts // 1000
-        return counts * (10**6 // self._per_second)
-
-    def _in_range(self, micros: Array, valid: Array) -> Array:
-        if not self._recognised:
-            return valid
-        low, high = (each * 10**6 for each in _RECOGNISED_S)
-        return valid & (micros >= low) & (micros < high)
-
-
-def _integers(cells: Any) -> tuple[Array, Array]:
-    """Return the integers of the cells, and which cells are some of 64 bits."""
-    if pa.types.is_string(cells.type):
-        large = mask_of(pc.greater(pc.utf8_length(cells), 18))
-        found = (
-            [
-                int(text) if text and -(2**63) <= int(text) < 2**63 else None
-                for text in cells.filter(pa.array(large)).to_pylist()
-            ]
-            if large.any()
-            else []
-        )
-        small = pc.if_else(pa.array(large), pa.scalar(None, cells.type), cells)
-        values = small.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False).copy()
-        valid = present(small)
-        values[large], valid[large] = (
-            [each or 0 for each in found],
-            [each is not None for each in found],
-        )
-        return values, valid
-    values = cells.cast(pa.int64(), safe=False)
-    return values.fill_null(0).to_numpy(zero_copy_only=False), present(cells)
-
-
-def unit_of(cells: Any) -> str:
-    """Return the unit since 1970 in which these numbers are from 1973 to 2099; empty: in none."""
-    for unit in EPOCHS:
-        found = EpochTime(unit, recognised=True)
-        given = int(found.present(cells).sum())
-        if given and 2 * int(found.wrong(cells).sum()) < given:
-            return unit
-    return ""
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class StoredTime(Instants):
@@ -315,59 +230,17 @@ class StoredTime(Instants):
     def __init__(self, arrow_type: Any) -> None:
         self.shown = str(arrow_type)
         self.expected = "a time"
+        self.is_local = not getattr(arrow_type, "tz", None)
 
-    def counted(self, cells: Any) -> Counted:
-        """Return the instants of the cells."""
-        kind = cells.type
+    def local(self, cells: Any) -> Local:
+        """Return the times of the cells."""
+        kind, zone = cells.type, "" if self.is_local else UTC_NAME
         if pa.types.is_date(kind):
             kind = pa.timestamp("s" if pa.types.is_date32(kind) else "ms")
             cells = cells.cast(kind)
         counts = cells.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
         if kind.unit == "ns":
-            return counts // 1000, counts % 1000, present(cells)
-        factor = 10**6 // _PER_SECOND[kind.unit]
-        valid = present(cells) & (np.abs(counts) <= _LIMIT_US // factor if factor > 1 else True)
-        return np.where(valid, counts, 0) * factor, np.zeros(len(cells), np.int64), valid
-
-
-_WRITTEN = re.compile(
-    r"(?P<a>\d{1,4})(?P<separator>[-./ ])(?P<b>\d{1,2}|[A-Za-z]{3,9})(?P=separator)(?P<c>\d{2,4})"
-    r"(?:(?P<gap>[T ]|, ?)(?P<clock>[\d:.]+)(?P<half> ?[AaPp][Mm])?(?P<zone> ?([Zz]|[+-][\d:]+))?)?"
-)
-_CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
-
-
-def suggested(texts: Sequence[str]) -> list[str] | None:
-    """Return the formats that all these texts have, or None if they do not look like dates."""
-    first = _WRITTEN.fullmatch(texts[0].strip()) if texts else None
-    if not first:
-        return None
-    return [each for each in _formats(first) if all(_has(text.strip(), each) for text in texts)]
-
-
-def _formats(first: re.Match[str]) -> Iterator[str]:
-    """Yield the formats that a first date could have."""
-    year = "%Y" if len(first["c"]) == 4 else "%y"
-    months = ("%b", "%B") if first["b"].isalpha() else ("%m",)
-    orders = [("%Y", month, "%d") for month in months] if len(first["a"]) == 4 else []
-    orders += [("%d", month, year) for month in months]
-    if not first["b"].isalpha():
-        orders.append(("%m", "%d", year))
-    clocks = [_clock(first, clock) for clock in _CLOCKS] if first["clock"] else [""]
-    for order, clock in product(orders, clocks):
-        yield first["separator"].join(order) + clock
-
-
-def _clock(first: re.Match[str], clock: str) -> str:
-    half, zone = first["half"] or "", first["zone"] or ""
-    if half:
-        clock = clock.replace("%H", "%I") + half[:-2] + "%p"
-    return first["gap"] + clock + (" " * zone.startswith(" ") + "%z" if zone else "")
-
-
-def _has(text: str, time_format: str) -> bool:
-    try:
-        datetime.strptime(text, time_format)  # noqa: DTZ007 - only whether it fits
-    except ValueError:
-        return False
-    return True
+            return counts // 1000, counts % 1000, present(cells), zone
+        factor = 10**6 // PER_SECOND[kind.unit]
+        valid = present(cells) & (np.abs(counts) <= LIMIT_US // factor if factor > 1 else True)
+        return np.where(valid, counts, 0) * factor, np.zeros(len(cells), np.int64), valid, zone

@@ -134,12 +134,24 @@ class Nanoseconds(StrEnum):
     """The finer part is stored in a separate column."""
 
 
+class RepeatedHour(StrEnum):
+    """Treatment of times that clocks show twice, when summer time ends (`--repeated-hour`)."""
+
+    STOP = "stop"
+    """They are bad cells."""
+    FIRST = "first"
+    SECOND = "second"
+
+
 class FileReading(Params):
     """How a file is read, as the user says."""
 
     time_column: str = ""
     """One column, or several separated by commas; empty: the only one with times."""
     time_format: str = ""
+    time_zone: str = ""
+    """Whose clocks show the times without a zone; empty: UTC."""
+    repeated_hour: RepeatedHour = RepeatedHour.STOP
     nanoseconds: Nanoseconds = Nanoseconds.STOP
     tags: tuple[str, ...] = ()
     only_columns: tuple[str, ...] = ()

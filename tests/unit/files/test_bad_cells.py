@@ -21,7 +21,9 @@ def test_one_bad_cell_among_thirty_thousand_integers_stops_the_insert(refused):
 LATE = "t,x\n" + GOOD * 400_000 + "2024-01-02,one\n" + GOOD
 
 
-@pytest.mark.parametrize(("content", "line"), [(ONE_BAD, 30_002), (LATE, 400_002)])
+@pytest.mark.parametrize(
+    ("content", "line"), [(ONE_BAD, 30_002), (LATE, 400_002)], ids=["early", "late"]
+)
 @pytest.mark.parametrize("action", ["text", "null", "skip"])
 def test_a_bad_cell_can_be_kept_as_text_as_null_or_left_out(prepare, content, line, action):
     file = prepare(content, on_error=action)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.files.times import suggested
+from cli.files.formats import suggested
 
 NOON = int(datetime(2024, 3, 5, 12, 0, tzinfo=UTC).timestamp()) * 10**6
 DAY = 86_400 * 10**6

@@ -18,7 +18,8 @@ from tests.unit.archive.made import store
 
 MEASURING = ("insert", "query", "mixed", "change", "verify", "capacity")
 TAKEN_TEXTS = {
-    "target", "workload", "data", "manifest", "dataset", "time-column", "time-format", "tags",
+    "target", "workload", "data", "manifest", "dataset", "time-column", "time-format", "time-zone",
+    "tags",
     "delimiter", "null", "comment", "measurement", "fail-if", "slo",
 }  # fmt: skip
 """Texts and files that `repeat` takes: they name rows to read, or say what figures must be."""

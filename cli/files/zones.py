@@ -1,0 +1,102 @@
+"""Time zones: which instant it is when the clocks of a zone show a time."""
+
+import re
+import zoneinfo
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.data.block import Array
+from simulator.data.workloads.file import FileReading, RepeatedHour
+from simulator.errors import nearest
+
+NAMED = {
+    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+    "MSK": 3, "EST": -5, "EDT": -4, "PST": -8, "PDT": -7,
+}  # fmt: skip
+"""Names of zones that mean one offset everywhere -> hours."""
+OFFSET = r"[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?"
+REGION = r"[A-Z][A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}"
+"""A name such as Europe/Berlin, whose offset may change in summer."""
+UTC_NAME = "UTC"
+_SKIPPED_US = 1
+"""Arrow's choices differ so much for a time that clocks skip."""
+
+
+def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Array]:
+    """Return the instants of times on clocks, and the mask of the times that are one instant.
+
+    `zones`: the zone of all clocks, or an Arrow array of them; empty: the zone of the reading.
+    """
+    if isinstance(zones, str):
+        return _in_zone(local_us, zones or reading.time_zone, reading.repeated_hour)
+    encoded = zones.dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(encoded.dictionary)), "right")
+    micros, exists = np.empty_like(local_us), np.empty(len(local_us), np.bool_)
+    first = 0
+    for zone, end in zip(encoded.dictionary.to_pylist(), ends.tolist(), strict=True):
+        rows, first = order[first:end], end
+        found = _in_zone(local_us[rows], zone or reading.time_zone, reading.repeated_hour)
+        micros[rows], exists[rows] = found
+    return micros, exists
+
+
+def _in_zone(local_us: Array, zone: str, repeated: RepeatedHour) -> tuple[Array, Array]:
+    fixed = _offset_s(zone)
+    if fixed is not None:
+        return local_us - fixed * 10**6, np.ones(len(local_us), np.bool_)
+    clocks = pa.array(local_us, pa.int64()).cast(pa.timestamp("us"))
+    try:
+        first, second = (
+            pc.assume_timezone(clocks, zone, ambiguous=each, nonexistent=each)
+            .cast(pa.int64())
+            .to_numpy(zero_copy_only=False)
+            for each in ("earliest", "latest")
+        )
+    except pa.ArrowInvalid:  # a name that is no zone
+        return local_us, np.zeros(len(local_us), np.bool_)
+    exists = first == second
+    if repeated is not RepeatedHour.STOP:
+        exists |= second - first > _SKIPPED_US
+    return (second if repeated is RepeatedHour.SECOND else first), exists
+
+
+def _offset_s(zone: str) -> int | None:
+    """Return the seconds that clocks are ahead of UTC in winter and summer; None: they change."""
+    if zone in NAMED or not zone:
+        return NAMED.get(zone, 0) * 3600
+    if not re.fullmatch(OFFSET, zone):
+        return None
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    return (int(digits[:2]) * 3600 + int(digits[2:]) * 60) * (-1 if zone[0] == "-" else 1)
+
+
+def why_not(local_us: Array, zones: Any, reading: FileReading) -> str:
+    """Return what a time should be that its zone does not have once; empty: it has it once."""
+    _, exists = in_utc(local_us, zones, reading)
+    if exists[0]:
+        return ""
+    zone = (zones if isinstance(zones, str) else zones[0].as_py()) or reading.time_zone
+    if not is_zone(zone):
+        return f"a time in a zone that is known, as {zone!r} is not"
+    if _in_zone(local_us, zone, RepeatedHour.FIRST)[1][0]:
+        return f"one time of {zone}, whose clocks show it twice (--repeated-hour takes one)"
+    return f"a time of {zone}, whose clocks skip it"
+
+
+def is_zone(name: str) -> bool:
+    """Return whether a zone has this name."""
+    return _offset_s(name) is not None or name in zoneinfo.available_timezones()
+
+
+def zone_problems(option: str, name: str) -> list[str]:
+    """Return what is wrong with a zone that an option names."""
+    if is_zone(name):
+        return []
+    near = nearest(name, zoneinfo.available_timezones())
+    hint = near if near.startswith("did") else "such as Europe/Berlin, UTC or +02:00"
+    return [f"{option}: no time zone {name!r} on this machine ({hint})"]
