@@ -9,8 +9,9 @@ from typing import Annotated, ClassVar
 
 import click
 
+from cli.files.objects import uri_of
 from cli.files.prepare import converted
-from cli.files.request import Reading
+from cli.files.request import Reading, Request
 from cli.host.cleaning import in_shell
 from cli.host.streams import print_out
 from cli.input.options import Opt
@@ -53,10 +54,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     inserts need to read the file once only, and pods can read the folder from a volume claim.
     """
     request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
-    one = files[0] if len(files) == 1 and files[0].is_file() else None
-    output = options.output or (
-        one.with_name(f"{one.name}.rows") if one else Path(f"{request.table}.rows")
-    )
+    output = options.output or _beside_file(request)
     if output.exists():
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request.check()
@@ -70,6 +68,15 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
         f"{output}: {counted(params.rows, 'row')}, {known.size_bytes / 1e6:,.1f} MB of arrays;"
         f" insert it with --data {in_shell([str(output)])}"
     )
+
+
+def _beside_file(request: Request) -> Path:
+    """Return the folder beside the one file, or here with the name of the object or table."""
+    first, *others = request.named
+    if not others and uri_of(first):
+        return Path(f"{first.name}.rows")
+    is_one = not others and first.is_file()
+    return first.with_name(f"{first.name}.rows") if is_one else Path(f"{request.table}.rows")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cli.files.cells import mask_of
 from simulator.data.block import Array
-from simulator.data.schema import FLOATS, INTEGERS, Column, Type, dtype_of
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, content_path
 from simulator.errors import ConfigError, SetupError
 from simulator.records.arrays import MAX_TEXT_BYTES, YEAR_1_US, YEAR_10000_US
@@ -72,10 +72,9 @@ class Writer(ABC):
         """Raise the reason for the first wrong row, if there is one."""
         if wrong.any():
             place, name = self._place(int(rows[wrong.argmax()])), self.column.name
-            raise ConfigError(
-                f"{self._where}: {place}, column {name!r}: {reason}, or leave the column out with"
-                f" --drop-columns {shlex.quote(name)}"
-            )
+            can_drop = self.column.role is not Role.TIME
+            drop = f", or leave the column out with --drop-columns {shlex.quote(name)}" * can_drop
+            raise ConfigError(f"{self._where}: {place}, column {name!r}: {reason}{drop}")
 
     def _described(self, *, coded: bool = False, summable: bool = False) -> FileColumn:
         column = self.column

@@ -50,6 +50,7 @@ NOT_WITH_DATA = {
 _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
+STANDARD_INPUT = "-"
 READ_BEFORE = "it was read when it was prepared"
 
 
@@ -229,8 +230,10 @@ def _meant(named: Path, problems: list[str]) -> list[Path]:
         return []
     for file in found:
         if problem := problem_of(file):
-            is_url = url_of(file) and not file.exists()
-            problem = "only files and s3://BUCKET/KEY are read; download it" if is_url else problem
+            if not file.exists() and url_of(file):
+                problem = "only files and s3://BUCKET/KEY are read; download it"
+            elif not file.exists() and str(file) == STANDARD_INPUT:
+                problem = "standard input can be read once only; save it, or name --data-format"
             problems.append(f"--data: {name_of(file)}: {problem}")
     return found
 

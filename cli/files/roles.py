@@ -14,7 +14,7 @@ from simulator.errors import ConfigError, nearest
 
 _SAMPLE_ROWS = 1000
 _MAX_FORMATS = 4
-_ISO = "in a CSV file, timestamps are ISO 8601"
+_ISO = "timestamps are like 2024-05-01T10:00:00; --time-format describes others"
 
 
 def columns_of(

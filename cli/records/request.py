@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.files.request import Reading
+from cli.files.request import STANDARD_INPUT, Reading
 from cli.input.parameters import option_of, parameters
 from cli.records.manifest import beside
 from cli.records.volume import VolumeFile, in_volume, volume_file
@@ -14,7 +14,6 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError
 
-STANDARD_INPUT = "-"
 _TWICE = "every record of the file is sent once"
 _TYPED = "the columns of the file are those of a workload"
 _NEVER = {

@@ -171,6 +171,7 @@ def test_what_cannot_be_read_twice_is_refused_before_it_is_read(tmp_path):
         (Path("/dev/zero"), unread),
         (Path("/sys/kernel"), unread),
         (tmp_path / "days", "no such file"),
+        (Path("-"), "standard input can be read once only; save it, or name --data-format"),
         (tmp_path / "x" / "a**b*", "no file fits this pattern"),
         (Path("https://example.org/a.csv"), "only files and s3://BUCKET/KEY are read; download it"),
     ):

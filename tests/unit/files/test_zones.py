@@ -170,3 +170,9 @@ def test_an_instant_is_that_of_the_standard_library(zone, time, choice):
     if exists[0]:
         expected = found[int(choice is RepeatedHour.SECOND)]
         assert datetime.fromtimestamp(0, UTC) + int(micros[0]) * US == expected
+
+
+def test_a_time_outside_the_years_has_no_remedy_that_leaves_out_the_time(refused):
+    said = refused("t,x\n9999-12-31 23:00,1\n", time_zone="America/New_York")
+
+    assert said.endswith("column 't': outside the years 1 to 9999; correct the value")
