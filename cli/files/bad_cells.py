@@ -1,7 +1,6 @@
 """What happens to cells that do not have their column's type (`--on-error`)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pyarrow as pa
 
 from cli.files.cells import CellType, TextInstead, present
 from cli.files.request import Request
-from cli.files.source import SHOWN_CASES, Portion, Source
+from cli.files.source import SHOWN_CASES, Portion, Source, Tally
 from cli.files.types import widened
 from simulator.data.block import Array
 from simulator.data.schema import Column, Role
@@ -26,13 +25,6 @@ class Retyped(Exception):
         super().__init__(index)
         self.index = index
         self.cell_type = cell_type
-
-
-@dataclass(slots=True)
-class _Tally:
-    count: int = 0
-    first: list[tuple[int, str]] = field(default_factory=list)
-    """Row and content of the first few."""
 
 
 class Checker:
@@ -52,7 +44,7 @@ class Checker:
         self._columns = columns
         self._types = types
         self._places = places
-        self._tallies: dict[int, _Tally] = {}
+        self._tallies: dict[int, Tally] = {}
 
     def checked(self, portion: Portion) -> Portion:
         """Return a portion's typed values; Retyped or ConfigError for a bad cell, as chosen."""
@@ -104,23 +96,17 @@ class Checker:
         return f"{place}: {wrong}; correct it, or use --on-error {choices}"
 
     def _count(self, index: int, cells: Any, bad: Array, rows: Array) -> None:
-        tally = self._tallies.setdefault(index, _Tally())
+        expected, action = self._types[index].expected, self._request.reading.on_error
+        tally = self._tallies.setdefault(
+            index, Tally(expected, action, column=self._columns[index].name)
+        )
         tally.count += int(bad.sum())
-        for at in np.flatnonzero(bad)[: SHOWN_CASES - len(tally.first)]:
-            tally.first.append((int(rows[at]), _shown(cells[int(at)])))
+        for at in np.flatnonzero(bad)[: SHOWN_CASES - len(tally.first)].tolist():
+            tally.first.append(f"{self._source.place(int(rows[at]))}: {_shown(cells[at])}")
 
     def bad_cells(self) -> tuple[BadCells, ...]:
         """Return the bad cells of all portions, column by column."""
-        return tuple(
-            BadCells(
-                column=self._columns[index].name,
-                expected=self._types[index].expected,
-                action=self._request.reading.on_error,
-                count=tally.count,
-                first=tuple(f"{self._source.place(row)}: {shown}" for row, shown in tally.first),
-            )
-            for index, tally in sorted(self._tallies.items())
-        )
+        return tuple(tally.bad_cells() for _, tally in sorted(self._tallies.items()))
 
 
 def _shown(cell: Any) -> str:

@@ -45,14 +45,22 @@ class Portion:
 
 
 @dataclass(slots=True)
-class Rejects:
-    """Records of a file that are no rows, of one kind."""
+class Tally:
+    """Cells of a column that are bad, or records that are no rows, of one kind."""
 
     expected: str
+    action: OnError = OnError.SKIP
+    column: str = ""
     count: int = 0
     lines: int = 0
+    """That the records take."""
     first: list[str] = field(default_factory=list)
-    """Line and content of the first few."""
+    """Place and content of the first few."""
+
+    def bad_cells(self) -> BadCells:
+        """Return what results keep of it."""
+        kept = {each: getattr(self, each) for each in BadCells.model_fields}
+        return BadCells(**{**kept, "first": tuple(self.first)})
 
 
 class Part(ABC):
@@ -100,7 +108,7 @@ class Source:
     def __init__(self, request: Request, parts: Sequence[Part]) -> None:
         """Look at the first rows; ConfigError if there are none."""
         self._reading, self._name, self._parts = request.reading, request.name, parts
-        self._rejects: dict[str, Rejects] = {}
+        self._rejects: dict[str, Tally] = {}
         self._places = [_places(part, parts[0]) for part in parts]
         self._types = _unified(parts)
         self.columns = _chosen(parts[0], request.reading)
@@ -156,17 +164,7 @@ class Source:
 
     def left_out(self) -> tuple[BadCells, ...]:
         """Return the records that were left out because they are malformed."""
-        return tuple(
-            BadCells(
-                column="",
-                expected=each.expected,
-                action=OnError.SKIP,
-                count=each.count,
-                lines=each.lines,
-                first=tuple(each.first),
-            )
-            for each in self._rejects.values()
-        )
+        return tuple(each.bad_cells() for each in self._rejects.values())
 
     def _cells(self, part: Part, place: int, cells: Any) -> Any:
         """Return the cells of a column in the type of all files, NULL where the user says so."""
@@ -206,7 +204,7 @@ class Source:
                     f" rows out with --on-error skip{hint}"
                 )
             expected = part.well_formed if each.reason else cells
-            rejects = self._rejects.setdefault(expected, Rejects(expected))
+            rejects = self._rejects.setdefault(expected, Tally(expected))
             rejects.count += 1
             rejects.lines += each.height
             if rejects.count <= SHOWN_CASES:
