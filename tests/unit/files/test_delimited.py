@@ -114,7 +114,21 @@ def test_compression_is_known_by_content_whatever_the_name(prepare, name, conten
         (b"t,x\n2024-05-01,\0\n", "line 2 has a NUL byte; expected text in UTF-8"),
         (b"PAR1\0\0\0\0\0\0\0\0", "cannot be read: Parquet magic bytes not found"),
     ],
-    ids=["two members", "workbook", "damaged archive", "Parquet in gzip", "database", "Parquet"],
+    ids=[
+        "two members",
+        "workbook",
+        "damaged archive",
+        "Parquet in gzip",
+        "SQLite",
+        "HDF5",
+        "7z",
+        "tar",
+        "gzip twice",
+        "xz in gzip",
+        "cut xz",
+        "NUL",
+        "Parquet",
+    ],
 )
 def test_other_files_are_refused_by_their_content(refused, content, reason):
     assert reason in refused(content)
