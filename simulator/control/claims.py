@@ -53,7 +53,7 @@ def _tables_of(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
 
 
 def recognised(
-    database: Database, found: Mapping[str, Existing], claims: Iterable[Claim]
+    database: Database, found: Mapping[str, Existing], claims: Sequence[Claim]
 ) -> dict[str, bool]:
     """Return which of the existing things are ours, and whether each bears its signature."""
     alike = [name for name, each in found.items() if each.alike]
@@ -62,27 +62,33 @@ def recognised(
     for claim in claims:
         for name in {*claim.names} & {*alike} - ours.keys():
             may_lack_it = claim.is_newest and not (claim.mark.signed and name in signed)
-            if signed.get(name) or (may_lack_it and _resembles(database, name, found[name], claim)):
+            if signed.get(name) or (may_lack_it and _alike(database, name, found[name], claims)):
                 ours[name] = signed.get(name, False)
     return ours
 
 
-def _resembles(database: Database, name: str, found: Existing, claim: Claim) -> bool:
-    """Return whether it has our columns and, if it was only to be created, no rows."""
-    if claim.table.columns and not database.resembles(name, claim.table):
+def _alike(database: Database, name: str, found: Existing, claims: Sequence[Claim]) -> bool:
+    """Return whether it is like ours and, if it was only to be created, has no rows."""
+    if not database.resembles(name, tables_of(name, claims)):
         return False
-    return not claim.mark.intended or database.contents(name, found).is_empty
+    newest = next(claim.mark for claim in claims if name in claim.names)
+    return not newest.intended or database.contents(name, found).is_empty
 
 
 def by_table(names: Iterable[str], claims: Sequence[Claim]) -> dict[str, tuple[str, ...]]:
     """Return names by the table that a claim gives them to, the newest one first."""
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
-        table = table_of(name, claims).name
+        table = next(claim.table.name for claim in claims if name in claim.names)
         found[table] = (*found.get(table, ()), name)
     return found
 
 
-def table_of(name: str, claims: Iterable[Claim]) -> Table:
-    """Return the table that the newest claim on a name is about."""
-    return next(claim.table for claim in claims if name in claim.names)
+def tables_of(name: str, claims: Sequence[Claim]) -> list[Table]:
+    """Return the tables that the newest mark with a claim on a name gives it to.
+
+    None, if their columns are not known.
+    """
+    newest = next(claim.mark for claim in claims if name in claim.names)
+    tables = [c.table for c in claims if c.mark is newest and name in c.names]
+    return tables if all(table.columns for table in tables) else []

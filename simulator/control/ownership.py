@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from simulator.control.claims import Claim, by_table, claims_of, recognised, table_of
+from simulator.control.claims import Claim, by_table, claims_of, recognised, tables_of
 from simulator.control.marks import TABLE, MarkTable
 from simulator.control.refusal import Foreign, holding, of_another, refused, reserved
 from simulator.data.dataset import Dataset
@@ -122,7 +122,7 @@ class Ownership:
         if replaced:
             self._database.drop(replaced)
         # Such as views on the tables, which go first.
-        if others := {n: table_of(n, claims) for n, bears in ours.items() if not bears}:
+        if others := {n: tables_of(n, claims) for n, bears in ours.items() if not bears}:
             self._database.drop_unsigned(others)
         if signed := [name for name, bears in ours.items() if bears]:
             self._database.drop_signed(signed)

@@ -35,6 +35,12 @@ class CockroachdbDialect(PostgresDialect):
         Type.INT32: "int4",
         Type.INT64: "int8",
     }
+    long_names: ClassVar[Mapping[str, str]] = {
+        **PostgresDialect.long_names,
+        "int2": "smallint",
+        "int4": "integer",
+        "int8": "bigint",
+    }
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column as a number whose sum is exact: extract() returns doubles."""

@@ -7,7 +7,7 @@ InfluxDB 2 has no method for this API, so that every request is made here.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NoReturn
@@ -46,6 +46,7 @@ from simulator.modules.shared.chunks import SECOND_NS
 from simulator.modules.shared.http import Http, HttpOptions, lines
 from simulator.modules.shared.influxql import QueryFailed
 from simulator.modules.shared.sql_texts import SqlTexts
+from simulator.modules.signature import Columns
 from simulator.modules.texts import TextLanguage
 
 _TIME = "time"
@@ -207,6 +208,18 @@ class Influxdb3(Influxdb):
         """Return nothing: a database has no description."""
         return {}
 
+    def columns_in(self, name: str) -> Columns:
+        """Return the tags and fields of all tables."""
+        with self.administration() as session:
+            rows = session.run(Statement(_COLUMNS, _COLUMN, (name,)))
+        kinds = ((t, c, "tag" if kind.startswith("Dictionary") else kind) for t, c, kind in rows)
+        return {f"{table}.{column}": _API.get(kind, kind) for table, column, kind in kinds}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the tags and fields of the tables in a database."""
+        if tables:
+            yield self.measured(tables, _TYPES)
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return nothing: the server reports files, without the rows that are only in its log."""
         return Contents()
@@ -323,6 +336,15 @@ _TYPES = {
     Type.BOOL: "bool",
     Type.TEXT: "utf8",
 }
+
+
+_COLUMNS = (
+    "SELECT table_name AS c0, column_name AS c1, data_type AS c2 FROM information_schema.columns "
+    "WHERE table_schema = 'iox' AND column_name <> 'time'"
+)
+_API = {"Boolean": "bool"}
+"""Types of columns in the schema -> in the API, where they differ in more than case."""
+_COLUMN = (Output("table", Type.TEXT, TimeUnit.SECOND),) * 3
 
 
 def _columns(table: Table) -> dict[str, Any]:

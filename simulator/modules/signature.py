@@ -6,9 +6,13 @@ has a place for one, such as a comment. The text holds the name: what is renamed
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import ClassVar, TypeAlias
 
 from simulator.data.schema import ID, Table
 from simulator.modules.existing import Contents, Existing
+
+Columns: TypeAlias = Mapping[str, str]
+"""Names of columns, and the type of each in the words of the catalogue; empty: it has no type."""
 
 
 def signature(name: str) -> str:
@@ -22,13 +26,20 @@ def comment(table: Table, name: str) -> str:
     return f"comment = '{text}'" if table.signed else ""
 
 
-def same_columns(found: Iterable[str], table: Table) -> bool:
-    """Return whether something has the columns of a table, except for the column of a key."""
-    return _without_key(found) == _without_key(column.name for column in table.columns)
+def _same_columns(found: Columns, made: Columns, *, some: bool) -> bool:
+    """Return whether something has the columns that are made, or some of them.
+
+    The column of a key is left out: the database may have made it.
+    """
+    here, there = _comparable(found), _comparable(made)
+    if not (here.keys() <= there.keys() if some else here.keys() == there.keys()):
+        return False
+    return all(kind == there[name] or not (kind and there[name]) for name, kind in here.items())
 
 
-def _without_key(names: Iterable[str]) -> set[str]:
-    return {name.lower() for name in names} - {ID.name}
+def _comparable(columns: Columns) -> dict[str, str]:
+    named = {name.lower(): kind.lower() for name, kind in columns.items()}
+    return {name: kind for name, kind in named.items() if name != ID.name}
 
 
 class Signing:
@@ -37,6 +48,9 @@ class Signing:
     By default it has no place for a text.
     """
 
+    declares_columns: ClassVar[bool] = True
+    """False if the columns of a table are those of its rows, so that some may be missing."""
+
     def signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether these things, which exist, bear their signature.
 
@@ -44,9 +58,24 @@ class Signing:
         """
         return {}
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether an existing thing of this name has the columns that `create` gives it."""
-        return True
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of an existing thing."""
+        return {}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns that `create` gives what bears this name, for each way to store them.
+
+        Nothing, where the catalogue shows no columns of it.
+        """
+        return ()
+
+    def resembles(self, name: str, tables: Sequence[Table]) -> bool:
+        """Return whether an existing thing of this name is like what `create` makes for tables."""
+        layouts = [*self.layouts(name, tables)]
+        if not layouts:
+            return True
+        found, some = self.columns_in(name), not self.declares_columns
+        return any(_same_columns(found, each, some=some) for each in layouts)
 
     def drop_signed(self, names: Collection[str]) -> None:
         """Drop what bears its signature; leave alone what has taken a name meanwhile.
@@ -57,12 +86,11 @@ class Signing:
         if signed:
             self.drop(signed)
 
-    def drop_unsigned(self, tables: Mapping[str, Table]) -> None:
-        """Drop what still has the columns of a table by its name, and no place for a signature."""
+    def drop_unsigned(self, tables: Mapping[str, Sequence[Table]]) -> None:
+        """Drop what is still like what `create` makes for tables, and has no signature."""
         found = self.existing([*tables])
         alike = {name: tables[name] for name, each in found.items() if each.alike}
-        names = [n for n, table in alike.items() if not table.columns or self.resembles(n, table)]
-        if names:
+        if names := [name for name, made_for in alike.items() if self.resembles(name, made_for)]:
             self.drop(names)
 
     @abstractmethod

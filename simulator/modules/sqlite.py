@@ -136,7 +136,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         "WHERE type <> 'trigger'"
     )
     comments = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
-    columns = "SELECT name FROM pragma_table_info({name})"
+    columns = "SELECT name, type FROM pragma_table_info({name})"
     folds_names = True
     remedies: ClassVar[Mapping[str, str]] = {
         "no such table": "run an insert first",

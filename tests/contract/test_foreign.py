@@ -16,11 +16,11 @@ import pytest
 
 from simulator.control.database_work import DatabaseWork
 from simulator.control.marks import TABLE as MARKS
-from simulator.data.block import Block, Values
+from simulator.data.block import Block, ColumnData, Values
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
-from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.base import BATCH, Database
 from simulator.protocol.mark import State
@@ -70,6 +70,13 @@ def prepare(spec: RunSpec, database: Database) -> None:
         work.background.finish()
 
 
+OTHER = {
+    "type": lambda column: replace(column, type=Type.TEXT),
+    "name": lambda column: replace(column, name=f"{column.name}_of_others"),
+}
+"""How a table of somebody else differs from one of ours, in one column."""
+
+
 @contextmanager
 def _made_by_others(database: Database, wide: Wideset, table: Table) -> Iterator[Database]:
     """A table with rows and without a mark, for as long as the context lasts."""
@@ -78,6 +85,7 @@ def _made_by_others(database: Database, wide: Wideset, table: Table) -> Iterator
         database = database.for_own_tables()
         times = {"time": Values(NOW_MS - 1000 * np.arange(3)), "value": Values(np.arange(3) + 0.5)}
         mine = [Block(table, 0, np.arange(3), times)]
+    mine = [replace(each, table=table, data=_data_of(table, each)) for each in mine]
     database.create([table], 100)
     try:
         with database.connect() as session:
@@ -87,6 +95,18 @@ def _made_by_others(database: Database, wide: Wideset, table: Table) -> Iterator
         yield database
     finally:
         drop(database, [table])
+
+
+def _data_of(table: Table, block: Block) -> dict[str, ColumnData]:
+    """Return the columns of a block, or equal values for those that a table has in their place."""
+    was = {column.name: column for column in block.table.columns}
+    texts, numbers = np.full(len(block), b"mine"), np.full(len(block), 2.5)
+    return {
+        c.name: block.data[c.name]
+        if was.get(c.name) == c
+        else Values(texts if c.type is Type.TEXT else numbers)
+        for c in table.columns
+    }
 
 
 def _rows(database: Database, table: Table) -> object:
@@ -187,6 +207,30 @@ def test_what_an_earlier_version_made_is_recognised_by_its_columns(
         prepare(spec, database)
     finally:
         drop(database, wide.tables)
+
+
+@pytest.mark.parametrize("differs", OTHER)
+def test_a_mark_makes_nothing_ours_that_has_other_columns_or_types(
+    target: Target, database: Database, differs: str
+):
+    """The mark of an earlier version, which had no signatures; or a database without a place."""
+    wide = target.wide()
+    spec, (table, *_) = next(runs(wide, database)), wide.tables
+    if not [*database.layouts(database.objects(table)[0], [table])]:
+        pytest.skip("no columns to compare: its things have a signature, or are points of ours")
+    last = next(column for column in reversed(table.fields) if column.type in FLOATS)
+    other = OTHER[differs](last)
+    if differs == "type" and target.module == "splunk":
+        pytest.skip("every column is text there")
+    theirs = replace(table, columns=tuple(other if c is last else c for c in table.columns))
+    DatabaseWork(spec, database, lambda _: None).ownership.record(State.COMPLETE)
+    with _made_by_others(database, wide, theirs):
+        before = _rows(database, theirs)
+        assert before
+        with pytest.raises(ConfigError, match="did not make") as refused:
+            prepare(spec, database)
+        assert refused.value.exit_code == 2
+        assert _rows(database, theirs) == before
 
 
 def test_the_refusal_says_how_much_is_stored(target: Target, database: Database):

@@ -103,6 +103,9 @@ class SyntheticArango:
             case "PUT", "compact":
                 found = {"id": "1", "name": named[0], "status": 3, "type": 2, "isSystem": False}
                 return _reply({"error": False, "code": 200, **found})
+            case "GET", "properties":
+                shown = {"id": "1", "name": named[0], "status": 3, "type": 2, "isSystem": False}
+                return _reply({"error": False, "code": 200, **shown, **self.properties[named[0]]})
             case "GET", "figures":
                 indices = {"count": 1, "size": len(stored)}
                 sizes = {"documentsSize": len(json.dumps(stored)), "indexes": indices}

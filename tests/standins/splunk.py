@@ -295,12 +295,17 @@ def _table(rows: Events, text: str) -> Events:
     return [{field: row[field] for field in fields if field in row} for row in rows]
 
 
+def _head(rows: Events, text: str) -> Events:
+    return sorted(rows, key=lambda row: row["_time"], reverse=True)[: int(text)]
+
+
 _COMMANDS: dict[str, Callable[[Events, str], Events]] = {
     "where": _where,
     "fillnull": _fillnull,
     "eval": _eval,
     "stats": _stats,
     "fields": _fields,
+    "head": _head,
     "sort": _sort,
     "streamstats": _streamstats,
     "table": _table,

@@ -26,6 +26,7 @@ from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.signature import signature
 from simulator.modules.wording import EXISTS
 
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
@@ -116,6 +117,13 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         found |= {each["name"]: Existing("collection") for each in collections}
         return {name: found[name] for name in names if name in found}
 
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether collections bear their signature, in a schema that checks nothing."""
+        with self.administration() as session:
+            found = {name: session.db.collection(name).properties() for name in names}
+        schemas = {name: cast("dict[str, Any]", each).get("schema") for name, each in found.items()}
+        return {n: (each or {}).get("message") == signature(n) for n, each in schemas.items()}
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of documents, and the size of a collection."""
         if not found.alike:
@@ -141,6 +149,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                         key_generator=_KEYS.get(table.primary_key, "traditional"),
                         shard_count=self.options.shard_count,
                         replication_factor=self.options.replication_factor,
+                        schema=_signed(name) if table.signed else None,
                     )
                     undo.callback(session.db.delete_collection, name)
             undo.pop_all()
@@ -213,3 +222,8 @@ _REMEDIES = {
     1429: "bring the followers back, or use a lower replication_factor",
 }
 """The server's number of an error (errorNum) -> what to try."""
+
+
+def _signed(name: str) -> dict[str, Any]:
+    """Return a schema that checks no document, whose message is the collection's signature."""
+    return {"rule": {"type": "object"}, "level": "none", "message": signature(name)}

@@ -1,11 +1,12 @@
 """The signatures of tables in their comments."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.data.schema import Table
 from simulator.modules.base import Database
-from simulator.modules.signature import same_columns, signature
+from simulator.modules.cassandra.query import type_name
+from simulator.modules.signature import Columns, signature
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession  # noqa: F401  # in a base
@@ -19,14 +20,20 @@ class Signatures(Database["CassandraSession"]):
     def signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by their comments."""
         comments = self._of_schema("tables", "table_name, comment")
-        return {n: (n, signature(n)) in comments for n in names if n in dict(comments)}
+        known = {name for name, _ in comments}
+        return {n: (n, signature(n)) in comments for n in names if n in known}
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether a table has our columns."""
-        columns = self._of_schema("columns", "table_name, column_name")
-        return same_columns((column for each, column in columns if each == name), table)
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table."""
+        columns = self._of_schema("columns", "table_name, column_name, type")
+        return {column: kind for each, column, kind in columns if each == name}
 
-    def _of_schema(self, kind: str, asked: str) -> list[tuple[str, str]]:
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table."""
+        for table in tables:
+            yield {c.name: type_name(c, table.time_unit) for c in table.columns}
+
+    def _of_schema(self, kind: str, asked: str) -> list[tuple[str, ...]]:
         statement = f"SELECT {asked} FROM system_schema.{kind} WHERE keyspace_name = %s"
         with self.administration() as session:
             return [tuple(row) for row in session.nodes.rows(statement, self.options.keyspace)]

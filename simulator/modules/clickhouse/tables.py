@@ -1,6 +1,6 @@
 """Tables of ClickHouse's engine, in a server or in the worker's process."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal, assert_never
 
@@ -24,7 +24,7 @@ from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.shared import sql
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept
 from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.signature import same_columns, signature
+from simulator.modules.signature import Columns, signature
 
 _MOST_ROWS = 1_000_000
 _NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
@@ -166,17 +166,22 @@ class ClickhouseTables(Database[ClickhouseSession]):
             )
         return {str(name): comment == signature(str(name)) for name, comment in rows}
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether a table has our columns."""
-        if name not in table.names:
-            return True
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table."""
         asked = (
             "SELECT name, type FROM system.columns WHERE database = currentDatabase() "
             f"AND table = {self.dialect.text(name)}"
         )
         with self.administration() as session:
-            found = {str(column) for column, _ in session.run(Statement(asked, _NAME_AND_ENGINE))}
-        return same_columns(found, table)
+            rows = session.run(Statement(asked, _NAME_AND_ENGINE))
+        return {str(column): str(kind) for column, kind in rows}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table; a view may be ours if a mark names it."""
+        for table in tables:
+            if name in table.names:
+                names = [column.name for column in table.columns]
+                yield dict(zip(names, self.dialect.types_of(table), strict=True))
 
     def objects(self, table: Table) -> list[str]:
         """Return the names of the views, of the tables that they fill, and of the table's parts."""

@@ -8,7 +8,7 @@ sequences.
 import re
 import time
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -30,7 +30,8 @@ from simulator.modules.cratedb.session import CratedbSession
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
-from simulator.modules.shared.sql_database import SqlDatabase
+from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlDatabase
+from simulator.modules.signature import Columns
 
 ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "
@@ -112,6 +113,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
     reconnect_s: ClassVar[float] = 30.0  # a node restarts in 9 to 19 s
 
     options: CrateOptions
+    columns = f"{STANDARD_COLUMNS} AND column_name NOT LIKE '%[%'"  # of an object's members
 
     @abstractmethod
     def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
@@ -160,6 +162,12 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         (found,) = self.ask([select])
         kinds = {str(name): str(kind).removeprefix("BASE ").lower() for name, kind in found}
         return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table, with tags as columns and in an object."""
+        for table in tables:
+            for as_object in (False, True):
+                yield CrateDialect(table, tags_as_object=as_object).catalogued_columns()
 
     def _await_master(self) -> None:
         """Wait for a master: after a start, a node without one answers as if it had no tables."""

@@ -66,6 +66,11 @@ class CrateDialect(sql.Dialect):
         """Return the type that a column is declared with."""
         return "TIMESTAMP WITH TIME ZONE" if self._is_native(column) else self.types[column.type]
 
+    def catalogued_columns(self) -> dict[str, str]:
+        """Return the columns of a table and their types, with the object of the tags."""
+        columns = {column.name: self.type_of(column) for column in self.columns}
+        return columns | ({sql.unused("tags", self._table): "object"} if self.members else {})
+
     def _declared(self, columns: Sequence[Column]) -> list[str]:
         return [f"{quoted(column.name)} {self.type_of(column)}" for column in columns]
 

@@ -37,7 +37,7 @@ from simulator.modules.elasticsearch.texts import Searches
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpError, HttpOptions, Refused, basic
-from simulator.modules.signature import same_columns, signature
+from simulator.modules.signature import Columns, signature
 
 _TYPES = {
     Type.INT16: "short",
@@ -199,9 +199,15 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         found = {name: self._mappings(name).get("_meta", {}) for name in names}
         return {name: meta.get(_SIGNATURE) == signature(name) for name, meta in found.items()}
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether an index has the fields of our columns."""
-        return same_columns(self._mappings(name).get("properties", ()), table)
+    def columns_in(self, name: str) -> Columns:
+        """Return the fields of an index."""
+        fields = self._mappings(name).get("properties", {})
+        return {field: each.get("type", "object") for field, each in fields.items()}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the fields of our columns."""
+        for table in tables:
+            yield {c.name: self._field(c, table.time_unit)["type"] for c in table.columns}
 
     def _mappings(self, name: str) -> dict[str, Any]:
         with self.administration() as session:

@@ -16,7 +16,8 @@ from pydantic import Field, SecretStr
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Role, Table
+from simulator.data.schema import FLOATS, INTEGERS, PrimaryKey, Role, Table, Type
+from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.changes import BY_SERIES
@@ -32,7 +33,7 @@ from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refus
 from simulator.modules.shared.influxql import InfluxqlTexts
 from simulator.modules.shared.prometheus import Metrics, Sample
 from simulator.modules.shared.tls import tls_context
-from simulator.modules.signature import signature
+from simulator.modules.signature import Columns, signature
 from simulator.modules.texts import TextLanguage
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     """An organization of an InfluxDB 2 server."""
 
     name = "influxdb"
+    declares_columns: ClassVar[bool] = False  # a measurement has none until it has points
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.INFLUX}),
         modes={**OWN_MODES, **driver.MODES},
@@ -172,6 +174,24 @@ class Influxdb(HttpDatabase[InfluxSession]):
         with self.administration() as session:
             return {n: session.client.description(n) == signature(n) for n in names}
 
+    def columns_in(self, name: str) -> Columns:
+        """Return the tags and fields of all measurements."""
+        found: dict[str, str] = {}
+        database = influxql.identifier(name)
+        with self.administration() as session:
+            for _, chunk in session.influxql(f"SHOW FIELD KEYS ON {database}"):
+                fields = zip(chunk["name"], chunk["fieldKey"], chunk["fieldType"], strict=True)
+                found |= {f"{measured}.{field}": str(kind) for measured, field, kind in fields}
+            for _, chunk in session.influxql(f"SHOW TAG KEYS ON {database}"):
+                tags = zip(chunk["name"], chunk["tagKey"], strict=True)
+                found |= {f"{measured}.{tag}": "tag" for measured, tag in tags}
+        return found
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the tags and fields of the measurements that hold tables."""
+        if tables:
+            yield self.measured(tables, _FIELD_TYPES)
+
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the size of a bucket's files and logs."""
         with self.administration() as session:
@@ -198,6 +218,16 @@ class Influxdb(HttpDatabase[InfluxSession]):
     def bucket(self, table: Table) -> str:
         """Return the name of a table's bucket."""
         return self.options.prefix + table.container
+
+    def measured(self, tables: Iterable[Table], types: Mapping[Type, str]) -> Columns:
+        """Return the tags and fields of the measurements that hold tables."""
+        found: dict[str, str] = {}
+        for table in tables:
+            kinds = {c.name: types[c.type] for c in table.columns if c is not table.time}
+            kinds |= {tag.name: "tag" for tag in table.tags}
+            kinds.setdefault(marker(table), types[Type.BOOL])
+            found |= {f"{n}.{column}": kind for n in table.names for column, kind in kinds.items()}
+        return found
 
     def buckets(self, tables: Iterable[Table]) -> list[str]:
         """Return the names of the tables' buckets, each once."""
@@ -290,6 +320,14 @@ def durability(settings: dict[str, str]) -> tuple[str, bool]:
     """
     delays = [f" ({n}={v})" for n, v in settings.items() if n.endswith("wal-fsync-delay")]
     return f"an acknowledged row is in the write-ahead log on disk{''.join(delays[:1])}", True
+
+
+_FIELD_TYPES = {
+    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "integer"),
+    **dict.fromkeys(FLOATS, "float"),
+    Type.BOOL: "boolean",
+    Type.TEXT: "string",
+}
 
 
 def check_names(tables: Iterable[Table]) -> None:

@@ -5,7 +5,7 @@ tree model each device has a path of its own: a batch would need a request for e
 tag that is NULL could not be part of a path.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,7 +25,7 @@ from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type
 from simulator.modules.options import Options
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
-from simulator.modules.signature import same_columns
+from simulator.modules.signature import Columns
 from simulator.modules.wording import EXISTS
 
 if TYPE_CHECKING:
@@ -207,11 +207,19 @@ class IotDb(Database["IotDbSession"]):
         known = {str(row[0]).lower() for row in rows}
         return {name: Existing("table") for name in names if stored_table(name) in known}
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether a table has our columns, apart from the time."""
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table, with the time under a name of its own."""
         with self.administration() as session:
-            found = {str(row[0]) for row in session.link.execute(f"DESC {self._full(name)}")}
-        return same_columns((found - {"time"}) | {table.time.name}, table)
+            found = session.link.execute(f"DESC {self._full(name)}")
+        return {str(column): str(kind) for column, kind, *_ in found}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table, in the server's precision of times."""
+        with self.administration() as session:
+            precision = session.link.precision
+        for table in tables:
+            typed = {c.name: type_of(c, table.time_unit, precision) for c in columns_of(table)}
+            yield {"time": "TIMESTAMP", **typed}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows."""

@@ -19,12 +19,13 @@ from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.changes import Changes
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
+from simulator.modules.mongodb.signatures import Signatures
 from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.options import Options
 from simulator.modules.shared.conninfo import redacted
@@ -124,7 +125,7 @@ class MongodbOptions(DriverOptions):
         return super().hidden() | passwords
 
 
-class Mongodb(Database["MongodbSession"]):
+class Mongodb(Signatures):
     """A database of a MongoDB server, replica set or sharded cluster."""
 
     name = "mongodb"
@@ -299,17 +300,6 @@ class Mongodb(Database["MongodbSession"]):
         documents = Documents(table, layout)
         fields = {"timeField": documents.time_field, "metaField": documents.meta_field}
         return {"timeseries": {**fields, "granularity": self.options.granularity}}
-
-    def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are in use, also by views."""
-        with self.administration() as session:
-            every = session.database.list_collections()
-            kinds = {each["name"]: each.get("type", "collection") for each in every}
-        return {
-            name: Existing("view" if kinds[name] == "view" else "collection", kinds[name] != "view")
-            for name in names
-            if name in kinds
-        }
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of documents, and the size of a collection."""

@@ -144,7 +144,9 @@ class MySql(SqlDatabase[MySqlSession]):
         "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
     )
     columns = (
-        "SELECT column_name FROM information_schema.columns "
+        "SELECT column_name, "
+        "CASE WHEN data_type IN ('varchar', 'datetime') THEN column_type ELSE data_type END "
+        "FROM information_schema.columns "
         "WHERE table_schema = DATABASE() AND table_name = {name}"
     )
 

@@ -42,6 +42,7 @@ class MySqlDialect(sql.Dialect):
         Type.TEXT: "mediumtext",
         Type.TIMESTAMP: "datetime(6)",  # a timestamp ends in 2038
     }
+    long_names: ClassVar[Mapping[str, str]] = {"boolean": "tinyint"}
     ids: ClassVar[Mapping[PrimaryKey, str]] = {
         PrimaryKey.DB: "`id` bigint NOT NULL AUTO_INCREMENT PRIMARY KEY",
         PrimaryKey.UUID: "`id` binary(16) NOT NULL DEFAULT (unhex(replace(uuid(), '-', ''))) "

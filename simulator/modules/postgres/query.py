@@ -24,6 +24,10 @@ class PostgresDialect(sql.Dialect):
         Type.TEXT: "varchar",
         Type.TIMESTAMP: "timestamptz",
     }
+    long_names: ClassVar[Mapping[str, str]] = {
+        "varchar": "character varying",
+        "timestamptz": "timestamp with time zone",
+    }
     ids: ClassVar[Mapping[PrimaryKey, str]] = {
         PrimaryKey.DB: "id bigserial",
         PrimaryKey.SQL: "id bigint GENERATED ALWAYS AS IDENTITY",

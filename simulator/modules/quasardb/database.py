@@ -5,7 +5,7 @@ Written from the vendor's documentation and the client library; not tested on a 
 """
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +20,7 @@ from simulator.modules.options import Options
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, stored
 from simulator.modules.shared.tls import CONNECT_S
+from simulator.modules.signature import Columns
 
 _COUNT = (Aggregate(Function.COUNT),)
 _POLL_S = 0.2
@@ -142,6 +143,22 @@ class QuasarDb(Database[QuasarSession]):
         """Return which names are in use in the cluster, by tables or by other entries."""
         with self.administration() as session:
             return {n: Existing("entry") for n in names if session.cluster.table(n).exists()}
+
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table; none of another entry."""
+        driver = _driver()
+        with self.administration() as session:
+            try:
+                found = session.cluster.table(name).list_columns()
+            except driver.Error:  # of another type of entry
+                return {}
+        return {c.name: str(c.type) for c in found if not c.name.startswith("$")}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table, without the time that every table has."""
+        types = _driver().ColumnType
+        for table in tables:
+            yield {c.name: str(_type(types, c.type)) for c in stored(table)}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows of a table."""

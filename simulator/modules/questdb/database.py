@@ -7,7 +7,7 @@ queries see the rows.
 
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -38,7 +38,7 @@ from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused, basic
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept, is_kept
 from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.signature import same_columns
+from simulator.modules.signature import Columns
 
 if TYPE_CHECKING:
     from questdb import Sender
@@ -221,15 +221,18 @@ class QuestDb(HttpDatabase[QuestSession]):
         kept = {n: replace(_VIEW, alike=is_kept(n)) for n in names if n.lower() in stored}
         return found | kept
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether a table has our columns; a view may be ours if a mark names it."""
-        if name not in table.names:
-            return True
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table."""
+        text = "'" + name.replace("'", "''") + "'"
+        asked = f'SELECT "column", "type" FROM table_columns({text})'
         with self.administration() as session:
-            columns = session.ask(
-                f'SELECT "column" FROM table_columns({QuestSql(table).text(name)})'
-            )
-        return same_columns((str(column) for (column,) in columns), table)
+            return {str(column): str(kind) for column, kind in session.ask(asked)}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table; a view may be ours if a mark names it."""
+        for table in tables:
+            if name in table.names:
+                yield QuestSql(table).declared()
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table's partitions."""

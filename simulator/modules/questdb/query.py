@@ -167,6 +167,12 @@ class QuestSql(sql.Dialect):
             return rows
         return f"(SELECT * FROM {rows} ORDER BY {self.name(table.time.name)})"
 
+    def declared(self) -> dict[str, str]:
+        """Return the columns of a table and their types, with one that lines need."""
+        marker = LINES.marker(self._table)
+        columns = {column.name: self.type_of(column) for column in self._table.columns}
+        return columns | ({marker: "BOOLEAN"} if marker else {})
+
     def create_table(self, name: str, partition_by: str, *, dedup: bool) -> str:
         """Return the statement that creates one physical table."""
         table, marker = self._table, LINES.marker(self._table)

@@ -83,6 +83,8 @@ class Dialect:
     """Standard SQL with 64-bit integers and texts ordered by their bytes."""
 
     types: ClassVar[Mapping[Type, str]]
+    long_names: ClassVar[Mapping[str, str]] = {}
+    """Declared type -> what the catalogue calls it, where that differs."""
     """The column type that stores a Type without loss."""
     ids: ClassVar[Mapping[PrimaryKey, str]] = {}
     """Primary key that the database generates -> the definition of its column, with PRIMARY KEY."""
@@ -129,6 +131,11 @@ class Dialect:
     def type_of(self, column: Column) -> str:
         """Return the type that a column is declared with."""
         return self.types[column.type]
+
+    def catalogued(self, column: Column) -> str:
+        """Return the type of a column as the catalogue shows it."""
+        declared = self.type_of(column)
+        return self.long_names.get(declared, declared)
 
     def key(self, table: Table, name: str) -> tuple[str | None, str | None]:
         """Return the definition of the column that the database fills, and a table constraint."""

@@ -1,7 +1,7 @@
 """What SQL databases have in common, beside their language (sql.py)."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -19,7 +19,7 @@ from simulator.modules.shared import sql, sql_tables
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import Dialect
 from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.signature import same_columns, signature
+from simulator.modules.signature import Columns, signature
 
 
 class SqlOptions(Options):
@@ -34,7 +34,7 @@ class SqlOptions(Options):
 
 _ABSENT = object()
 STANDARD_COLUMNS = (
-    "SELECT column_name FROM information_schema.columns "
+    "SELECT column_name, data_type FROM information_schema.columns "
     "WHERE table_schema = CURRENT_SCHEMA AND table_name = {name}"
 )
 SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=Session)
@@ -55,7 +55,7 @@ class SqlDatabase(Database[SqlSession_co]):
     comments: ClassVar[str] = ""
     """The statement for names and comments of tables; empty: tables have no comment."""
     columns: ClassVar[str] = ""
-    """The statement for the columns of a table `{name}`; empty: they are not compared."""
+    """The statement for columns and types of a table `{name}`; empty: they are not compared."""
     namesakes_of_indices: ClassVar[str] = ""
     """The statement for what bears a name that an index cannot have then: name, kind and, of an
     index, its table. Empty where the names of indices matter to their table alone."""
@@ -141,14 +141,18 @@ class SqlDatabase(Database[SqlSession_co]):
         known = {n: found.get(n, folded.get(n.lower(), _ABSENT)) for n in names}
         return {n: text == signature(n) for n, text in known.items() if text is not _ABSENT}
 
-    def resembles(self, name: str, table: Table) -> bool:
-        """Return whether a table has our columns; anything else may be ours if a mark names it."""
-        if not self.columns or name not in table.names:
-            return True
-        text = self.columns.format(name=self.dialect_of(table).text(name))
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table."""
+        text = self.columns.format(name=self.dialect_of(_bare(name)).text(name))
         with self.administration() as session:
-            rows = session.run(Statement(text, ()))
-        return same_columns((str(column) for (column,) in rows), table)
+            return {str(column): str(kind) for column, kind in session.run(Statement(text, ()))}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table; a view or sequence may be ours if a mark names it."""
+        for table in tables:
+            if self.columns and name in table.names:
+                dialect = self.dialect_of(table)
+                yield {column.name: dialect.catalogued(column) for column in table.columns}
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, by the catalogue."""

@@ -5,7 +5,7 @@ vendor's documentation and not run against the server.
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Literal
 
@@ -25,6 +25,7 @@ from simulator.modules.shared.http import (
     basic,
     checked_url,
 )
+from simulator.modules.signature import Columns
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 from simulator.modules.splunk.session import SplunkSession, code_of
@@ -73,6 +74,7 @@ class Splunk(HttpDatabase[SplunkSession]):
     """A Splunk Enterprise server."""
 
     name = "splunk"
+    declares_columns: ClassVar[bool] = False
     capabilities = Capabilities(
         formats=frozenset({RecordFormat.SPLUNK}),
         modes={
@@ -153,6 +155,17 @@ class Splunk(HttpDatabase[SplunkSession]):
                     session.call("GET", f"{_INDICES}/{name}")
                     found[name] = Existing("index")
         return found
+
+    def columns_in(self, name: str) -> Columns:
+        """Return the fields of some events, below that of rows."""
+        with self.administration() as session:
+            events = [*session.search(searches.some(name))]
+        return dict.fromkeys((f for event in events for f in wire.fields_of(event["_raw"])), "")
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table, all of which are texts."""
+        for table in tables:
+            yield dict.fromkeys((wire.row_field(c.name) for c in table.columns), "")
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of events, and the size of the index on all indexers."""

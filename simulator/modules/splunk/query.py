@@ -33,6 +33,8 @@ from simulator.modules.splunk.wire import NULL, check_names, index
 Found: TypeAlias = Mapping[str, str]
 """A row of results: field -> text."""
 Row: TypeAlias = tuple[Any, ...]
+_SOME = 100
+"""Events whose fields are compared with those of rows."""
 
 
 def _quoted(text: str) -> str:
@@ -54,6 +56,11 @@ def _of(names: Iterable[str]) -> str:
 def count(names: Iterable[str]) -> str:
     """Return the search that counts the rows of physical tables."""
     return f"search {_of(names)} | stats count"
+
+
+def some(name: str) -> str:
+    """Return the search for some events of an index, which has no rows of ours only."""
+    return f"search index={_quoted(name)} | head {_SOME} | fields _raw"
 
 
 def buckets(name: str) -> str:

@@ -3,6 +3,7 @@
 Splunk stores text: every value is a string, a NULL is left out, and the fields are r.column.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,6 +34,21 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DIGITS = Style(b"", b"", b"", None, quote=b"", special=b"", escape=lambda text: text)
 _TEXTS = Style(b"", b'"0"', b'"1"', None, quote=b'"', special=JSON.special, escape=JSON.escape)
 _SECONDS, _FRACTION = ".s", ".f"
+
+
+def row_field(column: str) -> str:
+    """Return the field that holds a column."""
+    return f"r.{column}"
+
+
+def fields_of(event: str) -> list[str]:
+    """Return the fields of an event; of one that is no row, the event itself."""
+    try:
+        content = json.loads(event)
+        row = content.pop("r")
+        return [*content, *map(row_field, row)]
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return [event]
 
 
 def index(table: str) -> str:

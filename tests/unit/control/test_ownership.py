@@ -8,13 +8,13 @@ import pytest
 
 from simulator.control import marks as mark_table
 from simulator.control.database_work import DatabaseWork
-from simulator.control.marks import TABLE, MarkTable
+from simulator.control.marks import SPARE, TABLE, MarkTable
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, MismatchError, SetupError
 from simulator.modules.base import BATCH
-from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Ask, Insert, Work
@@ -233,6 +233,73 @@ def test_the_table_stays_small_and_keeps_the_newest_mark_of_each_table(database,
     assert found.newest(["events"]).dataset.seed == 19
     with database.connect() as session:
         assert len(session.run(database.render(RowsQuery(TABLE)))) <= 60 + 15
+
+
+def _dying(monkeypatch, database, at):
+    """Have the call `at` that changes something in the database end the process, before or after.
+
+    Returns a list with what was called.
+    """
+    called = []
+
+    def ends(name, call):
+        def calling(*arguments, **named):
+            called.append(name)
+            if len(called) == at // 2 + 1 and at % 2 == 0:
+                raise Killed
+            result = call(*arguments, **named)
+            if len(called) == at // 2 + 1:
+                raise Killed
+            return result
+
+        return calling
+
+    for name in ("create", "drop"):
+        monkeypatch.setattr(type(database), name, ends(name, getattr(type(database), name)))
+    monkeypatch.setattr(SqliteSession, "send", ends("send", SqliteSession.send))
+    return called
+
+
+def test_a_crash_at_any_call_of_a_rewriting_loses_no_mark(tmp_path):
+    for at in range(40):
+        database = Sqlite(SqliteOptions(path=str(tmp_path / f"{at}.db")))
+        rooms = {"tables": ("rooms",), "objects": {"rooms": ("rooms",)}}
+        book = MarkTable(database)
+        book.open()
+        for seed in range(3):
+            mark = DatabaseWork(insert_spec(seed), database, lambda _: None).ownership._mark(
+                State.COMPLETE
+            )
+            book.write_last(mark)
+            book.write_last(mark.model_copy(update=rooms))
+        before = book.read().claiming
+        with pytest.MonkeyPatch.context() as patched:
+            called = _dying(patched, database, at)
+            with suppress(Killed):
+                book._rewrite()
+        assert MarkTable(database).read().claiming == before, called
+        second = MarkTable(database)
+        second.open()
+        assert second.read().claiming == before, called
+        if at // 2 >= len(called):
+            assert called == ["create", "send", "send", "drop", "create", "send", "send", "drop"]
+            break
+        assert not database.existing([SPARE.name]), called
+    else:
+        pytest.fail("the rewriting never ends")
+
+
+def test_a_table_of_others_with_the_name_of_the_second_one_stays(database, monkeypatch):
+    monkeypatch.setattr(mark_table, "_MOST_ROWS", 5)
+    insert(database)
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        connection.executescript(
+            f"CREATE TABLE {SPARE.name} (mine TEXT); INSERT INTO {SPARE.name} VALUES ('a')"
+        )
+    insert(database, 2)
+    insert(database, 3)
+    assert rows_of(database, f"SELECT * FROM {SPARE.name}") == [("a",)]
+    assert MarkTable(database).read().newest(["events"]).dataset.seed == 3
 
 
 def test_no_row_of_a_mark_lies_in_the_future_or_beside_another(database):
