@@ -1,7 +1,8 @@
 """The index of a folder of results: the entries of files that have been read before.
 
-It is never the truth. A file counts as read while its size and time of change are the same; the
-index is made again where it is missing, broken or of another version. Two commands may write it at
+It is never the truth. A file counts as read while its size, number and time of change are those of
+this file system, which nobody can bring with a folder from elsewhere; the index is made again where
+it is missing, broken or of another version. Two commands may write it at
 once: it is replaced as a whole, and what one of them leaves out is read again.
 """
 
@@ -33,14 +34,16 @@ class _Read(Frozen):
     """An entry, and the state of its file when it was read."""
 
     size: int
+    inode: int
     changed_ns: int
+    """When the file, its name or its times were changed last, which no program can set."""
     entry: Entry
 
 
 class _Index(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     program_version: str = __version__
     files: dict[str, _Read] = {}
 
@@ -50,8 +53,8 @@ def entries(
 ) -> Iterator[Entry]:
     """Yield the entries of the results in a folder whose names are wanted, the newest first.
 
-    A file is read when its entry is asked for, unless the index has it. `reread`: the index, which
-    may be somebody else's, is not believed.
+    A file is read when its entry is asked for, unless the index has it. `reread`: the index is not
+    believed, such as before a file is removed.
     """
     names = list(results_in(folder))
     index = _Index() if reread else _loaded(folder)
@@ -94,14 +97,13 @@ def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]
         except OSError:  # another command has removed it
             continue
         before = index.files.get(name.path.name)
-        state = (name.path.name, status.st_size, status.st_mtime_ns)
-        if before and (before.entry.file, before.size, before.changed_ns) == state:
+        state = {"size": status.st_size, "inode": status.st_ino, "changed_ns": status.st_ctime_ns}
+        is_same = before and before == _Read(**state, entry=before.entry)
+        if before and is_same and before.entry.file == name.path.name:
             yield before.entry, False
             continue
         entry = entry_of(name)
-        index.files[name.path.name] = _Read(
-            size=status.st_size, changed_ns=status.st_mtime_ns, entry=entry
-        )
+        index.files[name.path.name] = _Read(**state, entry=entry)
         yield entry, True
 
 
@@ -115,4 +117,4 @@ def _loaded(folder: Path) -> _Index:
 
 def _save(folder: Path, index: _Index) -> None:
     with suppress(ConfigError):  # a folder that can only be read is listed without an index
-        outfile.write(folder / FILE, index.model_dump_json(indent=1), _OWN)
+        outfile.write(folder / FILE, index.model_dump_json(indent=1), _OWN, named=False)

@@ -14,6 +14,7 @@ from cli.capacity.search import Bounds, Level, Trial, next_rate
 from cli.capacity.tables import printed
 from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parsed
 from cli.files.prepare import reopened
+from cli.host import outfile
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out, say
@@ -173,7 +174,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
         with caught_interrupts() as interrupts:
             found = _searched(task, options.tolerance, interrupts)
     path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
-    result_files.write(path, found)
+    outfile.write(path, found.model_dump_json(indent=1), None, named=False)
     is_json = run.form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(found, str(path), width_of(sys.stdout)))

@@ -12,6 +12,7 @@ from cli.experiment.installing import shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan
+from cli.host import outfile
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out
@@ -24,9 +25,8 @@ from cli.reproduce import documents
 from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.memory import caches, in_memory
-from cli.reproduce.record import Reproduction
+from cli.reproduce.record import OWN, Reproduction
 from cli.reproduce.tables import printed
-from cli.results import result_files
 from cli.running.experiment import Refused, all_measured, forecast_of
 from cli.running.measure import Measuring
 from cli.running.roster import Roster, roster_of
@@ -103,6 +103,9 @@ def reproduced(  # noqa: PLR0913, PLR0917
     def unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
         return Experiment(document, roster.candidates, refused, found).unsettled()
 
+    digest = digest_of(plan, roster.pairs)
+    path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
+    outfile.expect_own(path, OWN)
     found, status, refused = all_measured(plan, roster, measuring, unsettled)
     experiment = Experiment(document, roster.candidates, refused, found)
     created = sorted(result.created for _, each in found for _, result in each.results)
@@ -128,7 +131,5 @@ def reproduced(  # noqa: PLR0913, PLR0917
         caches=caches(found),
         refused=experiment.refusals(),
     )
-    digest = digest_of(plan, roster.pairs)
-    path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
-    result_files.write(path, record)
+    outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
     return record, path

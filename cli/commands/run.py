@@ -13,9 +13,10 @@ from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
 from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan, read_plan
-from cli.experiment.record import PlanRecord
+from cli.experiment.record import OWN, PlanRecord
 from cli.experiment.searches import chosen, curves
 from cli.experiment.tables import printed
+from cli.host import outfile
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out
@@ -24,7 +25,6 @@ from cli.options.basic import Command
 from cli.options.declared import options_of
 from cli.options.gates import Gates
 from cli.options.plans import PlanOptions, PlanRun, plan_options
-from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
 from cli.running.installing import Installing
 from cli.running.measure import Measuring
@@ -78,6 +78,8 @@ def run(
         print_out(shown_before_runs(read))
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
+    path = run.output / f"{stem}.json"
+    outfile.expect_own(path, OWN)
     with caught_interrupts() as interrupts:
         measuring = Measuring.of(run, options, interrupts, environment)
         installing = Installing(
@@ -90,8 +92,7 @@ def run(
             run.quiet,
         )
         record = _carried_out(read, roster, measuring, installing)
-    path = run.output / f"{stem}.json"
-    result_files.write(path, record)
+    outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
     is_json = run.form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(record, str(path), width_of(sys.stdout)))

@@ -1,5 +1,6 @@
 """The record of an experiment: what became of each item, and what the repeats measured."""
 
+import re
 from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
@@ -15,6 +16,8 @@ from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, 
 from simulator.frozen import Frozen
 from simulator.protocol import verdict
 
+OWN = re.compile(rb'\s*\{\s*"kind":\s*"plan",\s*"format_version":')
+"""How the record of a plan begins."""
 FAILED = "failed"
 """Verdict of an item that did not end."""
 Status: TypeAlias = Literal["done", "interrupted"]

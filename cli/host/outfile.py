@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cli.host.owner import Owner
 from simulator.errors import ConfigError
 
 _LOOKED_AT = 4096
 _TMP = ".tmp"
 
 
-def problem_with(path: Path, own: re.Pattern[bytes] | None) -> str:
+def problem_with(path: Path, own: re.Pattern[bytes] | None, *, named: bool = True) -> str:
     """Return why a command cannot write to a path; empty if it can.
 
-    `own`: how a file of this program begins. A file that does not begin so is never replaced,
-    unless it is empty; None: the file must not exist.
+    `named`: the user has named the path, which may be a pipe or device then. `own`: how a file of
+    this program begins. A file that does not begin so is never replaced, unless it is empty; None:
+    the file must not exist.
     """
     try:
         mode = path.stat().st_mode
@@ -28,6 +30,8 @@ def problem_with(path: Path, own: re.Pattern[bytes] | None) -> str:
     if mode is not None and stat.S_ISDIR(mode):
         return f"{path}: is a folder; name a file in it"
     if mode is not None and not stat.S_ISREG(mode):
+        if not named:
+            return f"{path}: is a pipe or device, and this program did not make it; remove it"
         return "" if os.access(path, os.W_OK) else f"{path}: cannot be written: Permission denied"
     if mode is not None and not _is_own(path, own):
         why = "this program did not write it" if own else "is not overwritten"
@@ -36,6 +40,12 @@ def problem_with(path: Path, own: re.Pattern[bytes] | None) -> str:
     if not folder.is_dir():
         return f"{path}: cannot be written: No such file or directory: {folder}"
     return "" if os.access(folder, os.W_OK) else f"{path}: cannot be written: {folder} is read-only"
+
+
+def expect_own(path: Path, own: re.Pattern[bytes] | None) -> None:
+    """Raise ConfigError if something that a command would not replace is at a path of --output."""
+    if os.path.lexists(path) and (problem := problem_with(path, own, named=False)):
+        raise ConfigError(f"--output: {problem}")
 
 
 def _is_own(path: Path, own: re.Pattern[bytes] | None) -> bool:
@@ -49,9 +59,9 @@ def _is_own(path: Path, own: re.Pattern[bytes] | None) -> bool:
     return not beginning or own.match(beginning) is not None
 
 
-def write(path: Path, text: str, own: re.Pattern[bytes] | None) -> None:
+def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool = True) -> None:
     """Write a text as `whole` does; ConfigError if that is not possible, or the file is foreign."""
-    if problem := problem_with(path, own):
+    if problem := problem_with(path, own, named=named):
         raise ConfigError(problem)
     try:
         with whole(path, is_new=own is None) as handle:
@@ -63,10 +73,10 @@ def write(path: Path, text: str, own: re.Pattern[bytes] | None) -> None:
 
 
 @contextmanager
-def whole(path: Path, owner: str = "", *, is_new: bool = False) -> Iterator[int]:
+def whole(path: Path, *, is_new: bool = False) -> Iterator[int]:
     """Yield a descriptor whose content is the file once the context ends, and nothing otherwise.
 
-    A pipe or device is written as it is. `owner` becomes part of the file's name until then;
+    A pipe or device is written as it is. Until then this process is part of the file's name;
     `is_new`: the file must not exist, even if somebody makes it at this moment.
     """
     if path.exists() and not path.is_file():
@@ -79,7 +89,7 @@ def whole(path: Path, owner: str = "", *, is_new: bool = False) -> Iterator[int]
     if is_new:
         handle, new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), ""
     else:
-        new = str(path.parent / f".{path.name}.{owner}{os.urandom(8).hex()}{_TMP}")
+        new = str(path.parent / f".{path.name}.{Owner.this()}-{os.urandom(8).hex()}{_TMP}")
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         try:

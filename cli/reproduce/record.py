@@ -14,9 +14,7 @@ from cli.results import result_files
 from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[1] = 1
-_BEGINNING = re.compile(
-    rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\s*"document":'
-)
+OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\s*"document":')
 """Of the file of a reproduction; that of a sweep has no document there."""
 
 
@@ -157,7 +155,7 @@ class Reproduction(Frozen):
 
 def is_reproduction(path: Path) -> bool:
     """Whether a result file is that of a reproduction."""
-    return bool(_BEGINNING.match(result_files.content_of(path)))
+    return bool(OWN.match(result_files.content_of(path)))
 
 
 def read(path: Path) -> Reproduction:

@@ -71,7 +71,7 @@ def write(path: Path, result: BaseModel) -> None:
     """Write a result file so that it is always whole: the old one, or the new one."""
     text = result.model_dump_json(indent=1)
     with (
-        whole(path, f"{Owner.this()}-") as handle,
+        whole(path) as handle,
         os.fdopen(handle, "w", encoding="utf-8", closefd=False) as file,
     ):
         file.write(text)

@@ -1,5 +1,7 @@
 """The database of a target, installed for the items of a plan, and removed whatever happens."""
 
+import hashlib
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +13,8 @@ from cli.cluster.options import ClusterOptions
 from cli.experiment.installing import Installation
 from cli.experiment.items import Pair
 from cli.experiment.record import InstallRecord
+from cli.host import outfile
+from cli.host.folders import state_folder
 from cli.host.interrupts import Interrupts
 from cli.host.streams import say
 from cli.running.facts import STOPPED, silence
@@ -20,6 +24,7 @@ from simulator.errors import Interrupted
 _THERE = re.compile(r"[\w.-]+/[\w.:-]+|[a-z0-9][a-z0-9.-]*")
 """A line with the name of an object of Kubernetes, or of a release of helm."""
 _UNKNOWN_KIND = re.compile("doesn't have a resource type|no matches for kind|mapping not found")
+_OWN_LOG = re.compile(rb"\$ ")
 Ready = Callable[[], str]
 """Installs the database of the next item unless it is installed; returns why it is not there."""
 
@@ -66,7 +71,7 @@ class _Database:
         targets = self._targets = [pair.target for pair in pairs]
         self._shown = found.redacted(targets)
         self._log = how.output / f"{how.name}-{found.target}.log"
-        self._mark = how.output / f".{found.target}.installed"
+        self._mark = _mark_of(how.output, found)
         self._shell = Shell(
             targets, self._log, how.environment, how.cluster, how.interrupts,
             stack=stack, folder=found.folder,
@@ -76,6 +81,7 @@ class _Database:
     def ready(self) -> str:
         """Install the database, once; return why it cannot be used, the same each time."""
         if self._record is None:
+            outfile.expect_own(self._log, _OWN_LOG)
             self._log.unlink(missing_ok=True)
             if self._mark.exists():
                 self._say("was left by a command line that was killed; it is removed first")
@@ -83,6 +89,7 @@ class _Database:
             began_s = time.monotonic()
             cause = self._taken()
             if not cause:
+                self._mark.parent.mkdir(parents=True, exist_ok=True)
                 self._mark.touch()
                 self._say(f"installing; log: {self._log}")
                 cause = self._installed()
@@ -154,3 +161,12 @@ class _Database:
     def _say(self, text: str, *, always: bool = False) -> None:
         if always or not self._how.quiet:
             say(f"{self._found.target}: {text}", err=True)
+
+
+def _mark_of(output: Path, found: Installation) -> Path:
+    """Return the file that exists while a target is installed.
+
+    It is the user's: one that came with a folder of results would remove what others installed.
+    """
+    known = json.dumps([str(output.resolve()), found.target, *found.remove])
+    return state_folder() / "installed" / hashlib.sha256(known.encode()).hexdigest()[:32]

@@ -1,11 +1,11 @@
 """What distinguishes a collection of ours: the fields of its documents, and their types."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.schema import FLOATS, INTEGERS, Table, Type
-from simulator.encode.bson import Element, Embedded, Field
+from simulator.encode.bson import Constant, Element, Embedded, Field
 from simulator.modules.base import Database
 from simulator.modules.existing import Existing
 from simulator.modules.mongodb.query import Documents, Format
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 _COMPARED = 100
 """Documents of a collection that are read."""
-_NUMBER, _TEXT, _DATE, _OBJECT, _ARRAY, _BOOL = "int", "str", "datetime", "dict", "list", "bool"
+_ID = "_id"
+_KINDS = (bool, int, float, str, datetime)
+_SEVERAL = "several types"
 _TYPES = {
-    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), _NUMBER),
+    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), "int"),
     **dict.fromkeys(FLOATS, "float"),
-    Type.BOOL: _BOOL,
-    Type.TEXT: _TEXT,
+    Type.BOOL: "bool",
+    Type.TEXT: "str",
 }
 
 
@@ -46,28 +48,55 @@ class Signatures(Database["MongodbSession"]):
         found: dict[str, str] = {}
         with self.administration() as session:
             for document in session.database[name].find({}, limit=_COMPARED):
-                for field, value in document.items():
-                    kind = _kind(value)
-                    found[field] = kind if found.get(field, kind) == kind else "several"
-        return {field: kind for field, kind in found.items() if field != "_id"}
+                for field, kind in _found(document):
+                    found[field] = kind if found.get(field, kind) in ("", kind) else _SEVERAL
+        return found
 
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         """Yield the fields of documents in each format."""
         for table in tables:
             for layout in Format:
-                yield dict(map(_declared, Documents(table, layout).elements))
+                yield dict(_declared(Documents(table, layout).elements))
 
 
-def _declared(element: Element) -> tuple[str, str]:
-    match element:
-        case Field():
-            return element.name, _DATE if element.date else _TYPES[element.column.type]
-        case Embedded():
-            return element.name, _ARRAY if element.array else _OBJECT
-    return element.name, _TEXT
+def _declared(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
+    """Yield fields and their types; those of an embedded document or of pairs with its name."""
+    for element in elements:
+        match element:
+            case Field() if element.name != _ID:
+                yield element.name, "datetime" if element.date else _TYPES[element.column.type]
+            case Embedded(array=False):
+                yield from _within(element.name, _declared(element.elements))
+            case Embedded():
+                yield from _within(element.name, map(_pair, element.elements))
+
+
+def _pair(element: Element) -> tuple[str, str]:
+    assert isinstance(element, Embedded)
+    key, value = element.elements
+    assert isinstance(key, Constant)
+    assert isinstance(value, Field)
+    return key.text, _TYPES[value.column.type]
+
+
+def _found(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for field, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _within(field, _found(value))
+        elif isinstance(value, list) and all(isinstance(pair, Mapping) for pair in value):
+            pairs = ((str(pair.get("key")), _kind(pair.get("val"))) for pair in value)
+            yield from _within(field, pairs)
+        elif field != _ID:
+            yield field, _kind(value)
+
+
+def _within(name: str, columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return ((f"{name}.{column}", kind) for column, kind in columns)
 
 
 def _kind(value: Any) -> str:
-    kinds = (bool, int, float, str, datetime, list)
-    shown = next((kind.__name__ for kind in kinds if isinstance(value, kind)), "")
-    return shown or (_OBJECT if isinstance(value, Mapping) else type(value).__name__)
+    """Return the type of a value; none of NULL."""
+    if value is None:
+        return ""
+    known = (kind for kind in _KINDS if isinstance(value, kind))
+    return next(known, type(value)).__name__

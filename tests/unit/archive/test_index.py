@@ -56,7 +56,7 @@ def test_what_is_removed_is_forgotten(tmp_path):
     [
         lambda _: "",
         lambda text: text[:-50],
-        lambda text: text.replace('"version": 1', '"version": 2'),
+        lambda text: text.replace('"version": 2', '"version": 1'),
         lambda text: text.replace('"program_version": "', '"program_version": "0.0.'),
         lambda text: text.replace('"kind": "insert"', '"kind": 7'),
     ],
@@ -148,7 +148,9 @@ def test_ten_thousand_results_are_listed_in_a_second(tmp_path):
         (tmp_path / name).write_bytes(content)
         status = (tmp_path / name).stat()
         own = entry.model_copy(update={"file": name})
-        files[name] = index._Read(size=status.st_size, changed_ns=status.st_mtime_ns, entry=own)
+        files[name] = index._Read(
+            size=status.st_size, inode=status.st_ino, changed_ns=status.st_ctime_ns, entry=own
+        )
     one.unlink()
     result_files.write(tmp_path / FILE, index._Index(files=files))
 
@@ -169,3 +171,20 @@ def test_an_index_of_somebody_else_leads_to_no_other_file(tmp_path):
     (tmp_path / FILE).write_text(json.dumps(known))
 
     assert [entry.file for entry in entries(tmp_path)] == [path.name]
+
+
+def test_an_index_that_came_with_its_files_is_made_again(tmp_path):
+    """A stranger's archive has files with the sizes and times of its index, and shows the truth."""
+    (mine := tmp_path / "mine").mkdir()
+    path = store(mine, 0)
+    truth = list(entries(mine))
+    known = json.loads((mine / FILE).read_text())
+    known["files"][path.name]["entry"] |= {"what": "a lie", "verdict": "verified", "tags": ["lie"]}
+    (mine / FILE).write_text(json.dumps(known))
+    archive = shutil.make_archive(str(tmp_path / "archive"), "tar", mine)
+    shutil.unpack_archive(archive, theirs := tmp_path / "theirs", filter="data")
+
+    was, now = path.stat(), (theirs / path.name).stat()
+    assert (was.st_size, was.st_mtime_ns // 10**9) == (now.st_size, now.st_mtime_ns // 10**9)
+    assert list(entries(theirs)) == truth
+    assert list(entries(theirs)) == truth

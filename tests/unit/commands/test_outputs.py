@@ -6,6 +6,8 @@ from contextlib import suppress
 import pytest
 from click.testing import CliRunner
 
+import cli.commands.reproduce as reproduce_command
+import cli.commands.run as run_command
 from cli.archive.export import FORMATS
 from cli.host import outfile
 from cli.main import commands
@@ -140,3 +142,37 @@ def test_others_may_read_what_the_umask_allows(tmp_path, mask):
         os.umask(before)
 
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o666 & ~mask}
+
+
+RECORDS = {
+    "plan": (run_command, ("run", "plan.yaml", "-q")),
+    "reproduction": (reproduce_command, ("reproduce", "iot", "--targets=lite", "-q")),
+}
+"""Commands whose records have the same name each time."""
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_foreign_file_with_the_name_of_a_record_is_kept_before_anything_is_measured(
+    folder, monkeypatch, name
+):
+    (folder / "plan.yaml").write_text(
+        "{name: tiny, targets: [lite], repeats: 1, settings: [{name: one, insert: {workers: 1}}]}"
+    )
+    module, words = RECORDS[name]
+    measured = []
+    monkeypatch.setattr(
+        module, "all_measured", lambda *_, **__: measured.append(1) or ([], "done", {})
+    )
+    before = {*(folder / "results").iterdir()}
+    for _ in range(2):  # an own one is replaced
+        CliRunner().invoke(commands, words, standalone_mode=False)
+    (record,) = {*(folder / "results").iterdir()} - before
+    assert len(measured) == 2
+    for content in (FOREIGN["JSON"], '{"kind": "mine"}'):
+        record.write_text(content)
+        done = CliRunner().invoke(commands, words, standalone_mode=False)
+
+        assert isinstance(done.exception, ConfigError), done.output
+        assert "this program did not write it" in str(done.exception)
+        assert record.read_text() == content
+    assert len(measured) == 2
