@@ -73,22 +73,15 @@ class DatabaseWork:
     def prepare(self) -> None:
         """Create the tables, or check that they hold what the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
-        facts = database.inspect()
-        self.server = ServerFacts(
-            version=facts.version,
-            nodes=facts.nodes,
-            durability=facts.durability,
-            durable=facts.durable,
-            settings=dict(facts.settings),
-            buffer_bytes=facts.buffer_bytes,
-            survives_failover=facts.survives_failover,
-        )
+        self.server = self._described()
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             self._create()
             self._set_up()
+            if spec.setup or not self.server.durable:  # what counts may be of the tables
+                self.server = self._described()
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
         if spec.changes:
@@ -102,6 +95,18 @@ class DatabaseWork:
             database.create_indices(tables)
         if spec.workers:
             self.background.start()
+
+    def _described(self) -> ServerFacts:
+        facts = self._database.inspect()
+        return ServerFacts(
+            version=facts.version,
+            nodes=facts.nodes,
+            durability=facts.durability,
+            durable=facts.durable,
+            settings=dict(facts.settings),
+            buffer_bytes=facts.buffer_bytes,
+            survives_failover=facts.survives_failover,
+        )
 
     def _create(self) -> None:
         """Create the tables, in place of those of earlier inserts."""

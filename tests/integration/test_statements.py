@@ -94,6 +94,21 @@ def test_an_index_of_the_users_own_on_postgres(
     assert "by_temperature" in planned.out
 
 
+@pytest.mark.server("postgres")
+def test_tables_that_the_user_makes_unlogged_are_not_durable_on_postgres(
+    cli: CommandLine, server: Postgres, server_database: str
+) -> None:
+    pg = reaching(cli, server, server_database)
+    unlogged = files(pg, "ALTER TABLE events SET UNLOGGED;\n", "")[0]
+    insert = ("insert", *POSTGRES, "--workers=1", "--runs=1", "--batch=500", "--num-inserts=1000")
+    said = "an acknowledged row is lost in a crash of the server: unlogged (events)"
+    for options in ((), (unlogged,), ()):
+        done = pg.run(*insert, "--quiet", *options)
+        assert done.code == 0, done.err
+        assert (said in done.out) == bool(options)
+        assert ("an acknowledged row is not durable" in done.err + done.out) == bool(options)
+
+
 def test_a_run_that_takes_too_long_is_torn_down(cli: CommandLine) -> None:
     both = files(cli, "CREATE TABLE mine (n);\n", "DROP TABLE mine;\n")
     done = cli.run(

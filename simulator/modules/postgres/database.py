@@ -34,6 +34,7 @@ from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import CERTIFICATES
+from simulator.modules.signature import signature
 from simulator.modules.wording import EXISTS
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
@@ -385,7 +386,14 @@ class Postgres(Signatures, PostgresWire):
             settings = dict(cursor.fetchall())
             cursor.execute("SELECT count(*) FROM pg_stat_replication")
             ((standbys,),) = cursor.fetchall()
+            cursor.execute(server.UNLOGGED, (signature("?"),))
+            ((unlogged,),) = cursor.fetchall()
         durable, durability = _durability(settings)
+        if unlogged:
+            durable = False
+            durability = (
+                f"an acknowledged row is lost in a crash of the server: unlogged ({unlogged})"
+            )
         buffers = _bytes_of(settings.get("shared_buffers", ""))
         survives = _is_synchronous(settings) if standbys else None
         if survives is False:

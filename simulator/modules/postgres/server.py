@@ -59,3 +59,10 @@ FROM pg_inherits WHERE inhparent IN (SELECT to_regclass(name) FROM unnest(%s) AS
 ORDER BY 1
 """
 """Lists objects on which DROP TABLE fails; takes the quoted names of tables three times."""
+
+UNLOGGED = """
+SELECT string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
+WHERE relpersistence = 'u' AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)
+AND obj_description(oid, 'pg_class') = replace(%s, '?', relname::text)
+"""
+"""Lists tables of ours that the user's own statements have made unlogged; takes a signature."""
