@@ -1,5 +1,6 @@
 """Tables and columns, as workloads declare them and modules store them."""
 
+import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -99,6 +100,8 @@ class Column:
     """Databases may differ in the last digits, as of a mean: it is compared, and not returned."""
 
 
+_INDEX_NAME_BYTES = 63
+"""The shortest limit of a database, PostgreSQL's."""
 ID = Column("id", Type.TEXT, Role.KEY)
 """The column that `PrimaryKey.CLIENT` adds in front of the other columns."""
 
@@ -213,8 +216,15 @@ class Table:
 
 
 def index_name(physical_name: str, index: Index) -> str:
-    """Return the name of the index of a physical table."""
-    return f"{physical_name}_{index.name}_index"
+    """Return the name of the index of a physical table.
+
+    A long one is cut before its digest: PostgreSQL would cut it, so that two could be the same.
+    """
+    name = f"{physical_name}_{index.name}_index"
+    if len(name.encode()) <= _INDEX_NAME_BYTES:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name.encode()[: _INDEX_NAME_BYTES - 9].decode(errors='ignore')}_{digest}"
 
 
 def names_of(tables: Iterable[Table]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import psycopg2
 import pytest
@@ -12,6 +13,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.shared import sql_tables
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
@@ -137,6 +139,24 @@ def test_the_published_queries_read_as_published(postgres):
         "(PARTITION BY device_id) AS newest_time FROM events) AS newest "
         "WHERE timestamp = newest_time",
     }
+
+
+def test_names_of_indices_of_a_table_with_the_longest_name_differ(open_postgres):
+    """PostgreSQL cuts names after 63 bytes, of a longer index to that of its table."""
+    database = open_postgres(create_indices=True)
+    table = replace(EVENTS, name="\u00e9" * 31 + "x")
+    names = [name for name, _, _ in sql_tables.indices([table])]
+    try:
+        database.create([table], 100)
+        database.create_indices([table])
+        with database.administration() as session:
+            asked = "SELECT indexname FROM pg_indexes WHERE tablename = %s"
+            rows = session.run(Statement(asked, (), (table.name,)))
+        assert {name for (name,) in rows} == {*names}
+        assert len({*names}) == len(table.indices) > 1
+        assert database.obstacles([table]) == {}
+    finally:
+        drop(database, [table])
 
 
 def test_an_index_serves_the_published_minimum(open_postgres):
