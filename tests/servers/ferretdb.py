@@ -107,8 +107,8 @@ class FerretDb(Server):
         # DocumentDB connects to its own server to create collections outside of a transaction.
         environment = {"PGPASSFILE": str(self.folder / "pgpass")}
         stop = signal.SIGINT
-        yield [Program("postgres", command, self._execute, environment, stop)]
-        self._execute("CREATE EXTENSION IF NOT EXISTS documentdb CASCADE")
+        yield [Program("postgres", command, self.execute, environment, stop)]
+        self.execute("CREATE EXTENSION IF NOT EXISTS documentdb CASCADE")
         command = [
             self.home / "bin/ferretdb",
             f"--postgresql-url-file={self.folder / 'url'}",
@@ -123,7 +123,7 @@ class FerretDb(Server):
         ]
         yield [Program("ferretdb", command, self._ping)]
 
-    def _execute(self, statement: str = "SELECT 1") -> None:
+    def execute(self, statement: str = "SELECT 1") -> None:
         """Run a statement in PostgreSQL."""
         where = f"host=127.0.0.1 port={self.port('postgres')} dbname=postgres user={ADMIN}"
         connection = psycopg2.connect(where, password=self.password)
