@@ -168,6 +168,8 @@ NAMED = "LOAD DATA stored 19 of 20 rows|Got response id"
 """Why a run failed."""
 COUNTED = "expected an answer of one row, got|hold [\\d,]+ rows?, but their insert left"
 """What is said of a wrong count, before any query is timed."""
+RIGHT_ANYWAY = "cassandra", "answered with a row twice"
+"""Each range of tokens has one row with sum and number: both double, and the mean is right."""
 OFTEN_ASKED = "postgres", "answered with a value altered"
 OFTEN = {
     ("postgres", "acknowledged, not stored"), ("postgres", "last row cut, and said so"),
@@ -236,7 +238,8 @@ def test_no_lie_about_rows_is_verified_unless_they_are_stored(
         for lie in OF_ANSWERS
     ],
 )
-def test_a_lie_about_an_answer_is_found(lied: Lied, lie: str) -> None:
+def test_a_lie_about_an_answer_is_found(lied: Lied, server_name: str, lie: str) -> None:
+    expected = VERIFIED if (server_name, lie) == RIGHT_ANYWAY else MISMATCH
     assert lied.cli.run(*INSERT, within_s=120).code == 0
     asking = ("query", "--target=lied", "--runs=1", "--quiet")
     lied.plot.begin(lie)
@@ -249,9 +252,9 @@ def test_a_lie_about_an_answer_is_found(lied: Lied, lie: str) -> None:
     queries = first["runs"][0]["outcome"]["queries"]
     statuses = {each["name"]: each["verdict"]["status"] for each in queries}
     assert lies > 0
-    assert done.code == CODES[MISMATCH], done.out + done.err
+    assert done.code == CODES[expected], done.out + done.err
     assert statuses.pop("count-events") == VERIFIED
-    assert statuses == dict.fromkeys(statuses, MISMATCH), done.out
+    assert statuses == dict.fromkeys(statuses, expected), done.out
     assert lied.plot.lies > 0
     assert counted.code == CODES[MISMATCH], counted.out + counted.err
     assert re.search(COUNTED, counted.err), counted.err
