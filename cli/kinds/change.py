@@ -39,9 +39,9 @@ class Change(Kind[ChangeOptions]):
     that follow in time are inserted meanwhile, and the result says how fast before, during and
     after the change.
 
-    Afterwards the stored rows are compared with what should be left, and so are the answers of
-    later queries; `insert --no-clean`, `mixed` and `change` continue them. The result has the size
-    on disk before and after.
+    Afterwards every stored row is compared with what should be left, whatever --verify says, and
+    so are the answers of later queries; `insert --no-clean`, `mixed` and `change` continue them.
+    The result has the size on disk before and after.
 
     What a database cannot do is refused before anything is changed. A request that fails ends the
     run; what is stored is then unknown, and `insert` has to be run again.

@@ -87,8 +87,8 @@ class ChangeOptions(OfInsert, Resources, Change):
 
     @property
     def level(self) -> VerifyMode:
-        """How the stored rows are verified: a corrected row shows in its values only."""
-        return self.verify or VerifyMode.COUNTS
+        """How the stored rows are verified: every row, as a change that was undone leaves sums."""
+        return VerifyMode.FULL
 
     @property
     def rows_per_s(self) -> float:

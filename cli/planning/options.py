@@ -229,8 +229,8 @@ class Verification(Options):
     GROUP: ClassVar[str] = "Verification"
 
     verify: Annotated[VerifyMode | None, Opt(choices=("none", "counts", "full"))] = None
-    """none; counts: rows are counted, and sums, minima, maxima and distinct keys compared; full:
-    every row is compared as well.
+    """none; counts: rows are counted, and their hashes compared, or sums where the database
+    computes no hashes; full: every row is compared. `change` always compares every row.
     [default: counts]
     """
 

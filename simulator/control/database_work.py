@@ -215,7 +215,7 @@ class DatabaseWork:
             self.verdict = _not_verified(row_count(uncertain))
         else:
             self._enter("verify")
-            fold = partial(self._fold, names_of_tables(self._reader.tables))
+            fold = partial(self._fold, names_of_tables(self._reader.tables, database.row_hash))
             promised = bool(self.server and self.server.keeps_rows) if spec.fault else None
             self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
         known = spec.verify is not VerifyMode.ROWS

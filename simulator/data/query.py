@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
+from simulator.data.row_hash import RowHash
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, Table, TimeUnit, Type, dtype_of
 
 
@@ -68,6 +69,8 @@ class Selection:
 
 
 EVERYTHING = Selection()
+HASHED = ("count", "hashes")
+"""The columns of an answer to a query for hashed rows."""
 
 
 class Function(StrEnum):
@@ -168,6 +171,8 @@ class RowsQuery:
     selection: Selection = EVERYTHING
     newest: int | None = None
     """Only that many of the latest rows; no two of the selection have the same time."""
+    hashed: RowHash | None = None
+    """In place of the rows their number, and the sum of their hashes modulo 2**64 or beyond."""
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
@@ -274,6 +279,8 @@ def outputs(query: Query) -> tuple[Output, ...]:
             typed = [(c, query.table.column(c).type) for c in (*query.tags, *query.columns)]
         case DistinctQuery():
             typed = [("count", Type.INT64)]
+        case RowsQuery(hashed=RowHash()):
+            typed = [(name, Type.INT64) for name in HASHED]
         case RowsQuery():
             typed = [(c.name, c.type) for c in query.read]
         case _:

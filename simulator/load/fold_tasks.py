@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
+from simulator.data.row_hash import RowHash
 from simulator.load.client import CollectorClient
 from simulator.modules.base import Database
 from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, Window
@@ -33,7 +34,7 @@ def help_to_fold(
             rows = StoredRows(database, spec.after)
             folded = read_window(given.number, given.window, rows, lambda: not stop.is_set())
         elif given.number is not None:
-            folder = folder or Folder(spec, given.queries, stop)
+            folder = folder or Folder(spec, given.queries, stop, database.row_hash)
             folded = folder.folded(given.number, given.ranges)
 
 
@@ -52,8 +53,14 @@ def read_window(
 class Folder:
     """Folds rows for some of the queries whose truth the run needs."""
 
-    def __init__(self, spec: RunSpec, names: Sequence[QueryName], stop: threading.Event) -> None:
-        queries = queries_named(names, spec)
+    def __init__(
+        self,
+        spec: RunSpec,
+        names: Sequence[QueryName],
+        stop: threading.Event,
+        hashing: RowHash | None = None,
+    ) -> None:
+        queries = queries_named(names, spec, hashing)
         self._empty = Oracle(queries)
         self._reader = DatasetReader(spec.changed).reading(queries)
         self._stop = stop

@@ -27,6 +27,7 @@ from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.aggregates import Aggregating
 from simulator.modules.changes import Changes, Changing
+from simulator.modules.hashing import Hashing
 from simulator.modules.login import Login
 from simulator.modules.options import Options
 from simulator.modules.own_statements import OwnStatements
@@ -283,7 +284,7 @@ class Unsupported(Exception):
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
 
 
-class Database(OwnStatements, Aggregating, Signing, Wording, ABC, Generic[Session_co]):
+class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
     The methods that use the server open a session of their own. They raise SetupError, with the

@@ -11,11 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from typing import Any, ClassVar, Literal
+from zlib import crc32
 
 from pydantic import Field
 
 from simulator.data.dataset import Retag
 from simulator.data.query import Statement
+from simulator.data.row_hash import SquareHash
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
@@ -33,7 +35,7 @@ from simulator.modules.base import (
 from simulator.modules.changes import CORRECT
 from simulator.modules.options import Options
 from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import shapes, sql, sql_changes
+from simulator.modules.shared import shapes, sql, sql_changes, sql_hashes
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 from simulator.modules.signature import signature
@@ -88,13 +90,24 @@ class SqliteDialect(sql.Dialect):
         PrimaryKey.DB: "id INTEGER PRIMARY KEY AUTOINCREMENT"
     }
 
+    kept_apart = " LIMIT -1"
+
     def wide_total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sums of both halves as one text: a sum beyond 64 bits is an error."""
         number = self.number(column, unit)
         return f"sum({number} >> 32) {_HALVES} sum({number} & {2**32 - 1})"
 
+    def hashed(self, table: Table, rows: str) -> sql.Select:
+        """Return the number of rows and the sum of their hashes."""
+        return sql_hashes.squares(self, table, rows, "crc32(CAST({} AS BLOB))".format)
+
 
 _DIALECT = SqliteDialect()
+
+
+def _crc32(text: bytes | str | None) -> int | None:
+    """Return the CRC-32 of a text, which SQLite lacks."""
+    return None if text is None else crc32(text.encode() if isinstance(text, str) else text)
 
 
 def _comment(name: str) -> str:
@@ -146,6 +159,9 @@ class Sqlite(SqlFile["SqliteSession"]):
         "not a database": "path is a file of another kind, which was not changed; choose another",
     }
 
+    row_hash = SquareHash()
+    hash_probe = sql_hashes.CRC32_PROBE
+
     def dialect_of(self, table: Table) -> sql.Dialect:
         """Return SQLite's dialect."""
         return _DIALECT
@@ -158,6 +174,7 @@ class Sqlite(SqlFile["SqliteSession"]):
                 self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
             )
             try:
+                connection.create_function("crc32", 1, _crc32, deterministic=True)
                 connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
             except BaseException:  # also Ctrl-C: the connection is closed
                 connection.close()

@@ -32,6 +32,11 @@ _DEPTHS = {
         "rows were counted, and their sums agree",
         "which row has which value, and texts between the least and the greatest of a column",
     ),
+    "hashes": Depth(
+        "row hashes",
+        "the number of rows, and the sum of the hashes of all rows",
+        "rows were counted, and their hashes agree",
+    ),
     "full": Depth("every row", "the same, and every row", "every row is right"),
 }
 
@@ -43,6 +48,8 @@ class VerifyMode(StrEnum):
     ROWS = "rows"
     """Only the number of rows of each table: of a file without a manifest."""
     COUNTS = "counts"
+    HASHES = "hashes"
+    """What COUNTS compares where the database computes hashes of rows."""
     FULL = "full"
 
     @property

@@ -35,6 +35,7 @@ from simulator.verify.accounting import Account, Accountant
 from simulator.verify.fingerprint import Fingerprint, buckets_of
 from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.folding import Folding, fold_here, truths
+from simulator.verify.hashed import HASHES, RowHashes
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
 from simulator.verify.statistics import Statistics, one_row
@@ -85,7 +86,8 @@ def verify(  # noqa: PLR0913
         absent=comparison.absent,
         accounts=comparison.accounts,
     )
-    return verdict.model_copy(update={"level": mode, "left_out": tuple(comparison.left_out)})
+    level = VerifyMode.HASHES if comparison.hashed else mode
+    return verdict.model_copy(update={"level": level, "left_out": tuple(comparison.left_out)})
 
 
 class _Comparison:
@@ -114,6 +116,10 @@ class _Comparison:
         """Rows of `uncertain` that are stored."""
         self.absent = 0
         self.accounts: Accounts | None = None
+        self.hashed = False
+        """Whether the hashes of all rows are right."""
+        self.differing: list[Check] = []
+        """Those that are not."""
 
     def blocks(self, table: Table) -> Iterator[Block]:
         """Yield the dataset's rows of one table."""
@@ -137,8 +143,28 @@ class _Comparison:
             self.checks += map(self._number, tables)
         elif mode is VerifyMode.FULL and not self.uncertain:
             self._every_row(tables, fold)
-        else:
+        elif mode is not VerifyMode.COUNTS or not self._hashes_agree(tables, fold):
             self._each(tables, mode, fold)
+
+    def _hashes_agree(self, tables: Sequence[Table], fold: Folding) -> bool:
+        """Compare the hashes of rows where the database computes them; return whether they agree.
+
+        If they do not, statistics say why, or every row.
+        """
+        if self.uncertain:
+            self.left_out.append(f"{HASHES}: some rows have an unknown outcome")
+            return False
+        stored = RowHashes(self.database, self.session, tables)
+        if stored.why_not:
+            self.left_out.append(f"{HASHES}: {stored.why_not}")
+            return False
+        checks = stored.checks(self.dataset, fold)
+        self.hashed = all(check.ok for check in checks)
+        if self.hashed:
+            self.checks += checks
+        else:
+            self.differing = [check for check in checks if not check.ok]
+        return self.hashed
 
     def _each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
         """Compare statistics, and in mode `full` rows, table by table."""
@@ -151,6 +177,11 @@ class _Comparison:
                 self.checks += self._counts_of_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL:
                 self.checks.append(self.rows(table))
+        if self.differing and all(check.ok for check in self.checks):
+            self.checks += self.differing
+            names = {check.name for check in self.differing}
+            differing = [each for each in tables if f"{each.name}: {HASHES}" in names]
+            self._every_row(differing, fold_here)
 
     def _every_row(self, tables: Sequence[Table], fold: Folding) -> None:
         """Compare statistics and rows of every table, whose outcomes are all known.

@@ -34,6 +34,11 @@ class Fingerprint:
         self.counts += np.bincount(buckets, minlength=BUCKETS)
         np.add.at(self.sums, buckets, hashes)
 
+    @property
+    def total(self) -> tuple[int, int]:
+        """The number of rows, and the sum of their hashes modulo 2**64."""
+        return int(self.counts.sum()), int(self.sums.sum())
+
     def differing(self, other: "Fingerprint") -> NDArray[np.int64]:
         """Return the buckets in which the two differ."""
         return np.flatnonzero((self.counts != other.counts) | (self.sums != other.sums))
@@ -66,7 +71,8 @@ class EveryRow:
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        self.found.add(block_hashes(self._outputs, block))
+        hashing = self.query.hashed
+        self.found.add(hashing.of(block) if hashing else block_hashes(self._outputs, block))
 
     def append(self, parts: Arrays) -> None:
         """Merge what another fold of the same query has folded."""

@@ -77,7 +77,9 @@ class Oracle:
         self.every: dict[RowsQuery, EveryRow] = {}
         """All rows of a table, of which only the fingerprint is kept."""
         for query in map(innermost, queries):
-            if isinstance(query, RowsQuery) and query == RowsQuery(query.table):
+            if isinstance(query, RowsQuery) and replace(query, hashed=None) == RowsQuery(
+                query.table
+            ):
                 self.every[query] = EveryRow(query)
             elif isinstance(query, RowsQuery):
                 self.rows[query] = RowsFold(query)
@@ -131,6 +133,8 @@ class Oracle:
         table = query.table
         if isinstance(table, DerivedTable | Spells):
             return self._read(query, table)
+        if isinstance(query, RowsQuery) and query.hashed:
+            return Truth(answer(outputs(query), [self.every[query].found.total]))
         if isinstance(query, RowsQuery):
             return Truth(answer(outputs(query), self.rows[query].rows()))
         shape = self._shapes[query]

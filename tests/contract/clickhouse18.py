@@ -56,6 +56,8 @@ class Dialect18(ClickhouseDialect):
 
 
 class Clickhouse18(Clickhouse):
+    row_hash = None
+    no_row_hash = "this version does not return the bits of a double"
     capabilities: ClassVar[Capabilities] = replace(
         Clickhouse.capabilities,
         plans="",

@@ -1,6 +1,7 @@
-"""`--verify counts` on real servers: sums of times and of integers beyond 64 bits are compared.
+"""`--verify counts` on real servers: hashes of rows see every value and where it is.
 
-What a module does not add up stands in the verdict, with the module's reason.
+Where a database computes none, sums of times and of integers beyond 64 bits are compared. What a
+module does not add up stands in the verdict, with the module's reason.
 """
 
 from dataclasses import replace
@@ -55,6 +56,7 @@ def _left_out(verdict: Verdict, label: str) -> list[str]:
 
 def test_counts_find_a_time_of_an_inner_row_that_is_off_by_the_least_difference(target, database):
     wide = target.wide()
+    database.row_hash = None
     finest_us = _finest_us(wide)
 
     def change(values):
@@ -77,6 +79,7 @@ def test_sums_are_exact_where_they_exceed_64_bits(target, database, column):
     if column == "large" and Awkward.LARGE_INTEGERS in target.lacks:
         pytest.skip("the integers that it stores do not add up to that much")
     wide.fill(database)
+    database.row_hash = None
     table, can = wide.tables[0], database.capabilities
     is_time = table.column(column).type is Type.TIMESTAMP
     query = AggregateQuery(table, (Aggregate(Function.SUM, column, wide=True),))
@@ -118,3 +121,48 @@ def test_counts_find_times_that_are_off_by_less_than_the_unit_of_the_table(targe
 
     assert verdict.status is Status.MISMATCH
     assert "sum_time" in verdict.reason
+
+
+def _swapped(values):
+    """Let the first two different values change places."""
+    other = np.flatnonzero(values != values[0])[0]
+    values[0], values[other] = values[other].copy(), values[0].copy()
+
+
+def _altered(values):
+    """Give the first row the value of another one, as an update of a wrong row does."""
+    values[0] = values[np.flatnonzero(values != values[0])[0]]
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [("site", _altered), ("site", _swapped), ("small", _swapped), ("single", _swapped)],
+)
+def test_counts_find_an_altered_tag_and_values_that_changed_places(
+    target, database, column, change
+):
+    if target.stand_in and target.module.startswith("cratedb"):
+        pytest.skip("the stand-in's times are those of another workload")
+    verdict = _stored(database, target.wide(), column, change)
+
+    left_out = [each for each in verdict.left_out if each.startswith("hashes of rows: ")]
+    if database.row_hash is None:
+        assert left_out == [f"hashes of rows: {database.no_row_hash}"]
+        assert verdict.level is VerifyMode.COUNTS
+        return
+    assert (verdict.status, left_out) == (Status.MISMATCH, [])
+    assert "readings: hashes of rows" in verdict.reason
+    assert any("missing 2 (0, " in check.found or "missing 1 (0)" in check.found
+               for check in verdict.checks), verdict.checks  # fmt: skip
+
+
+def test_hashes_of_rows_with_values_of_every_type_agree(target, database):
+    if database.row_hash is None:
+        pytest.skip(database.no_row_hash)
+    wide = target.wide(parts=2)
+    wide.fill(database)
+
+    verdict = verify(database, wide.dataset, (), VerifyMode.COUNTS)
+
+    assert (verdict.status, verdict.left_out) == (Status.VERIFIED, ()), verdict.reason
+    assert verdict.level is VerifyMode.HASHES

@@ -139,6 +139,50 @@ def test_tags_are_updated_also_of_rows_that_come_meanwhile_and_later(lite: Comma
     assert "use one after the other" in refused.err
 
 
+TRIGGERS = {
+    "tags undone": ("--retag=30%", """CREATE TRIGGER undo AFTER UPDATE OF region ON cpu BEGIN
+        UPDATE cpu SET region = old.region WHERE rowid = old.rowid; END"""),
+    "tags of some rows undone": ("--retag=30%", """CREATE TRIGGER undo AFTER UPDATE OF region ON cpu
+        WHEN old.rowid = 1 BEGIN
+        UPDATE cpu SET region = old.region WHERE rowid = old.rowid; END"""),
+    "tags of other rows": ("--retag=30%", """CREATE TRIGGER undo AFTER UPDATE OF region ON cpu BEGIN
+        UPDATE cpu SET rack = 'elsewhere' WHERE rowid = (SELECT max(rowid) FROM cpu); END"""),
+    "corrections undone": ("--correct=10%", """CREATE TRIGGER undo AFTER UPDATE OF usage_user ON cpu
+        WHEN old.usage_user <> new.usage_user BEGIN
+        UPDATE cpu SET usage_user = old.usage_user WHERE rowid = old.rowid; END"""),
+    "corrections of other rows": ("--correct=10%", """CREATE TRIGGER undo
+        AFTER UPDATE OF usage_user ON cpu WHEN new.usage_idle <> 7 BEGIN
+        UPDATE cpu SET usage_idle = 7 WHERE rowid = (SELECT max(rowid) FROM cpu); END"""),
+    "a deleted row kept": ("--delete-oldest=50%", """CREATE TRIGGER undo BEFORE DELETE ON cpu
+        WHEN old.rowid = 1 BEGIN SELECT RAISE(IGNORE); END"""),
+    "another row deleted": ("--delete-oldest=50%", """CREATE TRIGGER undo BEFORE DELETE ON cpu
+        WHEN old.rowid = 1 BEGIN
+        DELETE FROM cpu WHERE rowid = (SELECT max(rowid) FROM cpu); END"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "level"), [*((change, "none") for change in TRIGGERS), ("tags undone", "counts")]
+)
+def test_a_change_that_a_trigger_undoes_or_extends_is_found(
+    lite: CommandLine, change: str, level: str
+) -> None:
+    option, trigger = TRIGGERS[change]
+    filled(lite, "--workload=cpu", "--scale=10", "--start-time=2026-01-01", "--end=2026-01-02",
+           "--workers=1", "--limit=500", "--primary-key=client")  # fmt: skip
+    connection = sqlite3.connect(path_of(lite))
+    connection.execute(trigger)
+    connection.commit()
+    connection.close()
+
+    done = changed(lite, option, "--batch=50", f"--verify={level}")
+
+    assert done.code == 3, done.err
+    checks = lite.results()[-1]["runs"][0]["outcome"]["verdict"]["checks"]
+    (rows,) = (check for check in checks if check["name"] == "cpu: every row")
+    assert "missing " in rows["found"], rows
+
+
 @pytest.mark.rare
 def test_another_machine_knows_the_changes_from_the_mark_in_the_database(
     lite: CommandLine,

@@ -164,6 +164,8 @@ OTHERWISE = {
 }
 ONLY_FULL = {"two values swapped"}
 """What leaves counts, sums, minima, maxima and keys as they are."""
+HASHED = {"postgres", "mysql", "mariadb"}
+"""Servers that compute hashes of rows, which see it."""
 NAMED = "LOAD DATA stored 19 of 20 rows|Got response id"
 """Why a run failed."""
 COUNTED = "expected an answer of one row, got|hold [\\d,]+ rows?, but their insert left"
@@ -221,7 +223,7 @@ def test_no_lie_about_rows_is_verified_unless_they_are_stored(
     text = f"{done.out}{done.err}{again.out}{again.err}"
     assert lies == 1
     assert (lied.stored() == honest) == (expected == VERIFIED), text
-    found = VERIFIED if lie in ONLY_FULL else expected
+    found = VERIFIED if lie in ONLY_FULL and server_name not in HASHED else expected
     assert status_of(lied.cli.results()[-2]) == found, text
     assert done.code == CODES[found], text
     assert again.code == CODES[expected], text

@@ -410,3 +410,36 @@ def test_the_driver_sends_no_files_and_no_records(pg: CommandLine) -> None:
     assert [files.code, made.code, records.code] == [2, 0, 2], made.err
     assert "--import: the database reads files, and no driver sends rows" in files.err
     assert "--data-format: the records are sent as they are, by no driver" in records.err
+
+
+UNDO = """
+CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN {}; END $$;
+CREATE TRIGGER undo BEFORE {} ON cpu FOR EACH ROW WHEN ({}) EXECUTE FUNCTION undo();
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "trigger"),
+    [
+        ("--retag=30%", UNDO.format("old", "UPDATE", "true")),
+        ("--retag=30%", UNDO.format("old", "UPDATE", "old.usage_user > 50")),
+        ("--correct=10%", UNDO.format("old", "UPDATE", "true")),
+        ("--delete-oldest=50%", UNDO.format("NULL", "DELETE", "old.usage_user > 50")),
+    ],
+)
+def test_a_change_that_a_trigger_undoes_is_found(
+    pg: CommandLine, server: Postgres, server_database: str, option: str, trigger: str
+) -> None:
+    done = pg.run(
+        "insert", *TARGET, "--workload=cpu", "--scale=10", "--start-time=2026-01-01",
+        "--end=2026-01-02", "--workers=1", "--limit=500", "--primary-key=client", "--runs=1",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    server.execute(trigger, database=server_database)
+
+    done = pg.run("change", *TARGET, option, "--batch=50", "--verify=none")
+
+    assert done.code == 3, done.err
+    checks = pg.results()[-1]["runs"][0]["outcome"]["verdict"]["checks"]
+    (rows,) = (check for check in checks if check["name"] == "cpu: every row")
+    assert "not expected " in rows["found"], rows

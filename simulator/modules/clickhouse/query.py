@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from simulator.data.query import NewestQuery
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_hashes
 
 _DECIMALS = {
     TimeUnit.SECOND: 0,
@@ -104,6 +104,10 @@ class ClickhouseDialect(sql.Dialect):
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return the first or last value of a group; both functions ignore NULLs."""
         return f"{'argMax' if last else 'argMin'}({self.name(column.name)}, {time})"
+
+    def hashed(self, table: Table, rows: str) -> sql.Select:
+        """Return the number of rows and the sum of their hashes."""
+        return sql_hashes.murmur(self, table, rows)
 
     def bucket(self, table: Table, width: int) -> str:
         """Return the start of a row's time bucket.

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, assert_never
 from pydantic import Field
 
 from simulator.data.query import Output, Query, Statement
+from simulator.data.row_hash import MurmurHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.aggregates import AggregateOptions, intervals
@@ -21,7 +22,7 @@ from simulator.modules.clickhouse.aggregates import (
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_hashes
 from simulator.modules.shared.preaggregated import aggregates_of, from_kept
 from simulator.modules.shared.sql_texts import SqlTexts
 from simulator.modules.signature import Columns, signature
@@ -97,6 +98,9 @@ class ClickhouseTables(Database[ClickhouseSession]):
         r"^Code: 497\b": "GRANT CREATE TABLE, DROP TABLE, INSERT, SELECT, OPTIMIZE, and "
         "CREATE VIEW for aggregate_intervals_s, ON ... to the user",
     }
+
+    row_hash = MurmurHash()
+    hash_probe = sql_hashes.MURMUR_PROBE
 
     @property
     def dialect(self) -> ClickhouseDialect:

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from simulator.data.row_hash import SquareHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.errors import SetupError
 from simulator.modules.base import (
@@ -25,7 +26,7 @@ from simulator.modules.duckdb.query import DuckDbDialect, NanosecondDialect, dia
 from simulator.modules.duckdb.session import DuckDbSession
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
-from simulator.modules.shared import sql_changes
+from simulator.modules.shared import sql_changes, sql_hashes
 from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlFile, SqlOptions
 from simulator.modules.signature import signature
 
@@ -100,6 +101,9 @@ class DuckDb(SqlFile["DuckDbSession"]):
         "Permission denied": "path must be a file in a folder where this user may write",
         "No space left": "free disk space, or choose another path",
     }
+
+    row_hash = SquareHash(ticks_per_second=10**6, bits_of_doubles=True, md5=True)
+    hash_probe = sql_hashes.MD5_PROBE
 
     def dialect_of(self, table: Table) -> DuckDbDialect:
         """Return the dialect for the table's time unit."""

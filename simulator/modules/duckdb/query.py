@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.shared import sql
+from simulator.modules.shared import sql, sql_hashes
 
 # Words that DuckDB 2.0 accepts as a name only in quotes, unlike PostgreSQL and SQLite.
 _RESERVED = frozenset(
@@ -72,6 +72,11 @@ class DuckDbDialect(sql.Dialect):
         if unit is self.finest:
             return f"epoch_{unit}({self.name(column.name)})"
         return self.of_units().read(column)
+
+    def hashed(self, table: Table, rows: str) -> sql.Select:
+        """Return the number of rows and the sum of their hashes."""
+        doubles = "CAST(CAST(CAST({} AS DOUBLE) AS BIT) AS BIGINT)"
+        return sql_hashes.squares(self, table, rows, sql_hashes.md5_digits, doubles)
 
 
 class NanosecondDialect(DuckDbDialect):

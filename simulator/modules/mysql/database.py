@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from simulator.data.row_hash import SquareHash
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
@@ -20,7 +21,7 @@ from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.options import Options
-from simulator.modules.shared import sql_tables
+from simulator.modules.shared import sql_hashes, sql_tables
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase
 from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
@@ -89,6 +90,8 @@ class MySql(SqlDatabase[MySqlSession]):
 
     name = "mysql"
     dialect = MySqlDialect()
+    row_hash = SquareHash(ticks_per_second=10**6, saturates=False)
+    hash_probe = sql_hashes.CRC32_PROBE
     capabilities = Capabilities(
         modes={
             SINGLE: "one INSERT, committed on its own",

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
-from simulator.modules.shared import sql
+from simulator.data.row_hash import LARGEST
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.modules.shared import sql, sql_hashes
 
 TEXT_LENGTHS = {Role.TAG: 128, Role.KEY: 250}
 """Characters that a tag and a client's key may have if the table does not declare how many.
@@ -32,6 +33,7 @@ class MySqlDialect(sql.Dialect):
     """The SQL of MySQL and MariaDB; sums of integers are decimals, so they are exact."""
 
     finest: TimeUnit | None = TimeUnit.MICROSECOND
+    bigint = "SIGNED"
     types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "smallint",
         Type.INT32: "int",
@@ -94,6 +96,15 @@ class MySqlDialect(sql.Dialect):
     def mean(self, total: str, count: str) -> str:
         """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE) / {count}"
+
+    def remainder(self, double: str, scale: str, divisor: int) -> str:
+        """Return the remainder of a double; one beyond the type of a result is an error."""
+        near = f"LEAST(GREATEST({double}, -{LARGEST}), {LARGEST})"
+        return f"CAST(TRUNCATE({near} * {scale}, 0) % {divisor} AS SIGNED)"
+
+    def hashed(self, table: Table, rows: str) -> sql.Select:
+        """Return the number of rows and the sum of their hashes."""
+        return sql_hashes.squares(self, table, rows, "CAST(crc32({}) AS SIGNED)".format)
 
     def latest(self, time: str, tags: str) -> str:
         """Return the latest time of the rows that have the same tags as this row.

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.row_hash import JenkinsHash
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted, with_remedy
 from simulator.modules.base import (
@@ -28,7 +29,7 @@ from simulator.modules.postgres import driver, server
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.postgres.signatures import Signatures
-from simulator.modules.shared import sql_changes, sql_tables
+from simulator.modules.shared import sql_changes, sql_hashes, sql_tables
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
@@ -263,6 +264,8 @@ class Postgres(Signatures, PostgresWire):
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
+    row_hash = JenkinsHash()
+    hash_probe = sql_hashes.JENKINS_PROBE
     namesakes_of_indices = server.NAMESAKES_OF_INDICES
     attachments: ClassVar[str] = server.ATTACHED
     """The statement for what keeps a table from being dropped; empty: not asked."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
-from simulator.data.schema import Column, PrimaryKey, TimeUnit, Type
-from simulator.modules.shared import sql
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.modules.shared import sql, sql_hashes
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -59,3 +59,7 @@ class PostgresDialect(sql.Dialect):
     def ordered(self, column: Column) -> str:
         """Return a text column that sorts by bytes, whatever the collation of the database."""
         return f'{self.name(column.name)} COLLATE "C"'
+
+    def hashed(self, table: Table, rows: str) -> sql.Select:
+        """Return the number of rows and the sum of their hashes."""
+        return sql_hashes.jenkins(self, table, rows)

@@ -34,7 +34,7 @@ from simulator.data.schema import (
     TimeUnit,
     Type,
 )
-from simulator.modules.base import Encoder
+from simulator.modules.base import Encoder, Unsupported
 
 VALUES = "values"
 """Insert mode: a batch as one INSERT with a list of rows."""
@@ -92,6 +92,10 @@ class Dialect:
     """The unit in which instants of every table are stored; None: the table's own."""
     reserved: ClassVar[frozenset[str]] = RESERVED
     """Words that are names only in quotes."""
+    bigint: ClassVar[str] = "BIGINT"
+    """The type of integers of 64 bits in a CAST."""
+    kept_apart: ClassVar[str] = ""
+    """The end of a subquery that is computed once for each row, though it is read twice."""
     ticks_per_unit: int = 1
     """How many of the integers that `read` fetches as an instant are one unit of the table."""
     in_units: bool = False
@@ -155,6 +159,10 @@ class Dialect:
         """Return the expression that fetches a column, or an expression of its type."""
         return expression or self.name(column.name)
 
+    def remainder(self, double: str, scale: str, divisor: int) -> str:
+        """Return the remainder of a scaled double without its fraction, as an integer."""
+        return f"CAST({double} * {scale} AS {self.bigint}) % {divisor}"
+
     def total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sum of a column: exact, or an error of the server."""
         return f"sum({self.number(column, unit)})"
@@ -177,6 +185,10 @@ class Dialect:
     def ordered(self, column: Column) -> str:
         """Return a text column as an expression that sorts by bytes."""
         return self.name(column.name)
+
+    def hashed(self, table: Table, rows: str) -> "Select":
+        """Return the number of rows and the sum of their hashes; `rows` follows FROM."""
+        raise Unsupported("there is no hash of rows in this SQL")
 
     def latest(self, time: str, tags: str) -> str:
         """Return the latest time of the rows that have the same tags as this row."""
@@ -284,6 +296,8 @@ def _select(stored: Dialect, query: Query) -> Select:
             return _aggregates(dialect, query, rows)
         case NewestQuery():
             return dialect.newest(query, rows)
+        case RowsQuery() if query.hashed:
+            return dialect.hashed(table, rows)
         case RowsQuery():
             if query.newest is not None:
                 rows += f" ORDER BY {dialect.name(table.time.name)} DESC LIMIT {query.newest}"
