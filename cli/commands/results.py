@@ -21,6 +21,7 @@ from cli.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
 from cli.report.damage import expect_whole
 from cli.results import result_files as files
 from cli.results.kinds import NAMES
+from cli.summary.figures import percent_of
 from simulator.errors import ConfigError, counted
 
 _KINDS = (*NAMES, *GATHERED)
@@ -138,7 +139,24 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
     type=click.Choice(export.FORMATS),
     default=export.FORMATS[0],
     show_default=True,
-    help="openmetrics: as Prometheus reads it, for example to import it.",
+    help="openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of"
+    " one row, as HdrHistogram's plotters read them.",
+)
+@option(
+    "--percentile",
+    "percentiles",
+    multiple=True,
+    metavar="NAME",
+    help="Export this percentile as well, such as p90_ms or p99.99_ms, where there are enough"
+    " samples for it; may be given several times.",
+)
+@option(
+    "--row",
+    "pattern",
+    default="*",
+    metavar="PATTERN",
+    help="Export only rows of these names, such as 'count-events, 4 workers' or '*, 4 workers'."
+    "  [default: all]",
 )
 @option(
     "-o",
@@ -149,12 +167,24 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
     "  [default: standard output]",
 )
 @output_option
-def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output: Path) -> None:
+def export_results(  # noqa: PLR0913
+    *,
+    names: tuple[str, ...],
+    form: str,
+    percentiles: tuple[str, ...],
+    pattern: str,
+    to: Path | None,
+    output: Path,
+) -> None:
     """Write the figures of results for other programs.
 
     Every figure has its unit, the number of measurements, its spread and its verdict.
     """
     own = export.OWN[form]
+    if unknown := [each for each in percentiles if not percent_of(each)]:
+        raise ConfigError(
+            [f"--percentile: expected a name such as p99.99_ms, got {each!r}" for each in unknown]
+        )
     if to and (problem := outfile.problem_with(to, own)):
         raise ConfigError(f"--to: {problem}")
     found = []
@@ -167,7 +197,7 @@ def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output
         result = files.read(path)
         found.append((id_of(path) or result.sweep_id, result))
     with expect_whole(", ".join(names)):
-        text = export.exported(found, form)
+        text = export.exported(found, form, percentiles, pattern)
     if to is None:
         print_out(text)
         return

@@ -14,7 +14,7 @@ from cli.compare.comparison import Comparison, Judgement
 from cli.compare.tables import interval_of
 from cli.input.quantities import parse_number
 from cli.report.numbers import written
-from cli.summary.figures import FACETS, Unit, resolved, unit_of
+from cli.summary.figures import FACETS, Unit, is_among, resolved, unit_of
 from cli.summary.rows import Place
 from cli.summary.subjects import Subject
 from cli.summary.summary import Summary
@@ -27,7 +27,7 @@ FORM = (
     " 'p99_ms > 20ms at workers=4'"
 )
 _WRITTEN = re.compile(
-    r"\s*([\w-]+)\s*([<>]=?)\s*([+-]?[\d_.]+(?:[eE][+-]?\d+)?[kKMG]?)\s*([^\s\d]*)"
+    r"\s*([\w.-]+)\s*([<>]=?)\s*([+-]?[\d_.]+(?:[eE][+-]?\d+)?[kKMG]?)\s*([^\s\d]*)"
     r"(?:\s+at\s+(workers|query|change)\s*=\s*(\S+))?\s*"
 )
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
@@ -122,9 +122,9 @@ def _parsed(text: str, scope: Scope) -> Threshold:
         raise ValueError(f"expected {FORM}; OP is <, <=, > or >=")
     name, sign, number, unit, key, value = match.groups(default="")
     figure, known = _ALIASES.get(name, name), _known(scope)
-    if figure not in known:
+    if figure not in known and not _is_percentile(figure, scope):
         raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
-    kind = known[figure]
+    kind = known[figure] if figure in known else unit_of(figure)
     units = _UNITS[kind] if kind else {}
     if unit and unit not in units:
         expected = f"one of {', '.join(units)}" if units else "none"
@@ -135,6 +135,12 @@ def _parsed(text: str, scope: Scope) -> Threshold:
         raise ValueError(f"expected workers=N with a whole number, got {value!r}")
     _expect_rows(found, scope)
     return found
+
+
+def _is_percentile(name: str, scope: Scope) -> bool:
+    """Whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
+    figure, _ = resolved(name) or (None, "")
+    return any(figure and is_among(each.figures, figure.name) for each in scope.subjects)
 
 
 def _known(scope: Scope) -> dict[str, Unit | None]:
@@ -170,7 +176,9 @@ def checks_of(
     """
     for threshold in thresholds:
         figure, _ = resolved(threshold.figure) or (None, "")
-        having = [each for each in summaries if figure and figure.name in each.subject.figures]
+        having = [
+            each for each in summaries if figure and is_among(each.subject.figures, figure.name)
+        ]
         if not having:
             continue
         found = [check for each in having for check in _row_checks(threshold, each, place)]
@@ -183,7 +191,7 @@ def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[
     assert figure
     assert unit
     for row in summary.every:
-        may_have = figure[0].name in summary.subject.figures_at(row.place)
+        may_have = is_among(summary.subject.figures_at(row.place), figure[0].name)
         if not may_have or not threshold.is_about(row.place):
             continue
         value, where = row.value(threshold.figure), f"{place}{row.place}"

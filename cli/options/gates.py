@@ -24,7 +24,7 @@ class Gates(Options):
 
     fail_if: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)] = ()
     """Exit with 99 if a figure is beyond a limit: 'p99_ms > 20', 'rows_per_s < 50k at workers=4',
-    'p95_ms > 1s at query=NAME'; may be given several times.
+    'p95_ms > 1s at query=NAME', or any percentile: 'p99.99_ms > 2s'; may be given several times.
     """
     junit: Annotated[Path | None, Opt(metavar="FILE")] = None
     """Write verdicts and thresholds to this file as JUnit XML; it replaces an earlier one of this

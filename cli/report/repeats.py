@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cli.results.result import Result, RunRecord
-from cli.summary.figures import FIGURES, Measurement, joined
+from cli.summary.figures import joined_figures
 from cli.summary.rows import Place, Row
 from cli.summary.summary import Summary
 from simulator.protocol.verdict import WORST_FIRST, Status
@@ -67,19 +67,12 @@ def _joined_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
 
 
 def _joined_row(rows: Sequence[Row]) -> Row:
-    figures: dict[str, list[Measurement]] = defaultdict(list)
-    for row in rows:
-        for name, figure in row.figures.items():
-            figures[name].append(figure)
     worst = min(rows, key=_rank)
     return replace(
         worst,
         place=min((row.place for row in rows), key=lambda place: place.workers or 0),
         runs=sum(row.runs for row in rows),
-        figures={
-            name: joined(FIGURES[name], [each.value for each in found])
-            for name, found in figures.items()
-        },
+        figures=joined_figures([row.figures for row in rows]),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from cli.results.freshness import freshness_ms
-from cli.results.latency import Latency, latency_of, merged
+from cli.results.latency import merged
 from cli.results.metrics import InsertMetrics, ratio
 from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
@@ -162,9 +162,9 @@ def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
     return Timed(metrics, merged_histogram([each.waits for each in times]))
 
 
-def together(parts: Iterable[Timed]) -> Latency:
-    """Return the percentiles of all parts together."""
+def together(parts: Iterable[Timed]) -> HdrHistogram:
+    """Return the histogram of all parts together."""
     whole = new_histogram()
     for part in parts:
         whole.add(part.latencies)
-    return latency_of(whole)
+    return whole

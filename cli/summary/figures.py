@@ -1,11 +1,17 @@
 """Every figure, declared once: all that tables, thresholds, pages, plans and exports know of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
+from functools import partial
 from statistics import fmean
 from typing import Any
 
+from hdrh.histogram import HdrHistogram
+
+from cli.results.latency import latency_of, percentiles_ms
 from cli.results.timed import Timed, together
 
 
@@ -232,10 +238,38 @@ FACETS: Mapping[str, Facet] = {
 """Ending of a figure's name -> what it is of the runs behind it: rows_per_s_min."""
 
 
+_PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)_ms")
+
+
+def percent_of(name: str) -> Fraction | None:
+    """Return the percentile that a name such as p99.99_ms means; None if it means none."""
+    match = _PERCENTILE.fullmatch(name)
+    return Fraction(match[1]) if match and Fraction(match[1]) else None
+
+
+def figure_named(name: str) -> Figure | None:
+    """Return the figure of a name: one that is declared, or any percentile of the waits."""
+    if name in FIGURES or not percent_of(name):
+        return FIGURES.get(name)
+    percent = name[1:].removesuffix("_ms")
+    return _of_waits(name, f"p{percent} ms", f"{percent}th percentile")
+
+
+def expected(name: str) -> Figure:
+    """Return the figure of a name that has one; KeyError otherwise."""
+    return figure_named(name) or FIGURES[name]
+
+
+def is_among(names: Collection[str], name: str) -> bool:
+    """Whether a figure is one of these; any percentile is, where one is."""
+    return name in names or ("p50_ms" in names and percent_of(name) is not None)
+
+
 def resolved(name: str) -> tuple[Figure, str] | None:
     """Return the figure and the facet that a name means; None if there is no such figure."""
     found = ((name.removesuffix(facet), facet) for facet in FACETS if name.endswith(facet))
-    return next(((FIGURES[base], facet) for base, facet in found if base in FIGURES), None)
+    known = ((figure_named(base), facet) for base, facet in found)
+    return next(((figure, facet) for figure, facet in known if figure), None)
 
 
 def unit_of(name: str) -> Unit | None:
@@ -259,12 +293,64 @@ def spread_of(values: Sequence[float]) -> float | None:
     return (max(values) - min(values)) / fmean(values)
 
 
-def figures_of(parts: Sequence[Timed]) -> dict[str, Measurement]:
+class Figures(Mapping[str, Measurement]):
+    """The figures of a row by name; besides those that it lists, it has any percentile by name."""
+
+    def __init__(
+        self,
+        listed: Mapping[str, Measurement],
+        percentile: Callable[[str], Measurement | None],
+        waits: HdrHistogram | None = None,
+    ) -> None:
+        """Take what computes a percentile by name, and the histogram behind it if there is one."""
+        self._listed, self._percentile, self.waits = listed, percentile, waits
+
+    def __getitem__(self, name: str) -> Measurement:
+        """Return a figure; KeyError if it was not measured, or too few samples carry it."""
+        found = self._listed.get(name)
+        if found is None and percent_of(name) is not None:
+            found = self._percentile(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of those that are listed."""
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        """Return how many are listed."""
+        return len(self._listed)
+
+
+def _percentile(waits: HdrHistogram, name: str) -> Measurement | None:
+    """Return a percentile by its name; None: it would be beyond all but one of fewer samples."""
+    percent, count = percent_of(name), int(waits.get_total_count())
+    if percent is None or count * (100 - percent) < 100:
+        return None
+    (value,) = percentiles_ms(waits, [float(percent)])
+    return Measurement(value, count)
+
+
+def joined_figures(figures: Sequence[Mapping[str, Measurement]]) -> Figures:
+    """Return the figures of several rows, each joined over those that have it."""
+
+    def join(name: str) -> Measurement | None:
+        figure = figure_named(name)
+        values = [each[name].value for each in figures if name in each]
+        return joined(figure, values) if figure and values else None
+
+    names = dict.fromkeys(name for each in figures for name in each)
+    return Figures({name: found for name in names if (found := join(name))}, join)
+
+
+def figures_of(parts: Sequence[Timed]) -> Figures:
     """Return the figures of equal parts of runs: of whole runs, of a stage or of a query.
 
     What each part has measured is joined; percentiles are those of all parts together.
     """
-    latency = together(parts)
+    waits = together(parts)
+    latency = latency_of(waits)
     found = {}
     for name, figure in FIGURES.items():
         values = [getattr(part.metrics, name, None) for part in parts]
@@ -273,4 +359,4 @@ def figures_of(parts: Sequence[Timed]) -> dict[str, Measurement]:
             found[name] = joined(figure, known)
         elif (value := getattr(latency, name, None)) is not None:
             found[name] = Measurement(value, latency.sends)
-    return found
+    return Figures(found, partial(_percentile, waits), waits)

@@ -20,3 +20,9 @@ def store(folder, number, *, found=None, **changes):
 
 def id_of(number):
     return f"{FIRST + timedelta(minutes=number):%Y%m%d-%H%M%S}-{number:04x}"
+
+
+def timed():
+    """Return a result whose only row has the waits of some batches."""
+    waits = made.histogram(1, 2, 3)
+    return made.result([made.run(made.outcome(made.worker(0, latency=waits)))])

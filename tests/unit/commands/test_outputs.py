@@ -12,7 +12,7 @@ from cli.archive.export import FORMATS
 from cli.host import outfile
 from cli.main import commands
 from simulator.errors import ConfigError
-from tests.unit.archive.made import store
+from tests.unit.archive.made import store, timed
 
 FOREIGN = {
     "a program": "import os\n",
@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("time,v\n2026-01-01T00:00:00Z,1\n")
     (tmp_path / "results").mkdir()
     store(tmp_path / "results", 0)
-    store(tmp_path / "results", 1)
+    store(tmp_path / "results", 1, found=timed())
     return tmp_path
 
 

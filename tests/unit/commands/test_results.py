@@ -20,7 +20,7 @@ from cli.results import result_files
 from cli.results.result import Manifest
 from simulator.errors import ConfigError
 from tests import ROOT
-from tests.unit.archive.made import FIRST, id_of, store
+from tests.unit.archive.made import FIRST, id_of, store, timed
 from tests.unit.report import made
 
 
@@ -234,7 +234,7 @@ def test_openmetrics_is_what_prometheus_reads(folder, run):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_export_is_written_as_a_whole_or_not_at_all(folder, run, form):
-    store(folder, 0)
+    store(folder, 0, found=timed())
     to = folder / "figures"
     run("export", "last", f"--format={form}", f"--to={to}")
 

@@ -35,6 +35,8 @@ def problem(text, scope=INSERTS):
         ("p99_ms>20ms", "p99_ms", ">", 20),
         ("  p50_ms >= 1.5 s ", "p50_ms", ">=", 1500),
         ("p95_ms > 20", "p95_ms", ">", 20),
+        ("p90_ms > 20ms", "p90_ms", ">", 20),
+        ("p99.99_ms > 2s", "p99.99_ms", ">", 2000),
         ("max_ms > 250us", "max_ms", ">", 0.25),
         ("rows_per_s < 50k", "rows_per_s", "<", 50_000),
         ("rows_per_s_stored <= 1e6 rows/s at workers=4", "rows_per_s_stored", "<=", 1e6),
@@ -55,7 +57,10 @@ def test_limits_have_the_units_of_their_figures(text, figure, sign, limit):
 @pytest.mark.parametrize(
     ("text", "scope", "reason"),
     [
-        ("p98_ms > 20", INSERTS, "unknown figure 'p98_ms' (did you mean 'p99_ms'?)"),
+        ("p98ms > 20", INSERTS, "unknown figure 'p98ms' (did you mean 'p99_ms'?)"),
+        ("p100_ms > 20", INSERTS, "unknown figure 'p100_ms' (did you mean"),
+        ("p0.0_ms > 20", INSERTS, "unknown figure 'p0.0_ms' (did you mean"),
+        ("p99.99_ms > 20%", INSERTS, "unknown unit '%' of p99.99_ms"),
         ("first_ms > 20", INSERTS, "unknown figure 'first_ms'"),
         ("rows_per_s < 1", QUERIES, "unknown figure 'rows_per_s'"),
         ("slower > 0", INSERTS, "unknown figure 'slower'"),
@@ -77,10 +82,10 @@ def test_what_names_nothing_is_refused_with_what_there_is(text, scope, reason):
 
 def test_all_problems_are_found_at_once():
     problems = []
-    parsed(["p98_ms > 1", "p99_ms > 1", "p99_ms ? 1"], INSERTS, problems)
+    parsed(["p98ms > 1", "p99_ms > 1", "p99_ms ? 1"], INSERTS, problems)
 
     assert [text.split(": ")[:2] for text in problems] == [
-        ["--fail-if", "'p98_ms > 1'"], ["--fail-if", "'p99_ms ? 1'"]
+        ["--fail-if", "'p98ms > 1'"], ["--fail-if", "'p99_ms ? 1'"]
     ]  # fmt: skip
 
 
@@ -171,3 +176,13 @@ def test_a_judgement_that_one_run_cannot_give_counts_as_failed():
     assert judged("rows_per_s_change < -5%", sweep("a", 1.0), sweep("b", 1.2)) == [
         "threshold failed: rows_per_s_change < -5%: -16.7% (one run), b, 1 worker"
     ]
+
+
+def test_any_percentile_is_held_against_the_waits_and_needs_samples_that_carry_it():
+    waits = histogram(*range(1, 1001))
+    summary = summary_of(result([run(outcome(worker(0, latency=waits)))]))
+    wanted = [taken(f"{name} > 1") for name in ("p90_ms", "p12.5_ms", "p99.9_ms", "p99.99_ms")]
+
+    found = {check.threshold: check.found for check in checks_of(wanted, summary)}
+    assert [*found.values()] == ["900 ms", "125 ms", "999 ms", "p99.99_ms was not measured"]
+    assert all(not check.ok for check in checks_of(wanted, summary))

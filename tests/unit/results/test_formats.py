@@ -5,6 +5,7 @@ import json
 import pytest
 
 from cli.results.formats import as_current
+from cli.results.latency import latency_of
 from cli.results.timed import timed_query, together
 from simulator.protocol.messages import QueryTimes
 
@@ -20,7 +21,7 @@ def test_the_durations_of_a_query_become_a_histogram():
     result = json.loads(as_current(content))
     (times,) = result["runs"][0]["queries"]
     part = timed_query([QueryTimes(**times)])
-    found, wait = part.metrics, together([part])
+    found, wait = part.metrics, latency_of(together([part]))
 
     assert result["format_version"] == 2
     assert (wait.sends, found.first_ms, found.client_share) == (3, 100.0, 0.0)
