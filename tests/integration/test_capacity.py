@@ -196,7 +196,7 @@ def test_a_dry_run_measures_nothing_and_makes_no_folder(slow: CommandLine) -> No
 
 def test_all_that_is_wrong_is_named_before_anything_starts(slow: CommandLine) -> None:
     done = slow.run(
-        "capacity", "--target=slow", "--slo=p98_ms < 50", "--slo=fast", "--duration=0",
+        "capacity", "--target=slow", "--slo=p98ms < 50", "--slo=fast", "--duration=0",
         "--tolerance=2", f"--output={slow.output}",
     )  # fmt: skip
     assert done.code == 2

@@ -131,7 +131,7 @@ def test_a_worse_exit_code_wins(cli: CommandLine) -> None:
 def test_a_threshold_that_names_nothing_is_refused_before_anything_starts(
     cli: CommandLine,
 ) -> None:
-    wrong = ("--fail-if=p98_ms > 1", "--fail-if=p99_ms > 1 at workers=9", "--batch=-1")
+    wrong = ("--fail-if=p98ms > 1", "--fail-if=p99_ms > 1 at workers=9", "--batch=-1")
     done = cli.run("insert", *SQLITE, "--num-inserts=2000", "--workers=1,2", "--runs=2", *wrong)
 
     assert done.code == 2

@@ -185,12 +185,12 @@ def test_a_wrong_value_is_named_with_its_place(write, old, new, problem):
 def test_thresholds_are_held_against_the_rows_that_the_plan_will_have(write):
     limits = ["p99_ms > 2s at query=1-host-1-hr", "rows_per_s < 5k at workers=2"]
     plan = read_plan(write(f"{PLAN}thresholds: {limits}\n"))
-    wrong = ["p98_ms > 2", "p99_ms > 2 at workers=7", "p99_ms > 1 at query=1-host-2-hr"]
+    wrong = ["p98ms > 2", "p99_ms > 2 at workers=7", "p99_ms > 1 at query=1-host-2-hr"]
     found = problems_of(write(f"{PLAN}thresholds: {wrong}\n"))
 
     assert list(plan.thresholds) == limits
     assert [text.split(": ")[1] for text in found] == [repr(text) for text in wrong]
-    assert "unknown figure 'p98_ms'" in found[0]
+    assert "unknown figure 'p98ms'" in found[0]
     assert found[1].endswith("no workers=7 in what is measured (known: 1, 2)")
 
 
