@@ -315,7 +315,7 @@ class Figures(Mapping[str, Measurement]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of those that are listed."""
+        """Yield the names of the listed figures."""
         return iter(self._listed)
 
     def __len__(self) -> int:
