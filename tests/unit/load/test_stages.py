@@ -219,6 +219,7 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
         lambda *found: reported.append(found),
         clocking_of(stages),
         1,
+        0.0,
         lambda ns: (ns - began_ns) / S,
     )
 
@@ -241,7 +242,7 @@ def test_a_stopped_query_run_ends():
         (1, 1000.0),
     )
     with pytest.raises(Stopped):
-        asker.ask_in_stages(stop, lambda *_: None, clocking_of(stages), 0, float)
+        asker.ask_in_stages(stop, lambda *_: None, clocking_of(stages), 0, 0.0, float)
 
 
 def test_many_queries_fit_into_a_meter(monkeypatch):
