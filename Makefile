@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
+.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 # Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
@@ -36,11 +36,11 @@ image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, AR
 	@sh simulator/image.sh
 
 test: SERVERS := --servers=quick -m 'not rare'
-test: linted-with-quick-servers browser unit chart contract integration faults-quick ## everything on the quick database servers; fetches what it needs
+test: linted-with-quick-servers browser unit chart contract integration truth faults-quick ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
 test-all: export FUZZ := thorough
-test-all: linted-with-all-servers browser unit chart contract integration faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
+test-all: linted-with-all-servers browser unit chart contract integration truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -60,6 +60,9 @@ linted-with-quick-servers linted-with-all-servers: .venv/ready-dev
 
 browser: .venv/ready-dev
 	$(BIN)/python -m tests.browser install
+
+truth: .venv/ready-dev ## compare every figure with the account of a proxy before five servers, a few minutes
+	$(BIN)/pytest tests/truth $(SERVERS)
 
 unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) --numprocesses=$(PROCESSES) --dist=loadgroup

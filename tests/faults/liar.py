@@ -1,12 +1,14 @@
 """A liar between the benchmark and a database: it understands the wire, and cheats both ends.
 
 A wire (tests/faults/wires) cuts what one connection says into frames, and names those that carry
-rows, acknowledgements and answers. A lie says what becomes of one batch, or of every answer.
+rows, acknowledgements and answers. A lie says what becomes of one batch, or of every answer. The
+plot keeps an account of all of it, by its own clock.
 """
 
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
@@ -32,6 +34,8 @@ class Send:
     swap: Callable[[bytes, bytes], tuple[bytes, bytes]] = lambda one, other: (one, other)
     """Exchanges the last values of two rows."""
     commits: bool = False
+    size_bytes: int = 0
+    """Of the rows as they came, without the protocol around them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,20 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Ask:
+    """A query about the table, or a change of it, which passes as it is."""
+
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Told:
+    """The whole answer to it, which passes as it is."""
+
+    content: bytes
+
+
+@dataclass(frozen=True)
 class ToServer:
     """What passes as it is."""
 
@@ -67,7 +85,7 @@ class ToClient:
     content: bytes
 
 
-Heard: TypeAlias = ToServer | ToClient | Send | Reply | Answer
+Heard: TypeAlias = ToServer | ToClient | Send | Reply | Ask | Told | Answer
 
 
 class Wire(ABC):
@@ -163,10 +181,42 @@ OF_ANSWERS: dict[str, Callable[[Answer], Rows]] = {
 """What becomes of every answer that has rows of the table."""
 
 
+@dataclass(eq=False)
+class Entry:
+    """A request about the table; instants are those of `time.perf_counter`."""
+
+    port: int
+    """Of the client's connection."""
+    rows: int
+    """0: a query, or a change."""
+    size_bytes: int
+    began_s: float
+    """When its first byte came."""
+    stored: int = 0
+    """Rows that were forwarded."""
+    answered_s: float = 0.0
+    """When the whole answer was sent on; 0: never."""
+    refused: bool = False
+    """Whether the client heard an error, or nothing."""
+    is_answered: bool = True
+    """False: the connection ended before."""
+
+    @property
+    def took_s(self) -> float:
+        """How long the client waited."""
+        return self.answered_s - self.began_s
+
+
 class Plot:
-    """A lie, and when it is says: shared by all connections."""
+    """A lie, and when it is said; and the account: shared by all connections."""
 
     def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        """All requests about the table."""
+        self.late_s: Callable[[Entry], float] = lambda _: 0.0
+        """By how much a request is late at the server."""
+        self.wall_s = time.time() - time.perf_counter()
+        """What is added to an instant for the time of day."""
         self.failed: list[Exception] = []
         """Errors of the liar itself."""
         self.shared: dict[Any, Any] = {}
@@ -181,8 +231,12 @@ class Plot:
 
         Those to queries that only count rows are all, or none, of these.
         """
+        self.plan({at: lie}, about_counts=about_counts)
+
+    def plan(self, lies: Mapping[int, str], *, about_counts: bool = False) -> None:
+        """Lie about the batches, or commits, of these numbers."""
         with self._lock:
-            self.lies, self._lie, self._at, self._about_counts = 0, lie, at, about_counts
+            self.lies, self._lies, self._about_counts = 0, lies, about_counts
             self._sends = {True: 0, False: 0}
             self._later: list[Rows] = []
 
@@ -192,9 +246,10 @@ class Plot:
         with self._lock:
             self._sends[send.commits] += 1
             later = [self._later.pop()] if self._later and not send.commits else []
-            if self._lie in lies and self._sends[send.commits] == self._at:
+            lie = self._lies.get(self._sends[send.commits], "")
+            if lie in lies:
                 self.lies += 1
-                found = lies[self._lie](send)
+                found = lies[lie](send)
                 if found.later:
                     self._later.append(found.later)
                 return found
@@ -204,23 +259,29 @@ class Plot:
     def rows(self, answer: Answer) -> Rows:
         """Return the rows of an answer."""
         about_it = self._about_counts == answer.counts
-        if self._lie not in OF_ANSWERS or not answer.rows or not about_it:
+        lie = next(iter(self._lies.values()), "")
+        if lie not in OF_ANSWERS or not answer.rows or not about_it:
             return answer.rows
         with self._lock:
             self.lies += 1
-        return OF_ANSWERS[self._lie](answer)
+        return OF_ANSWERS[lie](answer)
 
 
 class Liar:
     """One connection."""
 
-    def __init__(self, wire: type[Wire], plot: Plot) -> None:
-        self._wire, self._plot = wire(plot.shared), plot
+    def __init__(self, wire: type[Wire], plot: Plot, port: int) -> None:
+        self._wire, self._plot, self._port = wire(plot.shared), plot, port
         self._says: list[tuple[Send, Says]] = []
         """What the client hears about each batch that is not answered yet."""
+        self._began_s = 0.0
+        """When the request that is not answered yet began; 0: there is none."""
+        self._entry: Entry | None = None
+        """The same, if it is about the table."""
 
     def forth(self, piece: bytes) -> Passed:
         """Return what takes the place of a piece from the client."""
+        self._began_s = self._began_s or time.perf_counter()
         return self._passed(self._wire.forth, piece)
 
     def back(self, piece: bytes) -> Passed:
@@ -241,17 +302,45 @@ class Liar:
         match heard:
             case ToServer(content):
                 return Passed(to_server=content)
+            case Ask(content):
+                self._enter(0, 0)
+                return Passed(to_server=content)
             case ToClient(content):
+                if not self._entry:
+                    self._began_s = 0.0
+                return Passed(to_client=content)
+            case Told(content):
+                self._leave()
                 return Passed(to_client=content)
             case Answer():
+                self._leave()
                 return Passed(to_client=heard.build(self._plot.rows(heard)))
             case Send():
                 return self._decide(heard)
             case Reply():
                 return self._reply(heard)
 
+    def _enter(self, rows: int, size_bytes: int) -> Entry:
+        """Enter a request into the account, and hold it as long as wanted."""
+        self._entry = Entry(self._port, rows, size_bytes, self._began_s)
+        self._plot.entries.append(self._entry)
+        time.sleep(self._plot.late_s(self._entry))
+        return self._entry
+
+    def _leave(self, says: Says = Says.TRUTH) -> None:
+        """Enter its answer."""
+        if self._entry:
+            self._entry.answered_s = time.perf_counter()
+            self._entry.refused = says in (Says.TRY_AGAIN, Says.END)
+            self._entry.is_answered = says is not Says.END
+        self._entry, self._began_s = None, 0.0
+
     def _decide(self, send: Send) -> Passed:
         fate = self._plot.fate(send)
+        entry = self._enter(0 if send.commits else len(send.rows), send.size_bytes)
+        entry.stored = 0 if send.commits else sum(map(len, fate.forwarded))
+        if fate.at_once or fate.ends:
+            self._leave(Says.DONE if fate.at_once else Says.END)
         for says in fate.says:
             self._wire.expect(send)
             self._says.append((send, says))
@@ -261,6 +350,8 @@ class Liar:
     def _reply(self, reply: Reply) -> Passed:
         place = next(n for n, (send, _) in enumerate(self._says) if send is reply.send)
         _, says = self._says.pop(place)
+        if says is not Says.NOTHING:
+            self._leave(says)
         match says:
             case Says.TRUTH:
                 return Passed(to_client=reply.content)

@@ -80,9 +80,9 @@ class Proxy:
         to_port: int,
         listen: Callable[[int], socket.socket],
         host: str = "127.0.0.1",
-        between: Callable[[], Between] | None = None,
+        between: Callable[[int], Between] | None = None,
     ) -> None:
-        """Take what makes a listening socket on a port (0: a free one), and what makes a liar."""
+        """Take makers of a socket that listens on a port (0: a free one), and of a liar."""
         self._to, self._listen, self._between = (host, to_port), listen, between
         self._listener: socket.socket | None = listen(free_port())
         self.port: int = self._listener.getsockname()[1]  # stays free while nobody listens
@@ -168,7 +168,7 @@ class Proxy:
             return
         server.settimeout(None)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        pair = Pair(client, server, port, self._between and self._between())
+        pair = Pair(client, server, port, self._between and self._between(port))
         with self._lock:
             if not self._held(port):
                 pair.passes.set()

@@ -12,15 +12,9 @@ from typing import Any
 import psycopg2
 import pymysql
 import pytest
-import yaml
 
-from tests.faults import network
-from tests.faults.liar import LIES, OF_ANSWERS, OF_COMMIT, Liar, Plot, Wire
-from tests.faults.proxy import Proxy
-from tests.faults.wires.cql import CqlWire
-from tests.faults.wires.mongodb import MongoDbWire
-from tests.faults.wires.mysql import MySqlWire
-from tests.faults.wires.postgres import PostgresWire
+from tests.faults.behind import Behind, behind
+from tests.faults.liar import LIES, OF_ANSWERS, OF_COMMIT
 from tests.integration.conftest import CommandLine
 from tests.servers import Server
 
@@ -30,7 +24,6 @@ INSERT = (
     "--seed=1", "--start-time=2026-11-01T00:00:00Z", "--quiet",
 )  # fmt: skip
 COLUMNS = "device_id, timestamp, sequence_number, temperature"
-Stored = list[tuple[str, ...]]
 
 
 def of_postgres(server: Any, database: str) -> list[Any]:
@@ -62,67 +55,35 @@ def of_cassandra(server: Any, database: str) -> list[Any]:
         cluster.shutdown()
 
 
-@dataclass(frozen=True)
-class Product:
-    """A database behind the liar."""
-
-    module: str
-    wire: type[Wire]
-    stored: Callable[[Any, str], list[Any]]
-    reach: Callable[[dict[str, Any], int, int], dict[str, Any]]
-    """Options, the server's port and the proxy's -> options through the proxy."""
-
-
-def by_port(options: dict[str, Any], _: int, port: int) -> dict[str, Any]:
-    return {**options, "port": port}
-
-
-def by_text(options: dict[str, Any], own: int, port: int) -> dict[str, Any]:
-    text = options["connection_string"]
-    return {**options, "connection_string": text.replace(str(own), str(port))}
-
-
-PRODUCTS = {
-    "postgres": Product("postgres", PostgresWire, of_postgres, by_text),
-    "mysql": Product("mysql", MySqlWire, of_mysql, by_port),
-    "mariadb": Product("mysql", MySqlWire, of_mysql, by_port),
-    "ferretdb": Product("mongodb", MongoDbWire, of_mongodb, by_text),
-    "cassandra": Product(
-        "cassandra", CqlWire, of_cassandra, lambda *a: {**by_port(*a), "protocol_version": 4}
-    ),
+Stored = list[tuple[str, ...]]
+READ: dict[str, Callable[[Any, str], list[Any]]] = {
+    "postgres": of_postgres,
+    "mysql": of_mysql,
+    "mariadb": of_mysql,
+    "ferretdb": of_mongodb,
+    "cassandra": of_cassandra,
 }
+"""Server -> the rows that its database holds."""
 
 
 @dataclass
-class Lied:
-    """The command line, and the liar before its database."""
+class Lied(Behind):
+    """The same, with a look at the server past the liar."""
 
-    cli: CommandLine
-    plot: Plot
-    proxy: Proxy
     server: Server
     database: str
-    product: Product
 
     def stored(self) -> Stored:
         """Return the rows that the server holds."""
-        rows = self.product.stored(self.server, self.database)
+        rows = READ[self.server.name](self.server, self.database)
         return sorted(tuple(map(str, row)) for row in rows)
 
 
 @pytest.fixture
-def lied(
-    cli: CommandLine, server: Server, server_database: str, server_name: str
-) -> Iterator[Lied]:
-    product, plot = PRODUCTS[server_name], Plot()
-    proxy = Proxy(server.port(), network.listen, between=lambda: Liar(product.wire, plot))
-    options = product.reach(server.options(server_database), server.port(), proxy.port)
-    cli.config = cli.folder / "config.yaml"
-    target = {"module": product.module, "runner": "local", **options}
-    cli.config.write_text(yaml.safe_dump({"targets": {"lied": target}}))
-    yield Lied(cli, plot, proxy, server, server_database, product)
-    proxy.close()
-    assert not plot.failed, plot.failed
+def lied(cli: CommandLine, server: Server, server_database: str) -> Iterator[Lied]:
+    more = {"protocol_version": 4} if server.name == "cassandra" else {}
+    with behind(cli, server, server_database, **more) as found:
+        yield Lied(found.cli, found.plot, found.proxy, server, server_database)
 
 
 # --- what is found -------------------------------------------------------------------------------
@@ -180,7 +141,7 @@ OFTEN = {
 }  # fmt: skip
 CELLS = [
     pytest.param(server, lie, marks=[] if (server, lie) in OFTEN else [pytest.mark.rare])
-    for server in PRODUCTS
+    for server in READ
     for lie in FOUND
     if lie not in OF_COMMIT or server in ("mysql", "mariadb")
 ]
@@ -236,7 +197,7 @@ def test_no_lie_about_rows_is_verified_unless_they_are_stored(
     ("server_name", "lie"),
     [
         pytest.param(server, lie, marks=[] if (server, lie) == OFTEN_ASKED else [pytest.mark.rare])
-        for server in PRODUCTS
+        for server in READ
         for lie in OF_ANSWERS
     ],
 )

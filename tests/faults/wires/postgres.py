@@ -7,13 +7,15 @@ import re
 import struct
 from collections.abc import Iterator
 
-from tests.faults.liar import Answer, Heard, Reply, Rows, Send, ToClient, ToServer, Wire
+from tests.faults.liar import Answer, Ask, Heard, Reply, Rows, Send, ToClient, ToServer, Wire
 from tests.faults.wires import texts
 
 _ENCRYPTION_REQUESTS = (80877103, 80877104)
 _COPY = re.compile(rb"COPY .*\bevents\b.* FROM STDIN", re.DOTALL)
 _INSERT = re.compile(rb"INSERT INTO .*\bevents\b", re.DOTALL)
-_SELECT = re.compile(rb"(?!.*(iotbench_marks|pg_|to_regclass)).*\bSELECT\b.*\bevents\b", re.DOTALL)
+_ASK = re.compile(
+    rb"(?!.*(iotbench_marks|pg_|to_regclass)).*\b(SELECT|UPDATE|DELETE)\b.*\bevents\b", re.DOTALL
+)
 _READY = b"Z\0\0\0\x05I"
 _HEAD_BYTES = 19
 """Signature, flags and length of the extension of a binary COPY."""
@@ -66,12 +68,12 @@ class PostgresWire(Wire):
     def _request(self, frame: bytes) -> Iterator[Heard]:
         kind, content = frame[:1], frame[5:]
         if kind == b"Q":
-            self._asked = content if _SELECT.match(content) else b""
+            self._asked = content if _ASK.match(content) else b""
         if kind == b"Q" and _COPY.match(content):
             self._copy, self._copied = frame, b""
             yield ToClient(message(b"G", b"\x01\0\0"))
         elif kind == b"Q" and _INSERT.match(content):
-            yield self._send([frame], b"".join, b"INSERT 0 1")
+            yield self._send([frame], b"".join, b"INSERT 0 1", len(content) - 1)
         elif self._copy and kind == b"d":
             self._copied += content
         elif self._copy and kind == b"c":
@@ -82,11 +84,11 @@ class PostgresWire(Wire):
                 return copy + message(b"d", stream) + message(b"c", b"")
 
             self._copy = None
-            yield self._send(rows, build, b"COPY %d" % len(rows))
+            yield self._send(rows, build, b"COPY %d" % len(rows), len(self._copied))
         else:
-            yield ToServer(frame)
+            yield Ask(frame) if kind == b"Q" and self._asked else ToServer(frame)
 
-    def _send(self, rows: Rows, build: object, tag: bytes) -> Send:
+    def _send(self, rows: Rows, build: object, tag: bytes, size_bytes: int) -> Send:
         refused = b"SERROR\0VERROR\0C40001\0Mcould not serialize access\0\0"
         return Send(
             rows,
@@ -95,6 +97,7 @@ class PostgresWire(Wire):
             lambda: message(b"E", refused) + _READY,
             _altered,
             _swapped,
+            size_bytes=size_bytes,
         )
 
     def back(self, piece: bytes) -> Iterator[Heard]:

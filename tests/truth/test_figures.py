@@ -1,0 +1,208 @@
+"""Every figure of a command against the account of a proxy before a real server.
+
+The proxy makes each request late by a known time, stalls, cuts and lies; what it noted by its own
+clock says what the figures have to be. tests/truth/figures.py has the tolerances.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.faults.liar import Entry
+from tests.servers.restarting import restarter
+from tests.truth import ledger, table
+from tests.truth.conftest import Reviewed
+from tests.truth.ledger import Schedule
+
+SERVERS = ("postgres", "influxdb", "elasticsearch", "questdb", "victoriametrics")
+OFTEN = "postgres"
+on_servers = pytest.mark.parametrize(
+    "server_name",
+    [pytest.param(name, marks=[] if name == OFTEN else [pytest.mark.rare]) for name in SERVERS],
+)
+BATCH, WORKERS = 20, 2
+INSERT = ("--runs=1", f"--batch={BATCH}", "--devices=20", "--seed=1")
+ROWS_PER_S, LENGTH_S = 400, 4
+RATE = (*INSERT, f"--rate={ROWS_PER_S}", f"--duration={LENGTH_S}s", f"--workers={WORKERS}")
+STEP_S = BATCH * WORKERS / ROWS_PER_S
+LATE_S = 0.02
+
+
+def one(found: Any) -> Any:
+    (row,) = found["rows"]
+    return row
+
+
+def late(plot: Any, at: int = 0, stall_s: float = 0.0) -> Callable[[Entry], float]:
+    """Return what makes each request 20 ms late, and all between two moments until the latter.
+
+    The stall begins with the request of a number.
+    """
+    until_s = 0.0
+
+    def wait_s(_: Entry) -> float:
+        nonlocal until_s
+        now_s = time.perf_counter()
+        if stall_s and not until_s and len(plot.entries) >= at:
+            until_s = now_s + stall_s
+        return max(until_s - now_s, LATE_S)
+
+    return wait_s
+
+
+REPLACING = ("influxdb", "victoriametrics")
+"""Servers with which a row that is stored twice replaces itself."""
+KEYED = ("postgres", "elasticsearch")
+"""Servers that correct a row by its key."""
+REFUSED = {
+    ("questdb", "--delete-oldest=50%"), ("victoriametrics", "--correct=50%"),
+    ("victoriametrics", "--delete-oldest=50%"),
+}  # fmt: skip
+"""What a database cannot do."""
+
+
+@on_servers
+def test_an_insert(reviewed: Reviewed) -> None:
+    reviewed.plot.late_s = late(reviewed.plot, 120, 0.4)
+    row = one(reviewed.run("insert", *INSERT, "--workers=2", "--num-inserts=2000"))
+
+    metrics = reviewed.cli.results()[-1]["runs"][0]["metrics"]
+    reviewed.compare({**metrics, **row}, ledger.closed(reviewed.inserts()))
+
+
+@on_servers
+def test_an_insert_on_a_schedule_that_is_held_over_its_end(reviewed: Reviewed) -> None:
+    reviewed.plot.late_s = late(reviewed.plot, 50, 2.5)
+    row = one(reviewed.run("insert", *RATE))
+
+    account = ledger.scheduled(reviewed.inserts(), Schedule(STEP_S, LENGTH_S))
+    metrics = reviewed.cli.results()[-1]["runs"][0]["metrics"]
+    assert account["unsent"] > 10
+    assert account["p99_ms"] > 2000
+    reviewed.compare({**metrics, **row}, account)
+
+
+CUTS = {
+    4: "stored, and refused",
+    8: "closed",
+    12: "stored, and closed",
+    16: "acknowledged, not stored",
+}
+"""Batch -> lie about it."""
+
+
+@on_servers
+def test_rows_that_were_cut_off_or_lied_about(reviewed: Reviewed) -> None:
+    reviewed.plot.entries.clear()
+    reviewed.plot.plan(CUTS)
+    words = (*INSERT, "--workers=1", "--num-inserts=400")
+    done = reviewed.cli.run("insert", "--target=lied", "--quiet", *words, within_s=120)
+    assert done.code == 3, done.out + done.err
+
+    sent = reviewed.inserts()
+    again = [each for each in sent if each.refused and each.is_answered]
+    cut = [each for each in sent if each.refused and not each.is_answered]
+    kept = [each for each in sent if not each.refused]
+    found = reviewed.cli.results()[-1]["runs"][0]
+    verdict = found["outcome"]["verdict"]
+    (check,) = verdict["checks"]
+    words = re.findall(r"([\d,]+) (acknowledged|lost|stored twice)", check["found"])
+    counted = {name: int(number.replace(",", "")) for number, name in words}
+    twice = 0 if reviewed.server.name in REPLACING else sum(each.stored for each in again)
+    reviewed.compare(
+        {
+            **found["metrics"],
+            **{name: verdict[name] for name in ("uncertain_present", "uncertain_absent")},
+            "rows found": counted["acknowledged"],
+            "rows lost": counted["lost"],
+            "rows twice": counted.get("stored twice", 0),
+        },
+        {
+            "rows": sum(each.rows for each in kept),
+            "uncertain_rows": sum(each.rows for each in cut),
+            "uncertain_present": sum(each.stored for each in cut),
+            "uncertain_absent": sum(each.rows - each.stored for each in cut),
+            "retried": len(again),
+            "rows found": sum(each.stored for each in kept),
+            "rows lost": sum(each.rows - each.stored for each in kept),
+            "rows twice": twice,
+        },
+    )
+
+
+@on_servers
+def test_queries_mixed_loads_and_changes(reviewed: Reviewed) -> None:
+    keyed = ["--primary-key=client"] if reviewed.server.name in KEYED else []
+    reviewed.run("insert", *INSERT, *keyed, "--workers=2", "--num-inserts=1000")
+    asking = ("query", "--workers=2")
+    reviewed.plot.late_s = lambda _: LATE_S
+    row = one(reviewed.run(*asking, "--types=temperature-stats-per-device", "--runs=30"))
+    reviewed.compare(row, ledger.asked(reviewed.asks("query"), 31))
+
+    reviewed.plot.late_s = late(reviewed.plot, 60, 0.5)
+    row = one(reviewed.run(*asking, "--types=count-events", "--rate=20", "--duration=4s"))
+    asks, unsent = reviewed.asks("query"), reviewed.unsent()
+    requests = len(asks) // (row["timed"] - unsent + WORKERS)
+    account = ledger.asked_on_schedule(asks, Schedule(WORKERS / 20, 4), requests)
+    reviewed.compare({**row, "unsent": unsent}, account)
+
+    reviewed.plot.late_s = lambda _: LATE_S
+    words = ("--types=count-events", f"--batch={BATCH}", "--duration=3s", "--insert-rate=400")
+    inserts, asked = reviewed.run("mixed", *words)["rows"][:2]
+    account = ledger.scheduled(reviewed.inserts(), Schedule(BATCH / 400, 3))
+    reviewed.compare({**inserts, "unsent": 0}, account)
+    reviewed.compare(asked, ledger.asked_meanwhile(reviewed.asks("mixed"), asked["timed"]))
+
+    for what in ("--correct=50%", "--delete-oldest=50%"):
+        if (reviewed.server.name, what) in REFUSED:
+            continue
+        row = one(reviewed.run("change", what, f"--batch={BATCH}"))
+        account = ledger.change(reviewed.changes(), row["rows"])
+        reviewed.compare(row, account)
+
+
+@on_servers
+def test_the_capacity_of_a_database_that_takes_40_batches_a_second(reviewed: Reviewed) -> None:
+    took_s = 0.025
+
+    def rest_s(entry: Entry) -> float:
+        return took_s if entry.rows else 0.0
+
+    reviewed.plot.late_s = rest_s
+    words = (
+        "--slo=p99_ms < 500", "--workers=1", f"--batch={BATCH}", "--duration=2s", "--repeats=1",
+        "--tolerance=0.2",
+    )  # fmt: skip
+    found = reviewed.run("capacity", *words)
+
+    sent = reviewed.inserts()
+    each_s = sum(each.took_s for each in sent) / len(sent)
+    reviewed.compare({"capacity": found["holds_per_s"]}, {"capacity": BATCH / each_s})
+
+
+@on_servers
+def test_an_outage(reviewed: Reviewed) -> None:
+    reviewed.plot.late_s = lambda _: 0.0
+
+    def cut() -> None:
+        reviewed.proxy.refuse(reset=True)
+        time.sleep(1.5)
+        reviewed.proxy.accept_again()
+
+    with restarter(reviewed.cli.folder, cut) as command:
+        words = ("--duration=8s", f"--rate={ROWS_PER_S}", "--workers=2", "--fault=restart-database")
+        again = f"--restart-with={command}"
+        reviewed.run("insert", *INSERT, *words, "--at=3s", again, code=(0, 1))
+
+    metrics = reviewed.cli.results()[-1]["runs"][0]["metrics"]
+    account = {"silent_s": ledger.silence(reviewed.inserts()), "lost_rows": 0}
+    assert account["silent_s"] > 1.4
+    reviewed.compare(metrics, account)
+
+
+def test_the_page_has_the_table() -> None:
+    assert [row[:3] for row in table.rows()] == table.first_cells()
+    assert all(row[3] for row in table.rows())
