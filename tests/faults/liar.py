@@ -65,7 +65,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Told:
+class Answered:
     """The whole answer to it, which passes as it is."""
 
     content: bytes
@@ -85,7 +85,7 @@ class ToClient:
     content: bytes
 
 
-Heard: TypeAlias = ToServer | ToClient | Send | Reply | Ask | Told | Answer
+Heard: TypeAlias = ToServer | ToClient | Send | Reply | Ask | Answered | Answer
 
 
 class Wire(ABC):
@@ -309,7 +309,7 @@ class Liar:
                 if not self._entry:
                     self._began_s = 0.0
                 return Passed(to_client=content)
-            case Told(content):
+            case Answered(content):
                 self._leave()
                 return Passed(to_client=content)
             case Answer():

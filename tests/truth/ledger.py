@@ -93,7 +93,7 @@ def closed(entries: Sequence[Entry]) -> Account:
 def due(lanes: Sequence[Sequence[Wait]], schedule: Schedule) -> tuple[float, list[Wait], float]:
     """Return the start of a schedule, the wait of all that fell due, and until when it was kept.
 
-    A connection was never earlier than its schedule, so what came soonest after it was due tells
+    A connection was never earlier than its schedule, so what came soonest after it was due shows
     when the schedule began. What was never sent waited until its connection was free again.
     """
     step_s = schedule.interval_s

@@ -58,10 +58,11 @@ REPLACING = ("influxdb", "victoriametrics")
 KEYED = ("postgres", "elasticsearch")
 """Servers that correct a row by its key."""
 REFUSED = {
-    ("questdb", "--delete-oldest=50%"), ("victoriametrics", "--correct=50%"),
+    ("questdb", "--correct=50%"), ("questdb", "--delete-oldest=50%"),
+    ("victoriametrics", "--correct=50%"),
     ("victoriametrics", "--delete-oldest=50%"),
 }  # fmt: skip
-"""What a database cannot do."""
+"""What a database does not do with these tables."""
 
 
 @on_servers
@@ -70,7 +71,12 @@ def test_an_insert(reviewed: Reviewed) -> None:
     row = one(reviewed.run("insert", *INSERT, "--workers=2", "--num-inserts=2000"))
 
     metrics = reviewed.cli.results()[-1]["runs"][0]["metrics"]
-    reviewed.compare({**metrics, **row}, ledger.closed(reviewed.inserts()))
+    account = ledger.closed(reviewed.inserts())
+    reviewed.added = {
+        **reviewed.added,
+        "client_share": reviewed.added["avg_ms"] / account["avg_ms"],
+    }
+    reviewed.compare({**metrics, **row}, account)
 
 
 @on_servers

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from tests.faults.liar import Ask, Heard, Reply, Rows, Send, ToClient, Told, ToServer, Wire
+from tests.faults.liar import Answered, Ask, Heard, Reply, Rows, Send, ToClient, ToServer, Wire
 from tests.faults.wires import texts
 
 _LENGTH = re.compile(rb"(?im)^content-length:\s*(\d+)")
@@ -91,7 +91,7 @@ class HttpWire(Wire):
                 case Send() as send:
                     yield Reply(send, frame)
                 case Ask():
-                    yield Told(frame)
+                    yield Answered(frame)
                 case _:
                     yield ToClient(frame)
 
