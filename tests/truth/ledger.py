@@ -123,18 +123,19 @@ def scheduled(entries: Sequence[Entry], schedule: Schedule) -> Account:
 
 
 def queries(entries: Sequence[Entry], runs: int) -> list[list[Wait]]:
-    """Return the runs of a query on each connection; each took equally many requests.
+    """Return the `runs` of a query by connection; each took equally many requests.
 
-    `runs`: by each of the connections, with the first. The wait of several requests is the sum.
+    The wait of several requests is the sum.
     """
-    lanes = []
-    for lane in by_connection(entries):
-        each, odd = divmod(len(lane), runs)
-        assert each, f"{len(lane)} requests for {runs} runs"
-        assert not odd, f"{len(lane)} requests for {runs} runs"
-        parts = [lane[n : n + each] for n in range(0, len(lane), each)]
-        lanes.append([Wait(p[0].began_s, p[0].began_s + sum(e.took_s for e in p)) for p in parts])
-    return lanes
+    lanes = by_connection(entries)
+    each, odd = divmod(sum(map(len, lanes)), runs)
+    assert each, f"fewer requests than {runs} runs: {entries}"
+    assert not odd, f"{odd} requests more than those of {runs} runs: {entries}"
+    parts = [[lane[n : n + each] for n in range(0, len(lane), each)] for lane in lanes]
+    return [
+        [Wait(part[0].began_s, part[0].began_s + sum(e.took_s for e in part)) for part in lane]
+        for lane in parts
+    ]
 
 
 def asked(entries: Sequence[Entry], runs: int) -> Account:
@@ -157,11 +158,9 @@ def asked_meanwhile(entries: Sequence[Entry], runs: int) -> Account:
     return {**latencies(waits), "queries_per_s": len(waits) / timed_s}
 
 
-def asked_on_schedule(entries: Sequence[Entry], schedule: Schedule, requests: int = 1) -> Account:
-    """Return the figures of queries on a schedule."""
-    counts = [len(lane) // requests for lane in by_connection(entries)]
-    assert len({*counts}) == 1, counts
-    lanes = [lane[1:] for lane in queries(entries, counts[0])]
+def asked_on_schedule(entries: Sequence[Entry], runs: int, schedule: Schedule) -> Account:
+    """Return the figures of queries on a schedule, whose first one is apart."""
+    lanes = [lane[1:] for lane in queries(entries, runs)]
     start_s, waits, kept_s = due(lanes, schedule)
     timed_s = max(*(each.until_s for lane in lanes for each in lane), kept_s) - start_s
     sent = sum(map(len, lanes))
