@@ -59,6 +59,11 @@ class Reviewed(Behind):
         workers = self.cli.results()[-1]["runs"][0]["outcome"]["workers"]
         return sum(each["unsent"] for worker in workers for each in worker["queries"])
 
+    def unsent_batches(self) -> int:
+        """Return how many batches of the last result fell due and were not sent."""
+        workers = self.cli.results()[-1]["runs"][0]["outcome"]["workers"]
+        return sum(worker["unsent"] for worker in workers)
+
     def changes(self) -> list[Entry]:
         """Return the requests of the last result's changes, by the wall clock."""
         workers = self.cli.results()[-1]["runs"][0]["outcome"]["workers"]
@@ -67,10 +72,13 @@ class Reviewed(Behind):
         until_s = max(each["ended_s"] for each in found) + 0.002
         return [e for e in self.plot.entries if from_s <= e.began_s + self.plot.wall_s < until_s]
 
-    def compare(self, reported: Account, account: Account) -> None:
-        """Compare figures with the account; the test fails at its end if one is wrong."""
+    def compare(self, reported: Account, account: Account, unseen: Account | None = None) -> None:
+        """Compare figures with the account; the test fails at its end if one is wrong.
+
+        `unseen` is what the client's way to the proxy may add.
+        """
         for name, own in account.items():
-            more = self.added.get(name, 0.0)
+            more = self.added.get(name, 0.0) + (unseen or {}).get(name, 0.0)
             wrong = self.deviations.add(name, self.server.name, reported[name], own, more)
             self.wrong += [wrong] if wrong else []
 

@@ -180,3 +180,32 @@ def change(entries: Sequence[Entry], rows: int) -> Account:
     timed_s = max(lane[-1].answered_s for lane in lanes) - min(lane[0].began_s for lane in lanes)
     waits = latencies(each.took_s * 1000 for lane in lanes for each in lane)
     return {**waits, "rows": rows, "timed_s": timed_s}
+
+
+def unseen(entries: Sequence[Entry]) -> Account:
+    """Return what the client's way to the proxy and back may add to latencies, at most.
+
+    A client that sends one request after the other was on its way for no longer than the times
+    before and after a request in which none was open.
+    """
+    taken, longer = [], []
+    for lane in by_connection(entries):
+        gaps = [max(after.began_s - before.answered_s, 0.0) for before, after in pairwise(lane)]
+        for each, before, after in zip(lane, [0.0, *gaps], [*gaps, 0.0], strict=True):
+            taken.append(each.took_s * 1000)
+            longer.append((each.took_s + before + after) * 1000)
+    least, most = latencies(taken), latencies(longer)
+    return {name: most[name] - least[name] for name in least}
+
+
+def unseen_on_schedule(entries: Sequence[Entry], step_s: float) -> Account:
+    """Return the same of a schedule: as much as requests were late whose connection was free."""
+    late_ms = [0.0]
+    for lane in by_connection(entries):
+        first_s = min(each.began_s - n * step_s for n, each in enumerate(lane))
+        for number, (before, each) in enumerate(pairwise(lane), 1):
+            due_s = first_s + number * step_s
+            if before.answered_s < due_s:
+                late_ms.append((each.began_s - due_s) * 1000)
+    found = latencies(late_ms)
+    return {**found, **dict.fromkeys(("min_ms", "p50_ms"), found["avg_ms"])}
