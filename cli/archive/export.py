@@ -123,6 +123,9 @@ def _content(name: str, found: Measurement) -> dict[str, Any]:
 
 def _row(each: Exported, row: Row) -> dict[str, Any]:
     figures = {name: _content(name, found) for name, found in each.figures(row).items()}
+    unknown = {"value": None, "low": None, "high": None, "spread": None}
+    for name in row.withheld:
+        figures[name] = {**_content(name, row.figures["p50_ms"]), **unknown}
     checked = {"expected": row.expected, "found": row.found} if row.place.check else {}
     return {**row.place.dimensions, "runs": row.runs, "figures": figures, **checked,
             "verdict": row.verdict}  # fmt: skip

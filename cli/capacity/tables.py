@@ -84,7 +84,7 @@ def _lines(record: Capacity, path: str) -> Iterator[str]:
     if few < _FEW_SENDS:
         what = "batches" if record.of is Of.INSERTS else "answers"
         yield (
-            f"note: the shortest repeat has {few} {what}, so its p99 is its slowest one;"
+            f"note: the shortest repeat has {few} {what}, so its slowest one stands for p99;"
             " use a longer --duration, or smaller batches"
         )
     if record.verdict:

@@ -14,6 +14,7 @@ from cli.compare.comparison import Comparison, Judgement
 from cli.compare.tables import interval_of
 from cli.input.quantities import parse_number
 from cli.report.numbers import written
+from cli.results.latency import FEWEST
 from cli.summary.figures import FACETS, Unit, is_among, resolved, unit_of
 from cli.summary.rows import Place
 from cli.summary.subjects import Subject
@@ -195,7 +196,11 @@ def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[
         if not may_have or not threshold.is_about(row.place):
             continue
         value, where = row.value(threshold.figure), f"{place}{row.place}"
-        if value is None:
+        if value is None and figure[0].name in row.withheld:
+            least, n = FEWEST[figure[0].name], row.figures["p50_ms"].n
+            needs = f"{threshold.figure} needs {least:,} samples, and there are {n:,}"
+            yield Check(threshold.text, where, needs, ok=False)
+        elif value is None:
             yield Check(threshold.text, where, f"{threshold.figure} was not measured", ok=False)
         else:
             reached = threshold.is_reached(value)

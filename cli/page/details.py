@@ -123,7 +123,7 @@ def _run(run: RunRecord) -> list[str]:
         f"{found.rows_per_s:,.0f}",
         "-" if stored is None else f"{stored:,.0f}",
         significant(found.latency.p50_ms),
-        significant(found.latency.p99_ms),
+        "-" if found.latency.p99_ms is None else significant(found.latency.p99_ms),
         significant(found.latency.max_ms),
         f"{found.latency.sends:,}",
         f"{found.retried:,}",

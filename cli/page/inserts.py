@@ -65,7 +65,8 @@ def _distribution(group: Sequence[Measured]) -> Picture:
         for row in each.summary.rows:
             histogram = _latencies(each, row)
             found = latency_of(histogram)
-            shown = (significant(getattr(found, figure)) for figure in _PERCENTILES)
+            values = (getattr(found, figure) for figure in _PERCENTILES)
+            shown = ("-" if value is None else significant(value) for value in values)
             rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.judged])
         if found.sends:
             points = percentiles_of(histogram)

@@ -87,7 +87,7 @@ def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
                 Point(
                     names.index(row.place.name),
                     row.figures[drawn.low].value,
-                    high=row.figures[drawn.high].value,
+                    high=row.value(drawn.high),
                 )
                 for row in rows
             ],

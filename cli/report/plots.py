@@ -68,8 +68,9 @@ def _rate(row: Row) -> _Bar:
 
 
 def _wait(row: Row, *, several: bool) -> _Bar:
-    median, p99 = row.figures["p50_ms"].value, row.figures["p99_ms"].value
+    median, p99 = row.figures["p50_ms"].value, row.value("p99_ms")
     name = row.place.name
     name = name if len(name) <= _LONGEST_NAME else f"{name:.{_LONGEST_NAME - 3}}..."
     at = f", {counted(row.place.workers or 0, 'worker')}" if several else ""
-    return _Bar(f"{name}{at}", median, p99, f"{significant(median)} {_LIGHT} {significant(p99)}")
+    beyond = "" if p99 is None else f" {_LIGHT} {significant(p99)}"
+    return _Bar(f"{name}{at}", median, p99 or median, f"{significant(median)}{beyond}")

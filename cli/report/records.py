@@ -36,6 +36,7 @@ def _record(row: Row) -> Record:
         ends = FIGURES[name].unit in _WITH_ENDS and found.low is not None
         known = FACETS if ends else ("",)
         record |= {f"{name}{facet}": FACETS[facet](found) for facet in known}
+    record |= dict.fromkeys(row.withheld)
     if "p50_ms" in row.figures:
         record["timed"] = row.figures["p50_ms"].n
     if row.place.check is not None:

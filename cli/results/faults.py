@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from cli.results.latency import FEWEST
 from simulator.frozen import Frozen
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.sketch import BUCKETS, quantile_ms
+from simulator.protocol.sketch import BUCKETS, Counts, quantile_ms
 from simulator.protocol.verdict import Accounts
 
 RECOVERED = 0.95
@@ -177,11 +178,15 @@ class _Sketches:
 
     def p99_inside_ms(self, span: _Seconds) -> float | None:
         """Return that of the seconds from the first one to the one after the last."""
-        return quantile_ms(self._counts[slice(*span)].sum(axis=0), 0.99)
+        return _p99_ms(self._counts[slice(*span)].sum(axis=0))
 
     def p99_outside_ms(self, spans: Sequence[_Seconds]) -> float | None:
         """Return that of all other seconds."""
         kept = np.ones(len(self._counts), np.bool_)
         for span in spans:
             kept[slice(*span)] = False
-        return quantile_ms(self._counts[kept].sum(axis=0), 0.99)
+        return _p99_ms(self._counts[kept].sum(axis=0))
+
+
+def _p99_ms(counts: Counts) -> float | None:
+    return quantile_ms(counts, 0.99) if counts.sum() >= FEWEST["p99_ms"] else None

@@ -1,14 +1,18 @@
 """Percentiles of the time that batches and queries took, from the histograms of workers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from simulator.load.meter import merged_histogram
 from simulator.protocol.messages import WorkerReport
+
+FEWEST: Mapping[str, int] = MappingProxyType({"p99_ms": 100, "p999_ms": 1000})
+"""How many samples a percentile needs: one beyond it at least. Of fewer it is not known."""
 
 
 class Latency(BaseModel):
@@ -21,9 +25,16 @@ class Latency(BaseModel):
     mean_ms: float
     p50_ms: float
     p95_ms: float
-    p99_ms: float
-    p999_ms: float
+    p99_ms: float | None
+    p999_ms: float | None
+    """None: there are fewer samples than FEWEST."""
     max_ms: float
+
+    @field_validator(*FEWEST)
+    @classmethod
+    def _carried(cls, value: float | None, about: ValidationInfo) -> float | None:
+        """Return a percentile if there are enough samples, in results of earlier versions, too."""
+        return value if about.data.get("sends", 0) >= FEWEST[str(about.field_name)] else None
 
     @property
     def avg_ms(self) -> float:

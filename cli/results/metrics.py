@@ -183,10 +183,11 @@ def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
     found = merged_histogram([report.connects for report in reports])
     if not found.get_total_count():
         return {}
+    times = latency_of(found)
     return {
-        "connections": found.get_total_count(),
-        "connect_p50_ms": found.get_value_at_percentile(50) / 1000,
-        "connect_p99_ms": found.get_value_at_percentile(99) / 1000,
+        "connections": times.sends,
+        "connect_p50_ms": times.p50_ms,
+        "connect_p99_ms": times.p99_ms,
     }
 
 

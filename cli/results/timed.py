@@ -7,7 +7,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from cli.results.freshness import freshness_ms
-from cli.results.latency import merged
+from cli.results.latency import FEWEST, merged
 from cli.results.metrics import InsertMetrics, ratio
 from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
@@ -114,6 +114,7 @@ def timed_query(
     runs, unsent = sum(each.runs for each in times), sum(each.unsent for each in times)
     unsent_s = sum(each.unsent_s for each in times)
     busy = ratio(sum(each.cpu_s for each in times), sum(each.elapsed_s for each in times))
+    seen = freshness.rows if freshness else 0
     metrics = QueryMetrics(
         timed_s=elapsed_s,
         first_ms=1000 * sum(each.first_s for each in times) / len(times),
@@ -122,7 +123,7 @@ def timed_query(
         client_share=max(ratio(client, waited + client), min(busy, 1.0)),
         **(connects or {}),
         freshness_p50_ms=freshness_ms(freshness, 0.5),
-        freshness_p99_ms=freshness_ms(freshness, 0.99),
+        freshness_p99_ms=freshness_ms(freshness, 0.99) if seen >= FEWEST["p99_ms"] else None,
         unsent=unsent,
     )
     return Timed(metrics, merged_histogram([each.waits for each in times]))

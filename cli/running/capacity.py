@@ -91,7 +91,7 @@ class Measuring(ABC):
         """Return a repeat that keeps what all `rows` keep, and is as fast as the slowest answer."""
 
         def figures(name: str) -> list[float]:
-            return [row.value(name) or 0.0 for row in answers]
+            return [_value(row, name) or 0.0 for row in answers]
 
         return Trial(
             per_s=min(figures("queries_per_s"), default=0.0),
@@ -106,8 +106,13 @@ class Measuring(ABC):
 def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
     """Whether every row keeps an objective that it is about; there has to be one."""
     about = [row for row in rows if objective.is_about(row.place)]
-    values = [value for row in about if (value := row.value(objective.figure)) is not None]
+    values = [value for row in about if (value := _value(row, objective.figure)) is not None]
     return bool(values) and all(map(objective.is_reached, values))
+
+
+def _value(row: Row, figure: str) -> float | None:
+    """Return a figure; a percentile of too few samples is at most their slowest one."""
+    return row.value("max_ms" if figure in row.withheld else figure)
 
 
 @dataclass
@@ -141,7 +146,7 @@ class OfInserts(Measuring):
             yield Trial(
                 per_s=run.metrics.rows_per_s,
                 p50_ms=latency.p50_ms,
-                p99_ms=latency.p99_ms,
+                p99_ms=latency.max_ms if latency.p99_ms is None else latency.p99_ms,
                 client_share=run.metrics.client_share,
                 met=all(_keeps(objective, rows) for objective in self.objectives),
                 sends=latency.sends,

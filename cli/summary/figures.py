@@ -11,7 +11,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from cli.results.latency import latency_of, percentiles_ms
+from cli.results.latency import FEWEST, latency_of, percentiles_ms
 from cli.results.timed import Timed, together
 
 
@@ -61,6 +61,7 @@ class Figure:
 
 def _of_waits(name: str, title: str, what: str, **more: Any) -> Figure:
     meaning = f"{what} of the time from when a batch or query was due until its answer."
+    meaning += f" Not known of fewer than {FEWEST[name]:,}." if name in FEWEST else ""
     return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, **more)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from cli.results.latency import FEWEST
 from cli.summary.figures import FACETS, Measurement, resolved
 from simulator.errors import counted
 from simulator.protocol.verdict import Status, VerifyMode
@@ -91,6 +92,12 @@ class Row:
     def judged(self) -> str:
         """The verdict as people read it: `verified` with what was compared."""
         return judged(self.verdict, self.level)
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The percentiles that need more samples than the median has."""
+        is_timed = "p50_ms" in self.figures
+        return tuple(name for name in FEWEST if is_timed and name not in self.figures)
 
     def value(self, name: str) -> float | None:
         """Return a figure or one of its facets, such as rows_per_s_min; None: not measured."""

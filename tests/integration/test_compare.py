@@ -102,7 +102,7 @@ def test_a_threshold_that_fails_is_named_with_the_number_and_exits_with_99(
 ) -> None:
     done = cli.run(
         "insert", *ROWS, "--workers=1,2", "--runs=1", "--fail-if=rows_per_s < 1G at workers=2",
-        "--fail-if=p99_ms > 100s", "--junit=out.xml", "--format=json",
+        "--fail-if=max_ms > 100s", "--junit=out.xml", "--format=json",
     )  # fmt: skip
     (suite,) = ET.parse(cli.folder / "out.xml").getroot()
 
@@ -111,7 +111,7 @@ def test_a_threshold_that_fails_is_named_with_the_number_and_exits_with_99(
     assert done.err.count("threshold failed") == 1
     assert done.json["exit_code"] == 0
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "1", "0")
-    asked = cli.run("query", *SQLITE, "--fail-if=p99_ms > 0 at query=count-*", "--junit=out.xml")
+    asked = cli.run("query", *SQLITE, "--fail-if=max_ms > 0 at query=count-*", "--junit=out.xml")
     assert asked.code == 99
     assert asked.err.count("threshold failed") == 1
 

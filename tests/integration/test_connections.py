@@ -19,7 +19,8 @@ def test_rows_of_all_connections_are_verified_and_the_time_to_connect_is_shown(
                    "--num-inserts=5000", "--format=json", "--verify=full")  # fmt: skip
     assert done.code == 0, done.err
     (row,) = done.json["rows"]
-    assert 0 < row["connect_p50_ms"] <= row["connect_p99_ms"]
+    assert row["connect_p50_ms"] > 0
+    assert "connect_p99_ms" not in row
     metrics = cli.results()[-1]["runs"][0]["metrics"]
     assert (metrics["connections"], metrics["rows"]) == (10, 10_000)
     shown = cli.run("show", str(max(cli.output.glob("*.json"))))
@@ -54,7 +55,8 @@ def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -
     assert done.code == 0, done.err
     for row in done.json["rows"]:
         assert row["verdict"] == "verified"
-        assert 0 < row["connect_p50_ms"] <= row["connect_p99_ms"]
+        assert row["connect_p50_ms"] > 0
+        assert "connect_p99_ms" not in row
     asked = cli.results()[-1]["runs"][0]["outcome"]["workers"]
     assert {(each["runs"], each["warmup_runs"]) for one in asked for each in one["queries"]} == {
         (12, 4)

@@ -240,7 +240,7 @@ def test_queries_are_judged_by_their_wait_over_several_results():
     (row,) = compared(base, other).rows
 
     assert [line.figure.name for line in row.lines] == [
-        "p50_ms", "queries_per_s", "p95_ms", "p99_ms", "client_share"
+        "p50_ms", "queries_per_s", "p95_ms", "client_share"
     ]  # fmt: skip
     assert (str(row.place), row.lines[0].judgement) == ("count-events, 1 worker", Judgement.SLOWER)
     assert row.lines[1].judgement is None

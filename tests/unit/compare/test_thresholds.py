@@ -140,9 +140,11 @@ def test_what_was_not_measured_counts_as_failed():
 def test_queries_are_named_by_patterns():
     found = asked("a", 10, 30)
 
-    assert failed("p99_ms > 20 at query=count-*", found, QUERIES) == [
-        "threshold failed: p99_ms > 20 at query=count-*: 30.0 ms, count-events, 1 worker"
+    assert failed("max_ms > 20 at query=count-*", found, QUERIES) == [
+        "threshold failed: max_ms > 20 at query=count-*: 30.0 ms, count-events, 1 worker"
     ]
+    (few,) = failed("p99_ms > 20", found, QUERIES)
+    assert few.endswith("p99_ms needs 100 samples, and there are 2, count-events, 1 worker")
     assert failed("avg_ms > 20", found, QUERIES) == []
 
 

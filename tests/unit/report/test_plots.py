@@ -45,7 +45,12 @@ def test_each_level_has_a_bar():
     ]
 
 
-def test_a_wait_goes_on_to_its_99th_percentile():
+def test_a_wait_goes_on_to_its_99th_percentile_if_that_is_known(monkeypatch):
+    assert plot(shown.query(counts=(1,)), 50)[1:-1] == [
+        "     count-events ████████▏                   4.44",
+        "newest-per-device ███████████████████████████ 14.8",
+    ]
+    monkeypatch.setattr("cli.results.latency.FEWEST", {"p99_ms": 1, "p999_ms": 1})
     assert plot(shown.query(counts=(1,)), 50) == [
         "Wait in ms: median (░ up to p99)",
         "     count-events ████▌░               4.44 ░ 5.94",
