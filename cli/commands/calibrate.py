@@ -1,5 +1,6 @@
 """`calibrate`: measure what equal sweeps differ by on this machine, for `compare`."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -50,7 +51,7 @@ class _Calibration(Options):
     """Worker counts; `compare` uses a calibration for rows with its number of workers."""
     sweeps: Annotated[Count, Opt(least=LEAST_SWEEPS, most=100)] = 10
     """Number of equal sweeps, of three runs each, one after the other."""
-    duration_s: Annotated[Seconds, Opt(least=0.5)] = 3.0
+    duration_s: Annotated[Seconds, Opt(least=0.5, most=3600)] = 3.0
     """Timed part of each run."""
 
 
@@ -66,7 +67,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
     that were not measured in turns. Calibrate each module, on a machine that does nothing else, and
     again once the machine changes.
     """
-    if problems := options.reach.cluster.problems():
+    if problems := [*options.reach.cluster.problems(), *wanted.problems()]:
         raise ConfigError(problems)
     plan = options.applied(_plan(wanted))
     roster = roster_of(plan, options.targets, options.reach, run)
@@ -86,6 +87,9 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
         measuring = Measuring.of(run, options, interrupts, {**os.environ})
         found = [*_calibrations(plan, roster, measuring)]
     keep(found)
+    if run.form == "json":
+        print_out(json.dumps([each.model_dump(mode="json") for each in found], indent=1) + "\n")
+        return
     print_out("".join(f"{each}\n" for each in found) + f"kept in {calibrations_file()}\n")
 
 

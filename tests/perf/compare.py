@@ -145,7 +145,7 @@ def main() -> None:
     """Print a row for each target; exit with 1 if equal sides are called different too often."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(PLAIN)}")
-    parser.add_argument("--minutes", type=float, default=15.0, help="of all targets together")
+    parser.add_argument("--minutes", type=float, default=15.0, help="of all targets; 0: print only")
     parser.add_argument("--seconds", type=float, default=1.0, help="timed part of each insert")
     parser.add_argument("--folder", type=Path, default=Path("results/judged"), help="of the rates")
     given = parser.parse_args()
@@ -157,7 +157,8 @@ def main() -> None:
     all_right = True
     for target in targets:
         rounds = Rounds(given.folder, target)
-        rounds.measure(60 * given.minutes / len(targets), given.seconds)
+        if given.minutes:
+            rounds.measure(60 * given.minutes / len(targets), given.seconds)
         if len(rounds.rates) > 1:
             line, is_right = row(target, rounds)
             all_right &= is_right
