@@ -1,1 +1,1 @@
-"""What runs on the user's machine: commands, configuration, plans, runners, results, tables."""
+"""The programs on the user's machine: commands, configuration, plans, runners, results, tables."""

@@ -1,4 +1,4 @@
-"""What a first run needs of this machine: each thing found, or what to do about it."""
+"""The needs of a first run on this machine: each found, or the remedy."""
 
 import os
 import re
@@ -34,7 +34,7 @@ class Finding:
     name: str
     text: str
     remedy: str = ""
-    """What to do about a problem, unless the text says it."""
+    """Remedy for a problem, unless the text has it."""
     ok: bool = True
 
 

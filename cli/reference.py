@@ -1,6 +1,6 @@
 """The generated parts of docs/: `make docs` (`python -m cli.reference`) rewrites them.
 
-Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
+Each part is between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
 """
 
 import json
@@ -73,7 +73,7 @@ GENERATED = {
 """File -> what makes it."""
 
 _SHARED = 2
-"""An option of so many commands or modules is described once."""
+"""Number of commands or modules from which a shared option is described once."""
 _Row = tuple[str, ...]
 
 
@@ -100,7 +100,7 @@ def _link(name: str) -> str:
 
 
 def every_command(group: click.Group = commands, before: str = "") -> dict[str, click.Command]:
-    """Return the commands by name, each once; those of a group by both names."""
+    """Return the commands by name, each once; commands of a group by both names."""
     found: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         if before and command in commands.commands.values():

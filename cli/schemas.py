@@ -78,7 +78,7 @@ def workload_schema() -> str:
 
 
 def config_schema() -> str:
-    """Return the JSON Schema of configurations: the options of a target are those of its module."""
+    """Return the JSON Schema of configurations: modules define the options of their targets."""
     is_module: list[Schema] = [
         {
             "if": {"properties": {"module": {"const": module}}},

@@ -29,7 +29,7 @@ _WRITE_SHARE = 0.01
 
 
 class FaultInjector(Protocol):
-    """What makes the database fail in the measured part of runs."""
+    """Makes the database fail in the measured part of runs."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Begin with the measured part."""
@@ -60,7 +60,7 @@ def run_sweep(  # noqa: PLR0913
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
     `redact` removes credentials from messages, since a driver may repeat one. `bystanders` measure
-    what others do on this machine during each run, unless there are `faults`; `meter` measures
+    other work of this machine during each run, unless there are `faults`; `meter` measures
     the resources of each run, and those of the machine at rest before and after it. `before` is
     called before each run, and ends the sweep if it returns a cause; then `drop_caches` is.
     `faults` make the database fail in each run.
@@ -109,7 +109,7 @@ def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str]
 
 @contextmanager
 def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[None]:
-    """Measure what others do meanwhile. Faults are without: anybody may start a server again."""
+    """Measure other work meanwhile, except with faults: any process may start a server again."""
     if bystanders:
         bystanders.begin()
     yield
@@ -136,7 +136,7 @@ def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]
 
 
 class _Record:
-    """What the result file holds of one run: before it touches anything, as it goes, and after."""
+    """The result file's record of one run: before it touches anything, as it goes, and after."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class _Record:
             self._write()
 
     def add(self, **measured: Resources | OtherWork | None) -> None:
-        """Note what was measured beside the run, which has ended."""
+        """Add a measurement made during the run, which has ended."""
         self._result.runs[-1] = self._result.runs[-1].model_copy(update=measured)
 
     def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:

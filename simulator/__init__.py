@@ -1,3 +1,3 @@
-"""What runs beside the database: data, encoders, modules, measuring and verifying."""
+"""The programs that run next to the database: data, encoders, modules, measuring, verifying."""
 
 __version__ = "0.1.0"

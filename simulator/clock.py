@@ -1,6 +1,6 @@
 """Clocks that can be trusted: one that never steps, and one that runs only while this process does.
 
-A process that was stopped, or whose machine was suspended, has heard nobody meanwhile. Timeouts
+A process that was stopped, or on a suspended machine, received no messages meanwhile. Timeouts
 on its own clock do not blame others for that.
 """
 
@@ -24,7 +24,7 @@ def ahead_s() -> float:
 
 
 def adopt(other_ahead_s: float) -> None:
-    """Go on with the `ahead_s` of a process of this machine whose place this one takes."""
+    """Continue with the `ahead_s` of the process that this one replaces on this machine."""
     _ahead_s[:] = [other_ahead_s]
 
 
@@ -51,7 +51,7 @@ class OwnClock:
         source: Callable[[], float] = elapsed_s,
         processor: Callable[[], float] = time.process_time,
     ) -> None:
-        """Take the clock to read, and the processor time that this process has used."""
+        """Store the clock to read, and the function that returns this process's processor time."""
         self._source = source
         self._processor = processor
         self._lock = threading.Lock()
@@ -84,6 +84,6 @@ class OwnClock:
             return now_s - self._skipped_s
 
     def paused_s(self) -> float:
-        """Return for how long this process has stood still so far, in pauses over PAUSE_S."""
+        """Return the total length of pauses of this process, counting pauses over PAUSE_S."""
         self()
         return self._paused_s

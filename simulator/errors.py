@@ -64,7 +64,7 @@ class Interrupted(BenchError):
 
 
 _COMPARED = 100
-"""So many characters of a word are compared: the time grows with their square."""
+"""Characters of a word that are compared: the time grows with their square."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -33,7 +33,7 @@ def allow_many_files() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Have this process keep the memory that it frees, up to 64 MiB, for its next block of rows.
+    """Keep the memory that this process frees, up to 64 MiB, for its next block of rows.
 
     By default glibc returns it to the system, and the page faults make encoding up to four times
     slower. Only on Linux with glibc: https://man7.org/linux/man-pages/man3/mallopt.3.html
@@ -44,9 +44,9 @@ def keep_freed_memory() -> None:
 
 
 def continue_without_parent() -> None:
-    """Have the kernel continue this process, if it is stopped, when its parent ends.
+    """Ask the kernel to continue this process, if it is stopped, when its parent exits.
 
-    It then sees that its parent is gone, and ends. Only on Linux:
+    The process then sees that its parent is gone, and exits. Linux only:
     https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
     """
     if sys.platform == "linux":
@@ -54,7 +54,7 @@ def continue_without_parent() -> None:
 
 
 def end_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. Only on Linux, see above."""
+    """Ask the kernel to kill this process when its parent exits (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -68,7 +68,7 @@ def _arguments() -> argparse.Namespace:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """What a collector and a worker both start from."""
+    """The common start of a collector and a worker."""
 
     given: RunInput
     database: Database
@@ -142,7 +142,7 @@ def _redacted(database: Database, text: str) -> str:
 
 
 def on_sigterm(act: Callable[[], None]) -> None:
-    """Call `act` on the first SIGTERM, in a thread of its own.
+    """Call `act` on the first SIGTERM, in a separate thread.
 
     A signal handler interrupts the main thread, which may hold a lock that `act` needs.
     """

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 HIDDEN = "***"
 WORD_CHARACTERS = 4
-"""A shorter credential is redacted only where it stands as a word: "a" would garble all texts."""
+"""A shorter credential is redacted only as a word: "a" would garble all texts."""
 CUT_CHARACTERS = 8
 """The fewest first or last characters of a credential that are redacted on their own."""
 
@@ -38,7 +38,7 @@ class Redactor:
     """Replaces credentials in texts; compiled once for a set of them."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """Take the credentials; blanks around one do not count, and empty ones are ignored."""
+        """Store the credentials; blanks around one do not count, and empty ones are ignored."""
         found = sorted({text for secret in secrets if (text := secret.strip())}, key=len)
         forms = [form for secret in reversed(found) for form in _forms(secret)]
         self._whole = re.compile("|".join(forms), re.IGNORECASE) if forms else None
@@ -233,7 +233,7 @@ def _standing(letter: str) -> list[str]:
 
 
 def _after_backslash(letter: str) -> list[str]:
-    """Return what stands behind a backslash to write a character."""
+    """Return the letters after a backslash that write a character."""
     code, octets = ord(letter), _utf8(letter)
     ways = [
         _escapes(f"x{octet:02x}" for octet in octets),

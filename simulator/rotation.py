@@ -1,4 +1,4 @@
-"""Credentials that are rotated while a run goes on: their files are read again.
+"""Credentials that are rotated during a run: their files are read again.
 
 In a pod they are those of mounted Secrets, which the kubelet writes again; on this machine those
 that the target names. Connections that are opened afterwards use the new credentials.
@@ -28,7 +28,7 @@ class Rotation:
         then: Callable[[], object] = int,
         look_s: float = LOOK_S,
     ) -> None:
-        """Take the files by the names of the options; nothing is read before `follow`.
+        """Store the files by the names of the options; nothing is read before `follow`.
 
         `then` is called after the database has new credentials.
         """

@@ -1,6 +1,6 @@
-"""Has a collector go on in another process when a signal kills the one that it runs in.
+"""Continues a collector in another process when a signal kills its process.
 
-In a pod it is the container's first process that does so. On one machine the command line does.
+In a pod the container's first process does so; on one machine the command line does.
 """
 
 import os
@@ -13,13 +13,13 @@ from typing import BinaryIO
 from simulator.host import end_with_parent
 
 MOST_COLLECTORS = 4
-"""Of one run: a database that nobody can verify may end every one of them."""
+"""Collectors of one run: a database that cannot be verified may end every one of them."""
 
 
 def supervised(serve: Callable[[BinaryIO], int]) -> int:
-    """Call `serve` with a journal, in a process of its own; return the exit code.
+    """Call `serve` with a journal, in a separate process; return the exit code.
 
-    It is called again, in another process, when that is killed by a signal which is not SIGTERM.
+    It is called again, in another process, when a signal other than SIGTERM kills that process.
     """
     with tempfile.TemporaryFile() as journal:
         for number in range(1, MOST_COLLECTORS + 1):

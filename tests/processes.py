@@ -21,7 +21,7 @@ def living_with(variable: str, value: str) -> list[psutil.Process]:
 
 
 def alive(process: psutil.Process) -> bool:
-    """Whether a process has not ended."""
+    """Return whether a process has not ended."""
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False

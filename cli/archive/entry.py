@@ -16,19 +16,19 @@ from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 _DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What a damaged file raises where its figures are computed."""
+"""Errors of computing the figures of a damaged file."""
 _LONGEST_PROBLEM = 300
 
 
 class Head(Frozen):
-    """The figure that a result is listed by, and what it stands on."""
+    """The figure by which a result is listed, and its basis."""
 
     value: float
     unit: str
     n: int
     spread: float | None
     at: str
-    """Where it was measured, such as 4 workers or level 100,000."""
+    """Place of the measurement, such as 4 workers or level 100,000."""
 
 
 class Entry(Frozen):
@@ -47,7 +47,7 @@ class Entry(Frozen):
     tables: tuple[str, ...] | None = ()
     """That its insert wrote; None: not known, as of a workload of another version."""
     problem: str = ""
-    """Why the file cannot be read."""
+    """Reason why the file cannot be read."""
 
 
 def entry_of(name: Named) -> Entry:

@@ -60,7 +60,7 @@ class Exported:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What distinguishes this result from others."""
+        """Properties that distinguish this result from others."""
         return {
             "id": self.id,
             "created": self.result.created.isoformat(timespec="milliseconds"),
@@ -206,7 +206,7 @@ def waits_of(row: Row) -> HdrHistogram | None:
 
 
 def _openmetrics(found: Sequence[Exported]) -> str:
-    """Return gauges, all samples of one together; each stands at the time of its result."""
+    """Return gauges, all samples of one together; each has the time of its result."""
     families: dict[str, list[str]] = {}
     for each in found:
         at = f"{each.result.created.timestamp():.3f}"

@@ -19,12 +19,12 @@ from cli.reproduce.tables import printed as reproduction_text
 from cli.results import result_files
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
-"""How the file of a plan or a capacity begins."""
+"""First bytes of the file of a plan or a capacity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a list says of such a result."""
+    """The entry of such a result in a list."""
 
     created: datetime | None
     targets: Collection[str]
@@ -34,7 +34,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """How the files of one command are read and shown."""
+    """How to read and show the result files of one command."""
 
     command: str
     record: type[BaseModel]
@@ -87,7 +87,7 @@ GATHERED: Mapping[str, Gathered] = {
 
 
 def gathered_of(path: Path) -> Gathered | None:
-    """Return the kind of a file by its content; None for that of a sweep, or a foreign one."""
+    """Return the kind of a file by its content; None for a sweep, or a foreign file."""
     named = _KIND.match(result_files.content_of(path))
     if named:
         return GATHERED.get(named[1].decode())

@@ -81,7 +81,7 @@ def entries(
 def _merged(
     index: _Index, sweeps: Iterable[Named], others: Iterable[Named]
 ) -> Iterator[tuple[Entry, bool]]:
-    """Yield entries and whether they are new, by time; files that gather sweeps say theirs."""
+    """Yield entries and whether they are new, by time."""
     ordered = sorted(_read(index, others), key=_created, reverse=True)
     return heapq.merge(_read(index, sweeps), ordered, key=_created, reverse=True)
 

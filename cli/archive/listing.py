@@ -50,7 +50,7 @@ def age_of(created: datetime, now: datetime) -> str:
 
 
 def headline_text(head: Head | None) -> str:
-    """Return a headline with all that it stands on."""
+    """Return a headline with its basis."""
     if head is None:
         return "-"
     spread = "" if head.spread is None else f", spread {head.spread:.1%}"

@@ -42,7 +42,7 @@ def paths_of(folder: Path, names: Sequence[str]) -> list[Path]:
 
 
 def _is_file(name: str) -> bool:
-    """Whether a name is that of a file rather than an id: it exists, or looks like a path."""
+    """Return whether a name is a file's rather than an id: it exists, or looks like a path."""
     looks_like_path = name.endswith(".json") or "/" in name
     return looks_like_path or os.path.isfile(name)  # noqa: PTH113 - that of Path raises for long ones
 

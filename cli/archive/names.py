@@ -12,30 +12,30 @@ _SWEEP = re.compile(
     rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
 )
 _GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
-"""Of a result that is made of many sweeps; see `gathered`."""
+"""Names of results that consist of many sweeps; see `gathered`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A result file, and what its name says."""
+    """A result file, with the facts in its name."""
 
     path: Path
     id: str
     kind: str
     """That of a measurement; or reproduce, plan or capacity, which gather sweeps."""
     target: str
-    """Empty where the file says it: of a result that gathers sweeps."""
+    """Target; empty where only the file names it, as in a result that gathers sweeps."""
     created: datetime | None
-    """None where the file says it."""
+    """Time; None where only the file has it."""
 
     @property
     def is_sweep(self) -> bool:
-        """Whether it is the result of one sweep."""
+        """True if it is the result of one sweep."""
         return self.created is not None
 
 
 def named(path: Path) -> Named | None:
-    """Return what the name of a file says; None if it is not the name of a result file."""
+    """Return the facts in a file's name; None if it is not the name of a result file."""
     if sweep := _SWEEP.fullmatch(path.name):
         day, time, ms, kind, target, end = sweep.groups()
         try:

@@ -15,7 +15,7 @@ from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
 _REPLACED = ("config", "extra-option", "target", "dataset", "runner", "namespace")
-"""Options of a command that the configuration of the bundle, or its folder, stands for."""
+"""Options of a command that the configuration of the bundle, or its folder, replaces."""
 _FILES = ("data", "manifest")
 _START = ("start-time", "data")
 """Options with which an insert does not begin now."""

@@ -1,4 +1,4 @@
-"""Which result files a bundle has, and which of them may not be published."""
+"""The result files of a bundle, and the reasons not to publish some."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Published:
     """The results of a bundle, each with its file."""
 
     sweeps: Sequence[tuple[Path, Result]]
-    """In the order of their time."""
+    """Sweeps in the order of their time."""
     records: Sequence[tuple[Path, Gathered, Any]]
-    """Of plans, reproductions and capacities, whose sweeps are among the results."""
+    """Records of plans, reproductions and capacities with sweeps among the results."""
 
     @property
     def paths(self) -> list[Path]:
@@ -50,7 +50,7 @@ class Published:
 
     @property
     def title(self) -> str:
-        """What was measured, in a few words."""
+        """Subject of the measurement, in a few words."""
         return title_of([result for _, result in self.sweeps])
 
 
@@ -80,7 +80,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
 
 
 def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
-    """Return the insert whose rows were asked about, if it is in the folder of the result."""
+    """Return the insert of the queried rows, if it is in the folder of the result."""
     if not kind_of(result).needs_rows:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):

@@ -19,7 +19,7 @@ from simulator.errors import counted
 
 FILE = "README.md"
 COMMANDS = "commands.sh"
-"""Where the commands of results are that are parts of a plan, a reproduction or a capacity."""
+"""File of the commands of results that belong to a plan, a reproduction or a capacity."""
 _REPEATED = "../repeated"
 """Folder of the results of the commands: the bundle stays as it is."""
 _FILES = """\

@@ -15,11 +15,11 @@ from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[2] = 2
 _EARLIER = "rows_per_s"
-"""How names of rates end in files of version 1, which are about inserts."""
+"""Ending of rates' names in files of version 1, which are about inserts."""
 
 
 class Of(StrEnum):
-    """What a rate is of."""
+    """The operations that a rate counts."""
 
     INSERTS = "inserts"
     QUERIES = "queries"
@@ -52,14 +52,14 @@ class RateRecord(_Part):
     """Repeats that kept the schedule and met the objective."""
     repeats: int
     reached: Bound | None
-    """What most of the other repeats have reached; None if the rate holds."""
+    """Bound that most of the other repeats reached; None if the rate holds."""
     per_s: tuple[float, ...]
     """Acknowledged rows, or answers, of each repeat."""
     p50_ms: tuple[float, ...]
     p99_ms: tuple[float, ...]
     client_share: tuple[float, ...]
     sends: int
-    """Of the shortest repeat."""
+    """Batches of the shortest repeat."""
 
 
 class Capacity(_Part):
@@ -77,23 +77,23 @@ class Capacity(_Part):
     module: str
     of: Of = Of.INSERTS
     objective: tuple[str, ...]
-    """What a rate must meet, all of it."""
+    """Conditions that a rate must meet, all of them."""
     configuration: dict[str, Any]
     command: Command | tuple[str, ...] = ()
-    """As in the result of a sweep."""
+    """Command, as in the result of a sweep."""
     machine: Machine
     unscheduled_per_s: tuple[float, ...] = ()
     """The same without a schedule, of each repeat."""
     rates: tuple[RateRecord, ...] = ()
-    """In the order of their measurement."""
+    """Rates in the order of their measurement."""
     holds_per_s: float | None = None
     """The capacity: the highest rate that holds; None: none does."""
     fails_per_s: float | None = None
     """The lowest rate above it that does not hold; None: no rate was too high."""
     knee_per_s: float | None = None
-    """Up to this rate p99 is at most twice that of the lowest one."""
+    """Highest rate with a p99 of at most twice the p99 at the lowest rate."""
     bound: Bound | None = None
-    """What the rate above the capacity has reached."""
+    """Bound that the rate above the capacity reached."""
     verdict: str = ""
     """The worst of all runs."""
     files: tuple[FileBeside, ...] = ()
@@ -119,7 +119,7 @@ def rate_record(level: Level) -> RateRecord:
 
 
 def findings(levels: list[Level]) -> dict[str, Any]:
-    """Return what the rates together say, as fields of the record."""
+    """Return the conclusions from all rates, as fields of the record."""
     bracket, knee = bracket_of(levels), knee_of(levels)
     return {
         "rates": tuple(map(rate_record, levels)),

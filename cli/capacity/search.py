@@ -1,4 +1,4 @@
-"""Which rate to measure next: the curve first, then between the highest that held and the next."""
+"""The choice of the next rate: the curve first, then between the highest that held and the next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _KNEE = 2.0
 
 
 class Bound(StrEnum):
-    """What a rate that does not hold has reached first."""
+    """The bound that a rate reached first if it does not hold."""
 
     DATABASE = "database"
     """Batches waited for it, and the schedule was not kept."""
@@ -35,7 +35,7 @@ class Trial:
     p99_ms: float
     client_share: float
     met: bool
-    """Whether the objective was met."""
+    """True if the objective was met."""
     sends: int = 0
 
 
@@ -54,17 +54,17 @@ class Level:
 
     @property
     def held(self) -> int:
-        """How many repeats held."""
+        """Number of repeats that held."""
         return sum(self.bound(trial) is None for trial in self.trials)
 
     @property
     def holds(self) -> bool:
-        """Whether most repeats held."""
+        """True if most repeats held."""
         return 2 * self.held > len(self.trials)
 
     @property
     def reached(self) -> Bound | None:
-        """What most of the repeats that did not hold have reached; None if the rate holds."""
+        """Bound that most of the failing repeats reached; None if the rate holds."""
         found = [bound for trial in self.trials if (bound := self.bound(trial))]
         return None if self.holds else max(Bound, key=found.count)
 
@@ -131,7 +131,7 @@ def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
 
 
 def knee_of(levels: Sequence[Level]) -> Level | None:
-    """Return the highest rate up to which p99 is at most twice that of the lowest rate."""
+    """Return the highest rate with a p99 of at most twice the p99 at the lowest rate."""
     ordered = sorted(levels, key=lambda level: level.rate_per_s)
     found = None
     for level in ordered:

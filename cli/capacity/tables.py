@@ -1,4 +1,4 @@
-"""The capacity of a target as text: the curve, and what it says."""
+"""The capacity of a target as text: the curve, and the conclusion."""
 
 import io
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How the cluster is found: as kubectl finds it, or from within a pod."""
+"""The way to the cluster: kubectl's configuration, or the environment of a pod."""
 
 import os
 import ssl
@@ -71,7 +71,7 @@ def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
 
 
 def _current_context(files: Sequence[Path]) -> str | None:
-    """Return the current context: that of the first file that has one."""
+    """Return the current context, from the first file that has one."""
     for path in files:
         if path.exists():
             content = yaml.safe_load(path.read_text())

@@ -1,4 +1,4 @@
-"""What pods wait for and why they fail, with the cluster's message and a remedy.
+"""Causes why pods wait or fail, with the cluster's message and a remedy.
 
 Pure functions from pods and events, as the API returns them, to sentences.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
@@ -17,7 +17,7 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 
 _SHORT_S = 3.0
 _PATIENCE_S = 10.0
-"""For conditions that may pass: a node is being added, a quota is being freed."""
+"""Patience with conditions that may pass: a node is being added, a quota is being freed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Symptom:
     cause: str
     patience_s: float = 0.0
     pod: str = ""
-    """The pod whose log may contain the reason."""
+    """Pod with a log that may contain the reason."""
     deleted: bool = False
-    """Whether a pod was deleted; the pod does not show why."""
+    """True if a pod was deleted; the pod does not show why."""
 
 
 _IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
@@ -80,7 +80,7 @@ _EVENT_REMEDIES = {
 
 
 def is_noted(event: Object) -> bool:
-    """Whether an event shows a condition, or that one is over."""
+    """Return whether an event shows a condition, or that one is over."""
     return event.get("reason", "") in _NOTED
 
 
@@ -93,7 +93,7 @@ def name_of(pod: Object) -> str:
 
 
 def is_collector(pod: Object) -> bool:
-    """Whether a pod is the collector."""
+    """Return whether a pod is the collector."""
     return name_of(pod) == COLLECTOR
 
 
@@ -109,7 +109,7 @@ def phase_of(pod: Object) -> str:
 
 
 def has_run(pod: Object) -> bool:
-    """Whether the container of a pod has started, so that it has a log."""
+    """Return whether the container of a pod has started, so that it has a log."""
     return any("waiting" not in c.get("state", {}) for c in _containers(pod))
 
 
@@ -265,7 +265,7 @@ def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator
 
 
 def _is_being_created(pod: Object) -> bool:
-    """Whether a pod has a node, and its containers do not wait for an image yet."""
+    """Return whether a pod has a node, and its containers do not wait for an image yet."""
     waits = [c.get("state", {}).get("waiting", {}).get("reason") for c in _containers(pod)]
     return phase_of(pod) == "Pending" and set(waits) <= {"ContainerCreating"}
 

@@ -17,7 +17,7 @@ _PIECE_S = 10.0
 _MARGIN_S = 2.0
 """Times of readings and of a node's clock are whole seconds; phases are heard of with a delay."""
 _TWICE_S = 50.0
-"""By then a kubelet has read everything twice."""
+"""Time in which a kubelet has read everything twice."""
 _SHORT_PHASES = (
     "a kubelet reads each pod every 10 to 20 s, and two readings in a phase give its use; let the"
     " run take a minute or more"
@@ -34,7 +34,7 @@ class KubeletSource:
     def __init__(
         self, cluster: Cluster, selector: str, database: Sequence[DatabasePod] | str
     ) -> None:
-        """Take the selector of the sweep's pods, and the database's pods or why there are none.
+        """Store the selector of the sweep's pods, and the database's pods or why there are none.
 
         The clock of `cluster` follows the nodes': nothing else may use it.
         """

@@ -1,4 +1,4 @@
-"""How long a run lives without its command line.
+"""The lifetime of a run without its command line.
 
 Both Jobs have a deadline that the command line extends while it runs, so Kubernetes itself ends the
 run of a command line that was killed. It deletes the Jobs some time after they have ended, and with
@@ -19,7 +19,7 @@ UNATTENDED_S = 1800
 """A run survives a command line that is suspended or cut off for less than this; Kubernetes keeps
 the pods and logs of a finished run for as long again."""
 KEPT_S = 24 * 3600
-"""How long --keep leaves them."""
+"""Time for which --keep leaves them."""
 _EXTENSIONS = 30
 """Per `UNATTENDED_S`, so that a few may fail."""
 

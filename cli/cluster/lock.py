@@ -27,7 +27,7 @@ class ClusterLock:
         command: str,
         remove: Callable[[str], None],
     ) -> None:
-        """`remove` removes an abandoned sweep, whose pods may still write to the database."""
+        """Store the lock's data; `remove` removes an abandoned sweep with pods."""
         self._cluster = cluster
         self._remove = remove
         self._name = f"bench-lock-{key}"

@@ -1,4 +1,4 @@
-"""Whether the node of a silent pod is lost.
+"""True if the node of a silent pod is lost.
 
 A node renews its lease four times within the lease's duration: by default every 10 s. The control
 plane calls a node NotReady only after most of a minute, so the lease shows a crash earlier.

@@ -37,7 +37,7 @@ class ClusterOptions(Options):
     """Leave the release in the cluster, for debugging."""
 
     def where(self) -> dict[str, Any]:
-        """Return the options that say where pods run, by name; empty if none was given."""
+        """Return the options about the place of pods, by name; empty if none was given."""
         files = {"kubeconfig": self.kubeconfig and str(self.kubeconfig)}
         names = {"namespace": self.namespace, "context": self.context, "image": self.image}
         return {**names, **files, "values": tuple(map(str, self.values)), "set": self.sets}

@@ -14,7 +14,7 @@ class Permission:
     verbs: tuple[str, ...]
     why: str
     everywhere: bool = False
-    """In the whole cluster, not only in the namespace of the run."""
+    """True if it applies to the whole cluster, not only to the namespace of the run."""
 
     @property
     def shown(self) -> str:
@@ -50,4 +50,4 @@ FOR_RESOURCES = (
     ),
     Permission("", "pods", ("list",), "the database's pods by their labels", everywhere=True),
 )
-"""What `--resources` needs in addition."""
+"""Permissions that `--resources` needs in addition."""

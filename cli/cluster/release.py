@@ -14,7 +14,7 @@ from cli.targets.config import Target
 from simulator.protocol.spec import RunSpec
 
 _HEADROOM, _LEAST_BYTES, _STEP_BYTES = 3, 1 << 30, 256 << 20
-"""Of the memory of a pod: so many times the estimate, at least so much, in such steps."""
+"""Memory of a pod: a multiple of the estimate, a minimum, and steps."""
 SWEEP = "iot-bench/sweep"
 RUN = "iot-bench/run"
 OWNER = "iot-bench/owner"
@@ -31,7 +31,7 @@ class Release:
     sweep: str
     target: Target
     keep: bool = False
-    """Whether the user wants the pods to stay after the run."""
+    """True if the user wants the pods to stay after the run."""
 
     @property
     def name(self) -> str:
@@ -87,9 +87,9 @@ class Release:
         return values
 
     def proposed(self, spec: RunSpec) -> dict[str, Any]:
-        """Return values that those of the user replace: the memory that workers need to write.
+        """Return defaults for the user's values: the memory that workers need to write.
 
-        Workers that ask keep whole answers, whose size nobody knows: they have the chart's memory.
+        Workers that ask keep whole answers of unknown size: they have the chart's memory.
         """
         if not spec.inserts or spec.asks:
             return {}
@@ -105,7 +105,7 @@ def this_owner() -> str:
 
 
 def is_abandoned(owner: str) -> bool:
-    """Whether a label identifies a process of this user and machine that has ended."""
+    """Return whether a label identifies a process of this user and machine that has ended."""
     machine, _, process = owner.partition(".")
     if machine != _machine():
         return False
@@ -120,5 +120,5 @@ def _machine() -> str:
 
 
 def is_run_of(labels: Mapping[str, str], run_id: str) -> bool:
-    """Whether labels are those of one run."""
+    """Return whether labels are those of one run."""
     return labels.get(RUN) == run_id

@@ -13,7 +13,7 @@ _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
 _GRACE_S = 12.0
 """The grace period of a pod, and a margin."""
 _EACH_S = 0.05
-"""Added for each object: a cluster ends so many pods a second at least."""
+"""Time added for each object: a cluster ends at least this many pods a second."""
 _FORCED_S = 10.0
 _AT_ONCE = 50
 """Objects that are deleted between two looks; of a deleted Job, Kubernetes deletes pods itself."""
@@ -81,7 +81,7 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
 
 
 def _stays(item: Object) -> bool:
-    """Whether nobody has deleted an object that exists."""
+    """Return whether nobody has deleted an object that exists."""
     return "deletionTimestamp" not in item["metadata"]
 
 

@@ -1,4 +1,4 @@
-"""What is kept of the cluster's pods and events: what the diagnosis reads, a tenth of each."""
+"""The part of the cluster's pods and events that the diagnosis reads, a tenth of each."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _OF_CONTAINERS = ("name", "image", "resources")
 
 
 def seen_pod(pod: Object) -> Object:
-    """Return a pod without what nobody reads."""
+    """Return a pod without the fields that are never read."""
     found = {part: _chosen(pod.get(part, {}), names) for part, names in _OF_PODS.items()}
     containers = found["spec"].get("containers", ())
     found["spec"]["containers"] = [_chosen(each, _OF_CONTAINERS) for each in containers]

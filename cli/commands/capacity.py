@@ -61,13 +61,13 @@ Examples:
 
 
 class _Search(Options):
-    """What is searched, and how exactly."""
+    """The object of the search, and its precision."""
 
     GROUP: ClassVar[str] = "Search"
 
     of: Of = Of.INSERTS
-    """What the rate is of: rows that are inserted into empty tables, or queries about the rows that
-    an insert has stored, beside inserts if --insert-workers says so.
+    """The operations that the rate counts: rows inserted into empty tables, or queries about rows
+    that an insert has stored, during inserts with --insert-workers.
     """
     slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)]
     """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch or a query is
@@ -77,7 +77,7 @@ class _Search(Options):
     duration_s: Seconds = 10.0
     """Duration of each repeat."""
     repeats: Count = 3
-    """How often to measure each rate; it holds if most of the repeats do."""
+    """Number of measurements of each rate; it holds if most of the repeats do."""
     tolerance: Annotated[Number, Opt(least=0.005, most=0.5)] = 0.05
     """End when the rates between which the capacity lies differ by this part."""
 
@@ -88,7 +88,7 @@ class _Beside(Options):
     GROUP: ClassVar[str] = "Load"
 
     insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
-    """With --of queries: workers that insert rows meanwhile, as `mixed` does; the queries are then
+    """Workers that insert rows meanwhile, as in `mixed`, with --of queries; the queries are then
     asked in turn.
     """
     insert_rate: Number = 0.0
@@ -121,7 +121,7 @@ class _Options(
         )  # fmt: skip
 
     def mixed(self, timeout_s: float) -> MixedOptions:
-        """Return those of queries beside inserts."""
+        """Return the options of queries during inserts."""
         return MixedOptions(
             insert_workers=self.insert_workers, insert_rate=self.insert_rate, batch=self.batch,
             query_workers=self.workers, types=self.types, aligned=self.aligned,
@@ -200,14 +200,14 @@ def _problems(options: _Options) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What the user has given."""
+    """The user's input."""
 
     choice: Choice
     run: TargetRun
     options: _Options
     objectives: tuple[Threshold, ...]
     stack: ExitStack
-    """Of what is open while rates are measured."""
+    """Resources that are open while rates are measured."""
 
     def common(self, target: Target) -> dict[str, Any]:
         """Return what all measurements have."""
@@ -234,7 +234,7 @@ def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Me
 
 
 def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
-    """Return what measures queries about stored rows, alone or beside inserts."""
+    """Return the measurement of queries about stored rows, alone or during inserts."""
     options, run = given.options, given.run
     if problems or not target:
         return None
@@ -301,5 +301,5 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
 
 
 def _failed(result: Result) -> bool:
-    """Whether no rate can be learned: not so if answers have no truth (--queries)."""
+    """Return whether no rate can be learned: not so if answers have no truth (--queries)."""
     return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

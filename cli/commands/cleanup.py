@@ -50,12 +50,12 @@ def cleanup(  # noqa: PLR0913
     tables: bool,
     output: Path,
 ) -> None:
-    """Remove what killed commands left behind.
+    """Remove the remains of killed commands.
 
     Cleans up this machine and the cluster's namespace. Without --run or --all it removes only what
     you started from this machine, and only if that command has ended. It lists everything else.
 
-    The tables of the last insert stay in the database; each file of --data has tables of its own.
+    The tables of the last insert stay in the database; each file of --data has its own tables.
     --tables lists them, so that you can drop those you no longer need.
     """
     if tables:
@@ -80,7 +80,7 @@ def cleanup(  # noqa: PLR0913
 
 
 def _report(text: str) -> None:
-    """Print a line; if nobody can read it, go on: the end of the program reports that."""
+    """Print a line; the end of the program reports an output that cannot be written."""
     with suppress(OutputError):
         say(text)
 

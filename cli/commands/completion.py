@@ -12,7 +12,7 @@ from cli.options.basic import Command
 def completion(shell: str) -> None:
     """Print the script with which bash, zsh or fish completes words.
 
-    Its first line says what to add to the startup file of the shell. Commands, options, targets,
+    Its first line shows what to add to the startup file of the shell. Commands, options, targets,
     results, queries and workloads are completed; in bash also after `python run.py`.
     """
     print_out(script(shell))

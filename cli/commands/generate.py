@@ -37,7 +37,7 @@ Examples:
 
 
 class _File(Options):
-    """Which file is written, and how."""
+    """The file to write, and its format."""
 
     GROUP: ClassVar[str] = "File"
 
@@ -49,7 +49,7 @@ class _File(Options):
     [default: standard output]
     """
     manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
-    """Where to write what the file holds, and its SHA-256.  [default: FILE.json of --output; none
+    """File for a description of the contents, with SHA-256.  [default: FILE.json of --output; none
     for standard output]
     """
     table: Annotated[str | None, Opt(metavar="NAME")] = None
@@ -61,7 +61,7 @@ class _File(Options):
     write one dataset; of a workload without an end, each group has the rows of a worker.
     """
     group: Count = 0
-    """Which of the groups to write, from 0 on."""
+    """Group to write, from 0."""
     workers: Annotated[Count, Opt(least=1, most=256)] = 1
     """Processes that draw and encode the rows; the file is the same with any number."""
     quiet: Annotated[bool, Opt("-q")] = False
@@ -137,7 +137,7 @@ def generate(*, options: _Options) -> None:
 
 
 def _in_the_way(options: _File) -> list[str]:
-    """Return which files are not those of an earlier `generate`, by its manifest."""
+    """Return which files do not come from an earlier `generate`, by its manifest."""
     known, output = options.known_by, options.output
     has_manifest = known is not None and known.is_file()
     wrong = ""
@@ -152,7 +152,7 @@ def _in_the_way(options: _File) -> list[str]:
 
 
 def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
-    """Return the rows of one group: every so manieth of each table, or those of a lane."""
+    """Return the rows of one group: every `groups`-th of each table, or one lane."""
     reader = DatasetReader(empty)
     names = [table.name for table in reader.tables]
     if only is not None and only not in names:

@@ -153,7 +153,7 @@ def _several_problems(file: FileRows) -> Iterator[str]:
 
 
 def _records(file: FileRows) -> RecordsRequest | None:
-    """Return the file whose records are sent as they are; None: rows are encoded."""
+    """Return the file with records that are sent unchanged; None: rows are encoded."""
     if not (file.place and file.data_format):
         return None
     skips = file.on_error is OnError.SKIP

@@ -37,7 +37,7 @@ class _Options(Reading):
     GROUP: ClassVar[str] = "Rows from a file"
 
     output: Annotated[Path | None, Opt(metavar="FOLDER")] = None
-    """Where to write it: a folder that does not exist.  [default: FILE.rows]"""
+    """Folder to write; it must not exist.  [default: FILE.rows]"""
     quiet: Annotated[bool, Opt("-q")] = False
     """Do not show columns and rows."""
 
@@ -81,7 +81,7 @@ def _beside_file(request: Request) -> Path:
 
 @contextmanager
 def _beside(output: Path) -> Iterator[Path]:
-    """Make a folder beside the one to be written; what is left of it at the end is removed."""
+    """Make a folder next to the one to be written; its remains are removed at the end."""
     try:
         folder = Path(tempfile.mkdtemp(dir=output.absolute().parent, prefix=f".{output.name}."))
     except OSError as error:

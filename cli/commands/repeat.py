@@ -71,16 +71,16 @@ def repeat(  # noqa: PLR0913
     """Run the command of a result again.
 
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
-    result holds the command, without credentials. What is not as it was then is listed first: the
+    result holds the command, without credentials. Differences from that time are listed first: the
     options of the target, versions, the machine, and the rows that queries ask about. The new
-    result stands in --output, and the last line compares it with RESULT.
+    result is written to --output, and the last line compares it with RESULT.
 
-    A result may be somebody else's. From the file `repeat` takes only what measures: no command
+    A result may come from a stranger. From the file `repeat` takes only what measures: no command
     that runs, no configuration or option of the target, no address, no file to write, no fault and
     no consent. Give these again, or change any other option of the command: those of `repeat` as
     listed here, others after a --.
 
-    Of `run` and `reproduce` it prints the command that measures everything again.
+    For `run` and `reproduce` it prints the command that measures everything again.
     """
     (path,) = paths_of(output, [name])
     given = {

@@ -33,9 +33,9 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     """Write results as one page with pictures.
 
     A name is a result file, an id, the beginning of one, last, or last~1 for the one before the
-    last. Several results stand side by side. The page is one HTML file without scripts that loads
-    nothing from elsewhere, and has a table behind every picture. The result of a reproduction
-    may be given, too; that of `run` or `capacity` stands for the results of its sweeps.
+    last. Several results are shown side by side. The page is one HTML file without scripts that
+    loads nothing from elsewhere, and has a table behind every picture. The result of a reproduction
+    may be given, too; the result of `run` or `capacity` includes its sweeps.
     """
     from cli.page.build import page_of  # noqa: PLC0415 - the other commands draw nothing
     from cli.page.html import OWN, rendered  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`reproduce`: run the experiment of a reference document, and print our figures beside its own."""
+"""`reproduce`: run the experiment of a reference document, and compare our figures with its own."""
 
 import functools
 import os
@@ -61,14 +61,14 @@ def reproduce(
     run: PlanRun,
     gates: Gates,
 ) -> None:
-    """Repeat a published benchmark, beside its own figures.
+    """Repeat a published benchmark, and compare the figures.
 
     Each setting of the document is measured several times on each target, in alternating order. The
-    published figures stand beside ours, and the document's claims are compared with the repeats:
-    seen, not seen, or within the spread. What could not be measured is listed as "not had", with
-    the reason.
+    published figures are listed next to ours, and the document's claims are compared with the
+    repeats: seen, not seen, or within the spread. What could not be measured is listed as "not
+    had", with the reason.
 
-    After an interruption, the same command goes on where it stopped: results in --output that are
+    After an interruption, the same command continues where it stopped: results in --output that are
     complete are not measured again. Another --output measures everything again.
     """
     reach = options.reach

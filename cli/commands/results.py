@@ -83,7 +83,8 @@ def list_results(  # noqa: PLR0913
 ) -> None:
     """List results, the newest first.
 
-    The headline is the highest rate of the result, or that of the last step of a fill-level test.
+    The headline is the highest rate of the result, or the rate of the last step of a fill-level
+    test.
     """
     if limit is not None and limit < 0:
         raise ConfigError(f"--limit: must be at least 0, got {limit}")
@@ -112,7 +113,7 @@ def list_results(  # noqa: PLR0913
 
 
 def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:
-    """Whether a result is of a time; True if its file has to be read for that."""
+    """Return whether a result is of a time; True if its file has to be read for that."""
     if created is None:
         return True
     return (since is None or created >= since) and (until is None or created < until)
@@ -126,7 +127,7 @@ def _within(created: datetime | None, since: datetime | None, until: datetime | 
 def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path) -> None:
     """Add tags to a result, or remove them.
 
-    Tags stand in the result file. A file of an earlier format is written in the present one.
+    The result file keeps the tags. A file of an earlier format is written in the present one.
     """
     changes.tag(paths_of(output, [name]), words, remove=remove)
 
@@ -220,7 +221,7 @@ def remove_results(
 ) -> None:
     """Remove results.
 
-    The result that says which rows a target's tables hold is kept, since `query` and `verify` need
+    The result that describes the rows in a target's tables is kept, since `query` and `verify` need
     it, and so is one of a run that has not ended. A file that this program cannot read, as one of a
     later version, is removed only by its name and with --force.
     """

@@ -54,7 +54,7 @@ def run(
 
     Every other repeat goes backwards, so that a drift of the machine affects all alike. Each item
     is an ordinary insert, and perhaps queries on its rows, verified as such, with result files of
-    its own. After an interruption, the same command goes on where it stopped: results in --output
+    its own. After an interruption, the same command continues where it stopped: results in --output
     that are complete are not measured again. Another --output measures everything again.
 
     A target that the plan installs is installed before its first item and removed after its last
@@ -111,7 +111,7 @@ def _redacted(installations: Mapping[str, Installation], roster: Roster) -> dict
 def _described(
     plan: Plan, installations: Mapping[str, Installation], roster: Roster
 ) -> dict[str, Any]:
-    """Return the plan for its record: commands of its own are those that may be shown."""
+    """Return the plan for its record; it shows only the commands that are not secret."""
     record = plan.model_dump(mode="json", by_alias=True)
     for setting in record["settings"]:
         for each in filter(None, (setting["insert"], setting["query"])):

@@ -35,14 +35,14 @@ Examples:
 
 
 class _Options(Answers, OwnQueries, Types):
-    """Which queries are asked, and how often."""
+    """The queries to ask, and how often."""
 
     GROUP: ClassVar[str] = "Queries"
 
     count: Annotated[Count, Opt(least=1, most=MOST_SHOWN)] = 10
-    """How often each query is asked, each time with other random parameters if it has any."""
+    """Number of times to ask each query, each time with other random parameters if it has any."""
     print_answers: Count = 0
-    """Print so many answers to each query side by side, 20 rows of each; up to five wrong ones
+    """Number of answers to each query to print side by side, 20 rows of each; up to five wrong ones
     are always printed.
     """
 

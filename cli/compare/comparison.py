@@ -22,14 +22,14 @@ _CLIENT, _ALIKE = "client_ns_per_row", 1.3
 
 
 class Judgement(StrEnum):
-    """What a difference means."""
+    """The meaning of a difference."""
 
     FASTER = "faster"
     SLOWER = "slower"
     NOISE = "noise"
     """The interval includes 0, or the difference is smaller than what counts."""
     ONE_RUN = "one run"
-    """So there is no interval, and no judgement."""
+    """Reason: without several runs there is no interval, and no judgement."""
     ZERO = "a value is 0"
     NOT_IN_TURNS = "not in turns"
     """The difference exceeds the noise of runs, and what sweeps differ by is not known."""
@@ -50,7 +50,7 @@ class Line:
     difference: Difference | None
     """None where a value is 0."""
     judgement: Judgement | None
-    """Of the headline; the other figures are shown without one."""
+    """Judgement of the headline; the other figures have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Compared:
     runs: tuple[int, int]
     sweeps: tuple[int, int]
     in_turns: bool
-    """Whether the sweeps were pairs, one of each side, one after the other."""
+    """True if the sweeps were pairs, one of each side, one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[Line, ...]
     """The headline first."""
@@ -71,7 +71,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What another side is against the base."""
+    """The difference of another side from the base."""
 
     base: Side
     other: Side
@@ -89,9 +89,9 @@ class Comparison:
 
     @property
     def client_factor(self) -> float | None:
-        """CPU time that a row took the client on the other side, as a multiple of that of the base.
+        """The client's CPU time for a row on the other side, as a multiple of the base's.
 
-        None: it is not known, or the client did other work, which says nothing of the machine.
+        None: it is unknown, or the client did other work, so that machines are not comparable.
         """
         lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
         factors = [1 + line.difference.change for line in lines if line.difference]
@@ -101,7 +101,7 @@ class Comparison:
 
     @property
     def is_of_other_speed(self) -> bool:
-        """Whether the client did the same work at another speed."""
+        """True if the client did the same work at another speed."""
         factor = self.client_factor
         return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 

@@ -24,7 +24,7 @@ OWN = re.compile(rb"\s*<\?xml[^>]*\?>\s*<testsuites name=.iotbench.")
 
 
 class End(StrEnum):
-    """How a case ended; the values are the elements of the format."""
+    """The end of a case; the values are the elements of the format."""
 
     PASSED = ""
     FAILED = "failure"
@@ -37,15 +37,15 @@ class Case:
     """One test case."""
 
     suite: str
-    """What it belongs to: a command and a target."""
+    """Suite: a command and a target."""
     name: str
     end: End = End.PASSED
     text: str = ""
-    """Why it did not pass."""
+    """Reason why it did not pass."""
 
 
 def result_cases(result: Result, name: str = "") -> Iterator[Case]:
-    """Yield whether a sweep was done, and the verdict on each row; `name` is that of an item."""
+    """Yield whether a sweep was done, and the verdict on each row; `name` belongs to an item."""
     suite = f"{name}.{result.kind}" if name else f"{result.kind}.{result.target}"
     if result.status == "done":
         yield Case(suite, "done")

@@ -22,16 +22,16 @@ class PlanChange:
 
 @dataclass(frozen=True, slots=True)
 class PlanComparison:
-    """What became of the plan of each query."""
+    """The change of each query's plan."""
 
     equal: tuple[str, ...]
     changed: tuple[PlanChange, ...]
     unknown: tuple[str, ...]
-    """Queries whose plan is known of one side only."""
+    """Queries with a plan on one side only."""
 
     @property
     def lines(self) -> Iterator[str]:
-        """Yield what to say of it; nothing if no side has plans."""
+        """Yield a description; nothing if no side has plans."""
         for change in self.changed:
             yield f"query plan of {change.query} changed: {change.base} -> {change.other}"
         if self.equal:

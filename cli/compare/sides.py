@@ -18,16 +18,16 @@ from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status
 
 _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
-"""Of a configuration: differs between any two sweeps, or stands in the rows."""
+"""Parts of a configuration that differ between any two sweeps, or that the rows contain."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
-"""Of a configuration: what a row of the result then is."""
+"""Parts of a configuration, and the rows of the result that they make."""
 _Measured: TypeAlias = tuple[str, Mapping[str, Measurement]]
 """A run's verdict and figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the runs behind a row measured."""
+    """Measurements of the runs behind a row."""
 
     verdicts: tuple[str, ...]
     values: Mapping[str, tuple[tuple[float, ...], ...]]
@@ -57,7 +57,7 @@ class Side:
 
     @property
     def subject(self) -> Subject:
-        """What its rows are about."""
+        """Subject of its rows."""
         return subject_of(self.first)
 
     def warnings(self) -> list[str]:
@@ -178,7 +178,7 @@ def _data(result: Result) -> dict[str, Any]:
 
 
 def is_same_work(base: Result, other: Result) -> bool:
-    """Whether the client did the same for a row: same program, module, runner and configuration."""
+    """Return whether the client did the same for a row, by program, runner and configuration."""
     before, after = (
         (each.program_version, each.module, each.runner, _configured(each))
         for each in (base, other)

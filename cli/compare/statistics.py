@@ -22,9 +22,9 @@ LEAST_PAIRS = 3
 _LEAST_DIFFERENCES = 4
 """Fewer differences of pairs have so wide an interval that Welch's is narrower."""
 _NODES = 64
-"""Of the quadrature: enough for ten digits."""
+"""Nodes of the quadrature: enough for ten digits."""
 _HALVINGS = 60
-"""As many as a float has digits."""
+"""Number of halvings: as many as a float has digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class Difference:
     """The interval; None without one: a side has a single value."""
     high: float | None = None
     knows_drift: bool = False
-    """Whether the interval knows what sweeps differ by, and not only the runs of a sweep."""
+    """True if the interval knows what sweeps differ by, and not only the runs of a sweep."""
 
     @property
     def has_interval(self) -> bool:
-        """Whether there is an interval."""
+        """True if there is an interval."""
         return self.low is not None
 
     def exceeds(self, least: float) -> bool:
-        """Whether the interval excludes 0, and the change is at least this large."""
+        """Return whether the interval excludes 0, and the change is at least this large."""
         if self.low is None or self.high is None:
             return False
         return (self.low > 0 or self.high < 0) and abs(self.change) >= least
@@ -113,7 +113,7 @@ def scatter_of(sweeps: Sweeps) -> Scatter:
 
 
 def are_in_turns(base: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether sweeps that began at these times are pairs of one of each side, several times."""
+    """Return whether sweeps that began at these times alternate in pairs of both sides."""
     order = sorted([(each, 0) for each in base] + [(each, 1) for each in other])
     pairs = zip(order[::2], order[1::2], strict=False)
     return len(base) == len(other) >= LEAST_PAIRS and all(

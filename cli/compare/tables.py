@@ -38,7 +38,7 @@ def interval_of(found: Difference | None) -> str:
 
 
 def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
-    """Yield the cells of a row's lines; its name stands in the first one."""
+    """Yield the cells of a row's lines; its name is in the first one."""
     by_workers = _has_workers(comparison)
     place = [row.place.name, *[str(row.place.workers)] * by_workers]
     for number, line in enumerate(row.lines):
@@ -54,7 +54,7 @@ def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
 
 
 def _has_workers(comparison: Comparison) -> bool:
-    """Whether a column says how many workers asked."""
+    """Return whether a column says how many workers asked."""
     counts = {row.place.workers for row in comparison.rows}
     return comparison.subject.name in ("query", "stage") and len(counts) > 1
 

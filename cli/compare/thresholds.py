@@ -59,9 +59,9 @@ class Scope:
     """The rows that there will be, and what they can be named by."""
 
     subjects: Collection[Subject]
-    """Of the summaries."""
+    """Subjects of the summaries."""
     compares: bool = False
-    """Whether changes against a base are known."""
+    """True if changes against a base are known."""
     workers: Collection[int] | None = None
     """None: not known yet."""
     queries: Collection[str] | None = None
@@ -72,21 +72,21 @@ class Threshold:
     """A limit for a figure."""
 
     text: str
-    """As the user wrote it."""
+    """Text of the user."""
     figure: str
     sign: str
     limit: float
-    """In the unit of the figure."""
+    """Limit in the unit of the figure."""
     key: str = ""
-    """What names the rows that it is about: workers, query or change; empty: all rows."""
+    """Names of the rows that it concerns: workers, query or change; empty: all rows."""
     value: str = ""
 
     def is_reached(self, value: float) -> bool:
-        """Whether a value is beyond the limit."""
+        """Return whether a value is beyond the limit."""
         return _OPERATORS[self.sign](value, self.limit)
 
     def is_about(self, place: Place) -> bool:
-        """Whether it is about a row."""
+        """Return whether it is about a row."""
         if self.key == "workers":
             return place.workers == int(self.value)
         return not self.key or fnmatchcase(place.name, self.value)
@@ -98,7 +98,7 @@ class Check:
 
     threshold: str
     place: str
-    """Which row of which result, in words."""
+    """Description of the row and its result."""
     found: str
     """The value, or why there is none."""
     ok: bool
@@ -139,7 +139,7 @@ def _parsed(text: str, scope: Scope) -> Threshold:
 
 
 def _is_percentile(name: str, scope: Scope) -> bool:
-    """Whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
+    """Return whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
     figure, _ = resolved(name) or (None, "")
     return any(figure and is_among(each.figures, figure.name) for each in scope.subjects)
 

@@ -49,11 +49,11 @@ class _Known(Helping):
         self._record = record
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return what stands after the name."""
+        """Return the words after the name."""
         return [*self._record["usage"]]
 
     def sections(self, ctx: click.Context) -> Sections:
-        """Return those of the table."""
+        """Return the sections of the table."""
         return [(title, [*map(tuple, options)]) for title, options in self._record["sections"]]
 
 

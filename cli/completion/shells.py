@@ -37,7 +37,7 @@ class _Bash(BashComplete):
         return super().source() + python % self.source_vars()
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the cursor; bash makes `=` a word of its own."""
+        """Return the words before the cursor; bash treats `=` as a separate word."""
         args, incomplete = super().get_completion_args()
         return [word for word in args if word != "="], incomplete
 
@@ -72,7 +72,7 @@ def script(shell: str) -> str:
 
 
 def asked() -> bool:
-    """Whether a shell asks for completions or its script."""
+    """Return whether a shell asks for completions or its script."""
     return _variable() in os.environ
 
 

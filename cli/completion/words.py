@@ -1,4 +1,4 @@
-"""What can be typed in a place: targets, results, queries. Only small modules are imported here."""
+"""Words that can be typed: targets, results, queries. Only small modules are imported here."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from cli.host.folders import shipped
 TABLE = Path(__file__).with_name("commands.json")
 _CONFIG = "config.yaml"
 _MOST = 200
-"""So many results are offered; the beginning of an id finds the others."""
+"""Number of results offered; the beginning of an id finds the others."""
 
 
 @cache

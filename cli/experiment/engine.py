@@ -16,23 +16,23 @@ class Measured:
 
     results: tuple[tuple[Path | None, Result], ...] = ()
     cause: str = ""
-    """Why it could not be started; the results say why one of them failed."""
+    """Reason why it could not be started; the results have the reason if one of them failed."""
     is_gone: bool = False
-    """Whether that is since the database no longer answers, after an item of it had failed."""
+    """True if that is since the database no longer answers, after an item of it had failed."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether every sweep of the item has been done."""
+        """True if every sweep of the item has been done."""
         return not self.cause and all(result.status == "done" for _, result in self.results)
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the user stopped one of its sweeps."""
+        """True if the user stopped one of its sweeps."""
         return any(result.status == "interrupted" for _, result in self.results)
 
     @property
     def failure(self) -> str:
-        """Why it is not complete; empty if it is."""
+        """Reason why it is not complete; empty if it is."""
         causes = (result.cause or result.status for _, result in self.results
                   if result.status != "done")  # fmt: skip
         return self.cause or next(causes, "")

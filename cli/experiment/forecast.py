@@ -1,4 +1,4 @@
-"""What a plan would measure, and how long and how large it is at the speed of earlier results."""
+"""A plan's measurements, and their time and size at the speed of earlier results."""
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ class Forecast:
     size_bytes: float | None
     repeats: int = 1
     measured: int = 0
-    """Of the repeats, those with complete results."""
+    """Number of repeats with complete results."""
     is_least: bool = False
-    """Whether only the duration is known: an item takes longer."""
+    """True if only the duration is known: an item takes longer."""
 
     @property
     def left_s(self) -> float | None:
-        """How long what is left takes."""
+        """Time for the remaining items."""
         return None if self.seconds is None else (self.repeats - self.measured) * self.seconds
 
 

@@ -15,11 +15,11 @@ from simulator.errors import ConfigError, nearest
 
 _FOLDER = "dbinstall"
 _PROGRAMS = ("helm", "kubectl", "openssl")
-"""What a README's commands may begin with to run unattended."""
+"""Programs with which a README's commands may begin to run unattended."""
 _ATTENDED = re.compile(r"--accept-| & ")
-"""Of what a command agrees to, or leaves running."""
+"""Parts of a command that agree to a licence, or leave a process running."""
 _OF_SHELL = re.compile(r"[;&|<>$`()]")
-"""Of a command that is more than one program with its arguments."""
+"""Characters of a command that is more than one program with its arguments."""
 _OF_DELETION = (
     "--wait",
     "--timeout",
@@ -36,17 +36,17 @@ _REMOVE = re.compile(r"^.*\bRemove\b")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """How the database of a target is installed, and removed with all data."""
+    """Commands that install the database of a target, and remove it with all data."""
 
     target: str
     install: tuple[str, ...]
     remove: tuple[str, ...]
     folder: Path
-    """In which the commands run."""
+    """Working folder of the commands."""
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """The commands that list what those of `remove` would remove, as far as that is known."""
+        """Commands that list what `remove` would remove, as far as that is known."""
         return tuple(filter(None, map(_look, self.remove)))
 
     def redacted(self, targets: Iterable[Target]) -> "Installation":
@@ -153,7 +153,7 @@ def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
 def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> list[list[Pair]]:
     """Return pairs in groups that are measured one after the other, in the order of targets.
 
-    A target that is installed is a group of its own, with all its repeats: two databases are never
+    An installed target is a separate group, with all its repeats: two databases are never
     there at once. Targets without installation that follow each other are measured in turn.
     """
 

@@ -24,11 +24,11 @@ class Candidate:
     name: str
     module: str
     options: Mapping[str, Any]
-    """Of its entry in the configuration, and the defaults of its module."""
+    """Options of its entry in the configuration, and the defaults of its module."""
     node_size: str = ""
-    """Of each node of the database, as the configuration names it; empty: not named."""
+    """Size of each node of the database, from the configuration; empty: not named."""
     not_had: str = ""
-    """Why it cannot be measured at all; empty: it answers."""
+    """Reason why it cannot be measured at all; empty: it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Pair:
 
     setting: Setting
     target: Target
-    """With the options of the setting."""
+    """Target with the options of the setting."""
 
     def with_number(self, number: int) -> "Pair":
         """Return the pair with a number of its setting's search."""
         return Pair(self.setting.with_number(number), self.target)
 
     def with_batch(self, rows: int) -> "Pair":
-        """Return the pair with batches of so many rows."""
+        """Return the pair with this batch size."""
         return Pair(self.setting.with_batch(rows), self.target)
 
     def numbered(self, number: int) -> str:
@@ -57,7 +57,7 @@ class Item:
     """One measurement of a pair."""
 
     id: str
-    """Of its sweeps: the same whenever the same plan measures the same target."""
+    """Id of its sweeps: the same whenever the same plan measures the same target."""
     setting: Setting
     target: Target
     repeat: int
@@ -65,7 +65,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        """What is measured, for people."""
+        """Name for people."""
         pair, number = Pair(self.setting, self.target), self.setting.number
         of = f" with {pair.numbered(number)}" if self.setting.search else ""
         return f"{self.target.name}, {self.setting.name}{of}, repeat {self.repeat}"
@@ -74,7 +74,7 @@ class Item:
 def items_of(plan: Plan, pairs: Sequence[Pair], after: int = 0, until: int = 0) -> list[Item]:
     """Return the items in order: every other repeat backwards, so that drift affects all alike.
 
-    The repeats after the number `after`; up to `until`, or those of the setting or the plan.
+    These are the repeats after `after`, up to `until`, or the number of the setting or the plan.
     """
     lasts = [until or pair.setting.repeats or plan.repeats for pair in pairs]
     return [

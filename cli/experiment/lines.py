@@ -1,4 +1,4 @@
-"""From the results of the items to the lines of a plan's record. Pure."""
+"""Computes the lines of a plan's record from the results of its items. Pure."""
 
 from cli.experiment.engine import Found
 from cli.experiment.measures import measures_of

@@ -15,7 +15,7 @@ def hardware_of(*found: Measured) -> dict[str, int]:
 
 
 def warnings_of(hardware: Mapping[str, int], items: Sequence[ItemRecord]) -> Iterator[str]:
-    """Yield a warning of several kinds of hardware, and one of each target beside other work."""
+    """Yield warnings of mixed hardware, and of targets disturbed by other work."""
     if len(hardware) > 1:
         where = "; ".join(f"{name} ({counted(n, 'result')})" for name, n in hardware.items())
         yield (

@@ -1,8 +1,8 @@
 """The measures that figures and claims compare, taken from an item's results.
 
-A measure of inserts is the name of a figure: `rows_per_s`. That of a query is followed by the
-query: `p99_ms groupby`; that of a mixed load by the query, `inserts` or `all queries`:
-`mixed_p99_ms inserts`; that of a change by its name: `change_rows_per_s deletion`; and that of a
+A measure of inserts is the name of a figure: `rows_per_s`. A query's is followed by the
+query: `p99_ms groupby`; a mixed load's by the query, `inserts` or `all queries`:
+`mixed_p99_ms inserts`; a change's by its name: `change_rows_per_s deletion`; and that for a
 step of a fill-level test by its number: `step_rows_per_s 1`.
 """
 
@@ -29,12 +29,12 @@ _OF_ITEMS = {
 """Measures that are no figures of rows -> their units.
 
 Cores are means over the timed phase of an item with `resources`, memory is the most in it.
-`last_to_first` is the rate of the last step of a fill-level test over that of the first; `verified`
-is 1 if all rows and answers are right, and 0 otherwise.
+`last_to_first` is the rate of the last step of a fill-level test over the rate of the first;
+`verified` is 1 if all rows and answers are right, and 0 otherwise.
 """
 _MIXED, _CHANGE, _STEP = "mixed_", "change_", "step_"
 _NAMED = {_MIXED: LOAD, _CHANGE: CHANGE}
-"""Beginnings of measures of rows with names, besides those of queries."""
+"""Beginnings of measures of rows with names, other than queries."""
 _ADDED = ("rows", "timed_s", "stored_s")
 """Figures that are sums over the steps of a fill-level test; the others are means."""
 _EARLIER = {
@@ -54,7 +54,7 @@ def current(measure: str) -> str:
 
 
 def is_measure(name: str) -> bool:
-    """Whether a measure of this name exists."""
+    """Return whether a measure of this name exists."""
     kind, _, row = name.partition(" ")
     if kind.startswith(_STEP):
         return kind.removeprefix(_STEP) in LEVEL.figures and step_of(name) is not None

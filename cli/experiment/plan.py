@@ -34,11 +34,11 @@ class PlanTarget(Record):
     """A target of a plan, and perhaps the commands that install and remove its database."""
 
     name: str
-    """In the configuration."""
+    """Name in the configuration."""
     install: str | tuple[str, ...] | None = None
     """Folder of dbinstall/, with the section of its README where it has several, or commands."""
     remove: tuple[str, ...] | None = None
-    """Commands that remove what those of `install` made."""
+    """Commands that remove what `install` made."""
 
 
 def _by_name(value: Any) -> Any:
@@ -50,19 +50,19 @@ _Target = Annotated[PlanTarget, BeforeValidator(_by_name, json_schema_input_type
 
 
 class Plan(Record):
-    """Settings, each to be measured on every target, so many times."""
+    """Settings, each measured on every target, a number of times."""
 
     name: Name
     targets: tuple[_Target, ...] = ()
     """Names in the configuration, or mappings with `install`; empty: those that answer."""
     repeats: Count = Field(3, ge=1, le=MOST_REPEATS)
     until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
-    """Repeat what a claim that is within the spread compares, up to so often; None: never."""
+    """Most repeats of the settings that an undecided claim compares; None: no extra repeats."""
     until_within: Share | None = None
     """Repeat a setting on a target until its mean rate of inserts is known so well, such as 10%:
     half of the 95 % interval over the mean. Searches, and settings with `repeats`, are not."""
     most_repeats: Count = Field(10, ge=2, le=MOST_REPEATS)
-    """With `until_within`, at most so often."""
+    """Most repeats with `until_within`."""
     settings: tuple[Setting, ...]
     thresholds: tuple[str, ...] = ()
     """Limits for the figures of every item, as --fail-if has them."""
@@ -229,7 +229,7 @@ def _setting_problems(setting: Setting) -> list[str]:
 
 
 def _is_fresh(setting: Setting) -> bool:
-    """Whether the queries of a mixed load are about fresh rows."""
+    """Return whether the queries of a mixed load are about fresh rows."""
     return bool(setting.mixed and setting.mixed.fresh_s)
 
 

@@ -1,4 +1,4 @@
-"""How well the mean rate of a setting on a target is known, and what is repeated for it. Pure."""
+"""The precision of a setting's mean rate on a target, and the repeats that it needs. Pure."""
 
 from collections.abc import Sequence
 

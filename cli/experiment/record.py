@@ -33,15 +33,17 @@ class ItemRecord(Frozen):
     verdict: str
     cause: str = ""
     exit_code: int = 0
-    """Of its last sweep."""
+    """Exit code of its last sweep."""
     files: tuple[FileBeside, ...] = ()
     """Its result files."""
     other_work: OtherWork | None = None
-    """The most beside one of its runs; None: less than a tenth of the cores, or not measured."""
+    """Most other work during one of its runs; None: less than a tenth of the cores, or not
+    measured.
+    """
 
 
 class CurvePoint(Frozen):
-    """What was measured with one number of shards, or one size of a batch."""
+    """Measurement with one number of shards, or one size of a batch."""
 
     number: int
     values: tuple[float, ...]
@@ -78,14 +80,14 @@ def _with_current_names(found: Any) -> Any:
 
 
 class PlanLine(Frozen):
-    """What the repeats of a setting on a target measured."""
+    """Measurements of the repeats of a setting on a target."""
 
     setting: str
     target: str
     repeats: int
     """Those that were measured to their end."""
     measures: Annotated[dict[str, tuple[float, ...]], BeforeValidator(_with_current_names)]
-    """By name, of each repeat; those of queries are followed by the query: `avg_ms groupby`."""
+    """Values by name, of each repeat; a query's name follows: `avg_ms groupby`."""
     verdict: str
     """The worst of the repeats."""
 
@@ -98,31 +100,31 @@ class InstallRecord(Frozen):
     remove: tuple[str, ...]
     """The commands."""
     log: FileBeside
-    """File with what they printed, beside the record."""
+    """File with their output, next to the record."""
     seconds: float
     """Until it answered, or the installation failed."""
     cause: str = ""
-    """Why it could not be used; its items have the same cause."""
+    """Reason why it could not be used; its items have the same cause."""
     left: str = ""
     """Commands that did not remove it."""
 
 
 class PlanRecord(Frozen):
-    """The result file of a plan; each item has result files of its own."""
+    """The result file of a plan; each item has its own result files."""
 
     kind: Literal["plan"] = "plan"
     format_version: Literal[1] = 1
     program_version: str
     name: str
     plan: dict[str, Any]
-    """As it was read, with all defaults."""
+    """The plan as read, with all defaults."""
     machine: Machine
     """The machine that wrote this record."""
     hardware: dict[str, int] = Field({})
     """Processor, cores and memory of local workers -> number of results."""
     status: Status
     first: datetime | None
-    """When the oldest of its results was started."""
+    """Start of the oldest of its results."""
     last: datetime | None
     items: tuple[ItemRecord, ...]
     lines: tuple[PlanLine, ...]
@@ -133,17 +135,17 @@ class PlanRecord(Frozen):
     """Target and setting -> why the target was not measured with this setting."""
 
     installs: tuple[InstallRecord, ...] = ()
-    """What was installed for the items that were not measured before."""
+    """Installations for the items that were not measured before."""
 
     @property
     def exit_code(self) -> int:
-        """The worst of the items; that of a failure if a database may be left behind."""
+        """Worst exit code of the items, or of a failure if a database may remain."""
         code = exit_code_of(self.status, self.items)
         return code or (RunError.exit_code if any(each.left for each in self.installs) else 0)
 
 
 def exit_code_of(status: Status, items: Collection[ItemRecord]) -> int:
-    """Return the exit code of all items: the worst, or that of a refusal if all failed by one."""
+    """Return the exit code of all items: the worst, or a refusal's if one refused them all."""
     verdicts = {item.verdict for item in items}
     failures = {item.exit_code for item in items if item.verdict == FAILED}
     if status == "interrupted":

@@ -12,7 +12,7 @@ Rates = Mapping[int, Sequence[float]]
 
 
 class Sought(StrEnum):
-    """What is searched for."""
+    """The object of the search."""
 
     SHARDS = "shards"
     BATCH = "batch"
@@ -44,7 +44,7 @@ class Search:
 
 
 def _is_above(ones: Sequence[float], others: Sequence[float]) -> bool:
-    """Whether every repeat of one side is above every repeat of the other; each has several."""
+    """Return whether all repeats of one side exceed all of the other; each has several."""
     return min(len(ones), len(others)) > 1 and min(ones) > max(others)
 
 

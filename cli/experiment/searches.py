@@ -52,9 +52,9 @@ def next_pairs(
     refusal_of: Callable[[Setting, Target], str],
     refused: dict[tuple[str, str], str],
 ) -> list[Pair]:
-    """Return the searches that go on, and what follows from those that are over.
+    """Return the searches that continue, and the results of finished ones.
 
-    Those that the target cannot take are added to `refused`.
+    Settings that the target cannot take are added to `refused`.
     """
     rates = _rates(found)
     known = {_key(item) for item, _ in found} | {*refused}

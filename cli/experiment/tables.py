@@ -62,7 +62,7 @@ def _changes(lines: Sequence[PlanLine]) -> Table:
 
 
 def _by_row(title: str, prefix: str, figures: Sequence[str], lines: Sequence[PlanLine]) -> Table:
-    """Return a line for each query or load; the spread is that of the first figure it has."""
+    """Return a line for each query or load; the spread belongs to the first figure it has."""
     table = _table("Setting", "Target", title, "Repeats", *_titles(figures), "Spread")
     for setting, target, line in _grouped(lines):
         measures = (name.partition(" ") for name in line.measures)
@@ -140,7 +140,7 @@ def _notes(record: PlanRecord) -> Iterator[str]:
 
 
 def _fixed(record: PlanRecord) -> set[str]:
-    """Return the settings that have so many repeats, whatever comes of them."""
+    """Return the settings with a fixed number of repeats."""
     settings: list[dict[str, object]] = record.plan["settings"]
     fixed = ("repeats", "shards", "batches")
     return {str(each["name"]) for each in settings if any(each.get(name) for name in fixed)}

@@ -1,4 +1,4 @@
-"""What happens to cells that do not have their column's type (`--on-error`)."""
+"""The treatment of cells without their column's type (`--on-error`)."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a column's cells are, and how they become values: pure, one Arrow array at a time."""
+"""Types of a column's cells, and their conversion to values: pure, an Arrow array at a time."""
 
 from abc import ABC, abstractmethod
 from decimal import Decimal
@@ -31,7 +31,7 @@ class CellType(ABC):
     type: Type | None
     """The type that stores it; None if none does."""
     expected: str = ""
-    """What a cell should be, to complete the sentence "this cell is not ..."."""
+    """Expected form of a cell, to complete the sentence "this cell is not ..."."""
 
     @abstractmethod
     def parse(self, cells: Any) -> Parsed:

@@ -18,7 +18,7 @@ from simulator.errors import ConfigError, SetupError
 from simulator.records.arrays import MAX_TEXT_BYTES, YEAR_1_US, YEAR_10000_US
 
 MAX_LEVELS = 1 << 16
-"""A text column with at most so many distinct values is stored as codes."""
+"""Text columns with at most this many distinct values are stored as codes."""
 
 
 class Writer(ABC):
@@ -27,7 +27,7 @@ class Writer(ABC):
     def __init__(
         self, where: str, place: Callable[[int], str], folder: Path, index: int, column: Column
     ) -> None:
-        """Take the column, its index in the folder, and what names the file and a row in errors."""
+        """Store the column, its index in the folder, and the names of file and row for errors."""
         self._where = where
         self._place = place
         self._folder = folder

@@ -101,7 +101,7 @@ def _only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
 
 
 def head_of(content: IO[bytes], size_bytes: int) -> bytes:
-    """Return so many bytes of the content, fewer only at its end."""
+    """Return the first `size_bytes` bytes of the content, fewer only at its end."""
     pieces, rest = [], size_bytes
     while rest and (piece := content.read(rest)):
         pieces.append(piece)

@@ -20,7 +20,7 @@ from simulator.data.workloads.file import FileReading
 from simulator.errors import ConfigError, counted
 
 BLOCK_BYTES = 4 << 20
-"""The types are those of the cells in so many bytes at the beginning."""
+"""Bytes at the beginning in which the cells determine the types."""
 _HEAD_BYTES = 1 << 16
 _HEAD_RECORDS = 20
 _DELIMITERS = ",;\t|"

@@ -1,4 +1,4 @@
-"""Whether the rows of a prepared file have a natural key: (tags, time)."""
+"""True if the rows of a prepared file have a natural key: (tags, time)."""
 
 import numpy as np
 

@@ -47,7 +47,7 @@ _POINT = re.compile(
     _BEGIN + re.sub(rb"\?P<\w+>", rb"?:", _FIELD) + rb")(?: +(?P<time>-?\d+))? *", re.DOTALL
 )
 _OPEN = re.compile(_BEGIN + _KEY + rb"=" + _TEXT + rb")", re.DOTALL)
-"""A point whose last text goes on in the next line."""
+"""A point with a last text that continues in the next line."""
 _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _BOOLS = {
     **dict.fromkeys((b"t", b"T", b"true", b"True", b"TRUE"), True),
@@ -239,7 +239,7 @@ def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _parsed(line: bytes) -> Point:
-    """Return the point of a line; ValueError says why it is none."""
+    """Return the point of a line; ValueError has the reason if it is none."""
     match = _POINT.fullmatch(line)
     if match is None:
         closes = " (a quote is not closed)" if _OPEN.fullmatch(line) else ""

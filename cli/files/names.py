@@ -1,4 +1,4 @@
-"""Names that follow from those of files and columns."""
+"""Names derived from the names of files and columns."""
 
 import re
 from collections.abc import Sequence

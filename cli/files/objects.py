@@ -1,7 +1,7 @@
 """A file in an object store, as the user names it: s3://BUCKET/KEY. It is copied to be read.
 
-Credentials, region and endpoint are those of the AWS tools: AWS_ACCESS_KEY_ID, AWS_PROFILE,
-AWS_REGION, AWS_ENDPOINT_URL, ...
+Credentials, region and endpoint come from the settings of the AWS tools: AWS_ACCESS_KEY_ID,
+AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, ...
 """
 
 import os

@@ -44,7 +44,7 @@ def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
 
 @contextmanager
 def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
-    """Make the rows of a stored dataset available again; those of a generator always are."""
+    """Make the rows of a stored dataset available again; generated rows always are."""
     if dataset.workload != File.name:
         yield dataset
         return
@@ -102,7 +102,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def _digest(paths: Sequence[Path]) -> str:
-    """Return the digest of a file; of several, that of their digests."""
+    """Return the digest of a file; for several, the digest of their digests."""
     digests = []
     for path in paths:
         try:

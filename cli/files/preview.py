@@ -1,4 +1,4 @@
-"""What the command line shows of a prepared file before anything is inserted."""
+"""The description of a prepared file that precedes the insert."""
 
 import sys
 from collections.abc import Sequence

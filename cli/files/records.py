@@ -1,4 +1,4 @@
-"""Where the records of delimited text begin and end, and which of them are malformed.
+"""The limits of records in delimited text, and the malformed records.
 
 Quotes follow RFC 4180: a quoted cell begins after a delimiter and ends before one, and a quote in
 it is doubled. The parser that fills the columns gets well-formed records only, and must find as
@@ -15,7 +15,7 @@ from cli.files.content import head_of
 from simulator.data.block import Array
 
 MOST_CELL_BYTES = 1 << 16
-"""A quoted cell that is longer is taken as one whose quote is not closed."""
+"""A longer quoted cell counts as one with an unclosed quote."""
 _MOST_RECORD_BYTES = 16 << 20
 _LEAST_WINDOW_BYTES = 4 * MOST_CELL_BYTES
 _SHOWN_BYTES = 60
@@ -32,7 +32,7 @@ class Malformed:
     """A record that is no row."""
 
     line: int
-    """Where it begins."""
+    """Line of its beginning."""
     reason: str
     """Empty: it has a wrong number of cells."""
     text: str
@@ -48,7 +48,7 @@ class Records:
     content: bytes
     """The well-formed ones, and blank lines."""
     lines: Array
-    """Where each well-formed one begins."""
+    """First line of each well-formed record."""
     malformed: tuple[Malformed, ...]
 
 
@@ -89,9 +89,9 @@ class Scanner:
                 return
 
     def _cut(self, data: bytes, *, at_end: bool) -> tuple[Records, int]:
-        """Return the records up to the first whose quotes are wrong, and how many bytes they take.
+        """Return the records up to the first with wrong quotes, and how many bytes they take.
 
-        A record that may go on after the data is not among them.
+        A record that may continue after the data is excluded.
         """
         letters = np.frombuffer(data, np.uint8)
         breaks = np.flatnonzero(letters == _NEWLINE)

@@ -1,4 +1,4 @@
-"""What the user says about the file, and which other options that rules out."""
+"""The user's description of the file, and the options that it excludes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Decimal(StrEnum):
 
 
 class Reading(Options):
-    """How a file of the user's own is read."""
+    """The reading of a user's own file."""
 
     GROUP: ClassVar[str] = "Rows from a file"
 
@@ -83,8 +83,8 @@ class Reading(Options):
     take it as the first or the second one.
     """
     nanoseconds: Nanoseconds = Nanoseconds.STOP
-    """What to do with a time in --data that is finer than a microsecond: stop, cut it, or keep the
-    rest in a column of its own, COLUMN_ns.
+    """Treatment of a time in --data finer than a microsecond: stop, cut it, or keep the
+    rest in another column, COLUMN_ns.
     """
     tags: Annotated[Names, Opt(repeats=True)] = ()
     """Columns of --data that identify the series of a row, stored as text.  [default: none]"""
@@ -93,15 +93,15 @@ class Reading(Options):
     drop_columns: Annotated[Names, Opt(repeats=True)] = ()
     """Columns of --data that are left out.  [default: none]"""
     null: Annotated[tuple[str, ...], Opt(metavar="CELL", repeats=True)] = ()
-    """A cell of --data that means NULL, such as -999, besides empty ones and the usual spellings.
-    May be repeated.
+    """A cell of --data that means NULL, such as -999, in addition to empty ones and the usual
+    spellings. May be repeated.
     """
     delimiter: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
-    """What separates the cells of --data: a character, or comma, semicolon, tab, pipe.
+    """Separator of the cells of --data: a character, or comma, semicolon, tab, pipe.
     [default: detected]
     """
     decimal: Decimal = Decimal.POINT
-    """What separates the fraction of a number in --data: point or comma."""
+    """Separator of the fraction of a number in --data: point or comma."""
     skip_lines: Annotated[Count, Opt(least=0, most=1_000_000)] = 0
     """Lines of --data above the heading that are left out."""
     comment: Annotated[str, Opt(metavar="CHARACTER", repeats=True)] = ""
@@ -114,12 +114,12 @@ class Reading(Options):
     """Measurement of a --data file of line protocol that makes the table.  [default: the only one]
     """
     on_error: OnError = OnError.STOP
-    """What to do with a cell of --data that does not have its column's type: stop, store the
+    """Treatment of a cell of --data without its column's type: stop, store the
     column as text, store the cell as NULL, or skip the row.
     """
 
     def request(self, files: Sequence[Path], primary_key: PrimaryKey) -> "Request":
-        """Return what is said about the files."""
+        """Return the description of the files."""
         said = self.model_dump(include={*FileReading.model_fields})
         reading = FileReading(**said, decimal_comma=self.decimal is Decimal.COMMA)
         delimiter = DELIMITERS.get(self.delimiter, self.delimiter)
@@ -129,14 +129,14 @@ class Reading(Options):
 
 
 class FileRows(Reading):
-    """The options of `insert` about a file whose rows it inserts."""
+    """The options of `insert` about a file with rows to insert."""
 
     GROUP: ClassVar[str] = "Rows from a file"
 
     data: Annotated[tuple[Path, ...], Opt(metavar="PATH", repeats=True)] = ()
     """Insert the rows of this file (CSV, TSV or Parquet; also s3://BUCKET/KEY) instead of a
-    workload's, or those of a folder that `prepare` has written. Repeated, or a folder of files, or
-    a pattern such as 'days/*.csv': all of them make one table. On Kubernetes: such a prepared
+    workload's, or the rows of a folder that `prepare` has written. Repeated, or a folder of files,
+    or a pattern such as 'days/*.csv': all of them make one table. On Kubernetes: such a prepared
     folder, or a file with --data-format, in a volume claim, claim:NAME/PATH.
     """
     data_format: RecordFormat | None = None
@@ -145,8 +145,8 @@ class FileRows(Reading):
     given. With --target null this measures the client alone.
     """
     manifest: Annotated[Path | None, Opt(metavar="FILE", repeats=True)] = None
-    """What the file of --data-format holds, here or in its volume claim; without it --workload
-    and its options say which tables, and only the number of rows is verified.  [default:
+    """Description of the file of --data-format, here or in its volume claim; without it --workload
+    and its options define the tables, and only the number of rows is verified.  [default:
     FILE.json beside --data]
     """
 

@@ -23,7 +23,7 @@ from simulator.data.workloads.file import BadCells, FileReading, OnError
 from simulator.errors import ConfigError, counted, nearest
 
 SHOWN_CASES = 3
-"""So many bad cells of a column are shown and kept."""
+"""Bad cells of a column that are shown and kept."""
 _MAX_SHOWN = 300
 _SHOWN_BYTES = 20
 _SHOWN_NAMES = 3
@@ -31,7 +31,7 @@ _UNREADABLE = (
     pa.ArrowException, BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError,
 )  # fmt: skip
 _OF_FILE = 1 << 40
-"""Rows of the second file are numbered from here on, those of the third from twice that."""
+"""Number of the second file's first row; the third file begins at twice that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class Part(ABC):
     types: tuple[Any, ...] = ()
     """The Arrow types that it declares; empty: cells are text."""
     time = ""
-    """The column with the time, if the file says so."""
+    """Time column, if the file names it."""
     tags: tuple[str, ...] = ()
-    """The columns that the file says are tags."""
+    """Tag columns that the file names."""
     table = ""
     """Its table, if the file names it."""
     well_formed = "quotes that open and close a cell"
@@ -167,7 +167,7 @@ class Source:
         return tuple(each.bad_cells() for each in self._rejects.values())
 
     def _cells(self, part: Part, place: int, cells: Any) -> Any:
-        """Return the cells of a column in the type of all files, NULL where the user says so."""
+        """Return the cells of a column in the type of all files, NULL where the user wants it."""
         if not self._types:
             if not self._reading.null:
                 return cells
@@ -242,9 +242,9 @@ def _places(part: Part, first: Part) -> list[int]:
 
 
 def _unified(parts: Sequence[Part]) -> Sequence[Any]:
-    """Return the types that hold the columns of all files, as the first has them; empty: text.
+    """Return the types that hold the columns of all files; empty: text.
 
-    Where none does, it is that of the first file: rows of another type are reported.
+    Where none does, the first file's type is used: rows of another type are reported.
     """
     first = parts[0]
     if not first.types:

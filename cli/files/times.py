@@ -37,7 +37,7 @@ class Instants(CellType):
     reading = FileReading()
     """How the file is read."""
     is_local = False
-    """Whether the cells have no zone, so that `--time-zone` says it."""
+    """True if the cells have no zone, so that `--time-zone` says it."""
 
     @abstractmethod
     def local(self, cells: Any) -> Local:

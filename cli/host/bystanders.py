@@ -1,4 +1,4 @@
-"""What else this machine did while a run went on, which makes figures lower and uneven."""
+"""Other work of this machine during a run, which makes figures lower and uneven."""
 
 import time
 from collections import defaultdict
@@ -36,7 +36,7 @@ class _Process:
     parent: int
     began_s: float
     cpu_s: float
-    """With that of children that have ended."""
+    """CPU time, including children that have ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How many local workers this machine can run: by its cores, and by its free memory."""
+"""The number of local workers that this machine can run: by its cores, and by its free memory."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ _WORKER_BYTES = 96 << 20
 """A worker with its driver and small batches takes 60 to 90 MiB."""
 _BATCH_ROW_BYTES = 512
 _CONNECTION_BYTES = 40 << 10
-"""Of each connection after the first: 10,000 to MySQL took 36 KiB each."""
+"""Memory of each connection after the first: 10,000 to MySQL took 36 KiB each."""
 _CGROUPS = (
     # (limit, usage) of cgroup v2, then v1
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
@@ -26,7 +26,7 @@ _CGROUPS = (
 
 
 def worker_bytes(batch_rows: int, connections: int = 1) -> int:
-    """Return about how much memory a worker takes that writes batches of so many rows."""
+    """Return the approximate memory of a worker that writes batches of this size."""
     return _WORKER_BYTES + _BATCH_ROW_BYTES * batch_rows + _CONNECTION_BYTES * (connections - 1)
 
 

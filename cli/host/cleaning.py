@@ -43,7 +43,7 @@ def line_of(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Return a text in Markdown, where it has no link, picture, HTML or cell of its own."""
+    """Return a text for Markdown, without links, pictures, HTML or cells."""
     marked = _MARKS.sub(r"\\\g<0>", line_of(text))
     return _HTML.sub(lambda match: "&lt;" if match[0] == "<" else "&amp;", marked)
 

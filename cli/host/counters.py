@@ -20,7 +20,7 @@ class Group:
         self._cpu_s = 0.0
 
     def cpu_s(self) -> float:
-        """Return the time that it has used; that of a group which has ended stays."""
+        """Return the time that it has used; an ended group's time stays included."""
         self._cpu_s = max(self._total_s(), self._cpu_s)
         return self._cpu_s
 
@@ -56,7 +56,7 @@ class ProcessSource:
     longest_rest_s = BASELINE_S
 
     def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
-        """Take the server's process, or why it is not measured."""
+        """Store the server's process, or the reason why it is not measured."""
         self.every_s = self.piece_s = every_s
         self._groups = {(Part.CLIENT, ""): Group(psutil.Process())}
         described = server

@@ -25,7 +25,7 @@ def unfillable(folder: Path) -> str:
 
 
 def fill(file: Path) -> None:
-    """Have a new file take all that is left on its disk; OSError if that is impossible."""
+    """Fill the rest of the disk with a new file; OSError if that is impossible."""
     descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         size, piece = 0, _LARGEST_BYTES

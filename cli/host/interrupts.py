@@ -13,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 class Interrupts:
-    """Whether the user has asked to stop: tidily at first, at once with the second signal."""
+    """True if the user has asked to stop: tidily at first, at once with the second signal."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -26,7 +26,7 @@ class Interrupts:
 
 
 def stop_on_signals() -> None:
-    """Have each of the signals end the program with its contexts left, as Ctrl-C does."""
+    """Make each of the signals end the program with its contexts left, as Ctrl-C does."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -36,21 +36,21 @@ def stop_on_signals() -> None:
 
 
 def end_on_signals() -> None:
-    """Have each of the signals end the process at once."""
+    """Make each of the signals end the process at once."""
     for number in _taken():
         signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Have each of the signals end the process at once for a while, in which nothing is open."""
+    """Make each of the signals end the process at once, while nothing is open."""
     with _handled(signal.SIG_DFL):
         yield
 
 
 @contextmanager
 def caught_interrupts() -> Iterator[Interrupts]:
-    """Take the signals over for a while."""
+    """Catch the signals within the context."""
     interrupts = Interrupts()
     with _handled(interrupts._receive):  # noqa: SLF001
         yield interrupts

@@ -22,11 +22,11 @@ class Machine(BaseModel):
     memory_bytes: int
     python: str
     load_average: float
-    """Over the last minute before the sweep; other load on the machine distorts the result."""
+    """Load over the last minute before the sweep; other load on the machine distorts the result."""
 
     @property
     def hardware(self) -> str:
-        """What rates depend on: those of machines that differ in it are not compared."""
+        """Facts on which rates depend: machines that differ in them are not compared."""
         memory_gib = self.memory_bytes / 2**30
         return f"{self.processor}, {counted(self.cores, 'core')}, {memory_gib:.0f} GiB"
 

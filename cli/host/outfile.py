@@ -1,4 +1,4 @@
-"""Files that a command writes where the user says: whole, and over nothing that is foreign."""
+"""Files that a command writes for the user: whole, and never over a foreign file."""
 
 import os
 import re

@@ -51,7 +51,7 @@ class Owner:
 
     @property
     def alive(self) -> bool:
-        """Whether the process still exists."""
+        """True if the process still exists."""
         try:
             created_s = psutil.Process(self.pid).create_time()
         except psutil.Error:

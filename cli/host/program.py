@@ -1,4 +1,4 @@
-"""How the user calls this program: `python run.py` in a checkout, `iotbench` once installed."""
+"""The user's name for this program: `python run.py` in a checkout, `iotbench` once installed."""
 
 import sys
 from collections.abc import Iterable

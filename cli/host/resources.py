@@ -1,4 +1,4 @@
-"""CPU, load and memory of machine, client and server while a run goes on, as a series.
+"""CPU, load and memory of machine, client and server during a run, as a series.
 
 A source reads counters; what was used between two readings of a counter is known, and belongs to a
 phase if both were taken in it.
@@ -25,12 +25,12 @@ _SHORTEST_S = 0.05
 
 
 class Used(Frozen):
-    """What some processes or pods used while a sample was taken."""
+    """Resources that some processes or pods used while a sample was taken."""
 
     cores: float
     """CPU time over time."""
     memory_bytes: int
-    """At the end. Processes: resident, with shared pages counted once; pods: their working set."""
+    """Memory at the end: resident, with shared pages counted once; for pods the working set."""
 
 
 class Sample(Frozen):
@@ -45,7 +45,7 @@ class Sample(Frozen):
     machine_load: float | None
     """The load average of the last minute, at the end; the kubelet does not report it."""
     machine_memory_bytes: int | None
-    """In use at the end."""
+    """Memory in use at the end."""
     client: Used | None
     server: Used | None
 
@@ -54,16 +54,16 @@ class Resources(Frozen):
     """The samples of one run."""
 
     server: str
-    """What was measured as the server, or why nothing was."""
+    """Processes measured as the server, or the reason why none were."""
     client: str = ""
     machine: str = ""
     short_phases: str = ""
-    """Why short phases have no samples."""
+    """Reason why short phases have no samples."""
     samples: tuple[Sample, ...]
 
 
 class Part(Enum):
-    """What a counter counts for."""
+    """The owner of a counter."""
 
     MACHINE = "machine"
     CLIENT = "client"
@@ -75,7 +75,7 @@ class Reading:
     """A counter and two gauges at one moment."""
 
     at_s: float
-    """By `time.monotonic`."""
+    """Time by `time.monotonic`."""
     cpu_s: float
     """Used since the counter began."""
     memory_bytes: int
@@ -86,19 +86,19 @@ Name = tuple[Part, str]
 
 
 class Source(Protocol):
-    """Where readings come from."""
+    """A source of readings."""
 
     described: Resources
-    """What is measured, without samples."""
+    """Description of the measurement, without samples."""
     every_s: float
     """Time between two reads."""
     piece_s: float
     """Usual length of a sample."""
     margin_s: float
-    """How wrong the time of a reading may be, compared with that of a phase; if 0, counters are
+    """Error of a reading's time, compared with the time of a phase; if 0, counters are
     also read whenever a phase begins."""
     longest_rest_s: float
-    """By when every counter has been read twice; 0: nothing can be measured at rest."""
+    """Time until every counter has been read twice; 0: nothing can be measured at rest."""
 
     def read(self) -> Mapping[Name, Reading | None]:
         """Read everything that exists now; None: it exists, and there is no new reading of it."""
@@ -280,7 +280,7 @@ class ResourceMeter:
         self._phase, self._phase_began_s = phase, now_s
 
     def _is_known(self) -> bool:
-        """Whether every counter was read twice in the phase."""
+        """Return whether every counter was read twice in the phase."""
         span = Span(self._phase, self._phase_began_s, time.monotonic())
         with self._noting:
             parts = _within(span, self._tracks, self._source.margin_s).values()

@@ -1,6 +1,6 @@
-"""Temporary folders that say whose they are, so that those of a killed command line are found.
+"""Temporary folders that name their owner, so that folders of a killed command line are found.
 
-The folder of temporary files belongs to everybody. What others put there is neither followed, nor
+All users share the folder of temporary files. Files of others are neither followed, nor
 waited for, nor removed.
 """
 
@@ -28,7 +28,7 @@ class LeftFolders:
     abandoned: tuple[Path, ...]
     """Their command line has ended."""
     unknown: tuple[Path, ...]
-    """They do not say whose they are."""
+    """Folders that do not name their owner."""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from simulator.errors import BenchError
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line whose words may come from elsewhere: a file, a server, an argument."""
+    """Print a line with words that may come from elsewhere: a file, a server, an argument."""
     click.echo(plain(text), err=err)
 
 
@@ -51,7 +51,7 @@ class _Guarded:
 
 
 class _Lenient(_Guarded):
-    """Standard error: a message that nobody reads stops nothing."""
+    """Standard error: an unread message stops nothing."""
 
 
 class _Strict(_Guarded):
@@ -66,7 +66,7 @@ class _Strict(_Guarded):
         return super().write(text)
 
     def expect_taken(self) -> None:
-        """Flush the stream; OutputError if it has not taken everything so far."""
+        """Flush the stream; OutputError if some output was not written."""
         if self._failed:
             self._fail(self._failed)
         self.flush()
@@ -78,7 +78,7 @@ class _Strict(_Guarded):
 
 
 def guard_streams() -> None:
-    """Have standard output fail with OutputError, and standard error never."""
+    """Make standard output fail with OutputError, and standard error never."""
     # Files and pipes must not get the numbers of closed streams. Writing to these fails.
     while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name

@@ -5,12 +5,12 @@ import shutil
 from typing import TextIO
 
 PLAIN_WIDTH = 80
-"""Of what is not a terminal, unless COLUMNS is set."""
+"""Width of outputs other than a terminal, unless COLUMNS is set."""
 _ROOM_WIDTH = 60
 
 
 def is_fitted(stream: TextIO) -> bool:
-    """Whether a stream has a width: it is a terminal, or COLUMNS is set."""
+    """Return whether a stream has a width: it is a terminal, or COLUMNS is set."""
     return os.environ.get("COLUMNS", "").isdecimal() or stream.isatty()
 
 

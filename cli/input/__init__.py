@@ -1,1 +1,1 @@
-"""What people write: YAML, quantities, parameters of workloads; what is wrong with a value."""
+"""User input: YAML, quantities, parameters of workloads; descriptions of invalid values."""

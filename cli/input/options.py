@@ -25,7 +25,7 @@ _UNITS = ("_ms", "_s")
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """What an option has besides the type, default and docstring of its field."""
+    """Facts about an option in addition to the type, default and docstring of its field."""
 
     also: str = ""
     """Another name: a short one, or one with dashes."""
@@ -33,11 +33,11 @@ class Opt:
     most: float | None = None
     metavar: str | None = None
     choices: tuple[str, ...] = ()
-    """Of an Enum: those that a command offers; empty: all."""
+    """Choices of an Enum that a command offers; empty: all."""
     kept: bool = True
-    """Whether it is part of the configuration in a result."""
+    """True if it is part of the configuration in a result."""
     inner: bool = False
-    """Whether it is no option by itself: it follows from others."""
+    """True if it is no option by itself: it follows from others."""
     repeats: bool | None = None
     """True if `repeat` takes it from a result, which may be a stranger's. Not given: it does, but
     for texts and files, which might run, reach or overwrite something.
@@ -60,12 +60,12 @@ class Declared:
     info: FieldInfo
     about: str
     group: str
-    """Of the help text."""
+    """Group in the help text."""
     opt: Opt
     notation: Notation | None
-    """Of the value, or of each if it is repeated."""
+    """Notation of the value, or of each if it is repeated."""
     is_repeated: bool
-    """Whether it may be given several times."""
+    """True if it may be given several times."""
     kind: Any
     """The type of the value, or of each, without notation and None."""
 
@@ -76,14 +76,14 @@ class Declared:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the option; the first is that of messages."""
+        """Names of the option; messages use the first."""
         own = f"--{self.word.replace('_', '-')}"
         found = (self.opt.also, own) if self.opt.also.startswith("--") else (own, self.opt.also)
         return tuple(filter(None, found))
 
     @property
     def is_flag(self) -> bool:
-        """Whether it has no value."""
+        """True if it has no value."""
         return self.kind is bool
 
     @property
@@ -123,7 +123,7 @@ class Declared:
 
 
 def outside(*limits: tuple[str, float, float, float]) -> list[str]:
-    """Return a sentence for each (option, value, least, most) whose value is outside."""
+    """Return a sentence for each (option, value, least, most) with a value outside."""
     found = []
     for name, value, least, most in limits:
         if not value >= least:  # a NaN is not, either
@@ -139,7 +139,7 @@ class Options(Record):
 
     model_config = ConfigDict(alias_generator=_word, validate_by_name=True, validate_by_alias=True)
     GROUP: ClassVar[str] = "Other options"
-    """Of the help text, for the options that the class itself declares."""
+    """Group of the help text for the options that the class itself declares."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -183,7 +183,7 @@ class Options(Record):
     def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
         """Return the options that are not the default, as a result keeps a command.
 
-        `always`: fields whose default may be another one in the command.
+        `always` has fields with a default that may differ in the command.
         """
         return {
             each.names[0].removeprefix("--"): each.stored(value)
@@ -200,7 +200,7 @@ class Options(Record):
 
 
 def _declared(cls: type[Options], field: str) -> Declared:
-    """Return what a field is: what a class leaves out, such as the help, is that of its base."""
+    """Return a field's declaration, with inherited parts, such as the help."""
     bases = [each for each in cls.__mro__ if issubclass(each, Options)]
     own = [each for each in bases if field in inspect.get_annotations(each)]
     described = next((each for each in own if each.model_fields[field].description), own[0])

@@ -80,7 +80,7 @@ def written(info: FieldInfo) -> Written | None:
 
 
 def is_end(field: str) -> bool:
-    """Whether users write a parameter as the instant so long after the start."""
+    """Return whether users write a parameter as the instant so long after the start."""
     return written(parameters()[field][0]) is Written.END
 
 

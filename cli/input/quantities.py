@@ -1,4 +1,4 @@
-"""Numbers, durations, ranges and instants as people write them; ValueError says what to write."""
+"""Numbers, durations, ranges and instants in the user's notation; ValueError has the form."""
 
 import math
 import re
@@ -14,9 +14,9 @@ _SIZE = re.compile(r"([\d_.]+(?:[eE]\+?\d+)?)([kKMGT]?)(i?)B?")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _MOST_COUNTS = 1000
 LARGEST = 2**63 - 1
-"""Of whole numbers: databases and NumPy hold 64 bits."""
+"""Largest whole number: databases and NumPy hold 64 bits."""
 LONGEST_S = 366 * 86400.0
-"""Of durations: beyond it, operating systems and drivers overflow."""
+"""Longest duration: beyond it, operating systems and drivers overflow."""
 
 
 def parse_number(text: str) -> float:

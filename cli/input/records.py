@@ -22,7 +22,7 @@ _Record = TypeVar("_Record", bound=Record)
 
 
 FOLDER = "folder"
-"""In the context of validation: the folder of the file, which paths in it are relative to."""
+"""Key in the context of validation: the folder of the file, which paths in it are relative to."""
 
 
 def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
@@ -53,7 +53,7 @@ def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
 
 
 def _record_at(kind: type[Record], path: list[Any]) -> type[Record] | None:
-    """Return the record whose key the path leads to; positions in lists do not matter."""
+    """Return the record with the key that the path leads to; positions in lists do not matter."""
     found: type[Record] | None = kind
     for key in path:
         if isinstance(key, str) and found and key in found.model_fields:

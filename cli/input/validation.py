@@ -1,4 +1,4 @@
-"""What is wrong with a validated value, in plain words instead of the library's.
+"""Descriptions of invalid values, in plain words instead of the library's.
 
 The rule for every message about input: a number, a boolean and an empty value are shown. Of
 anything else only the kind is shown, because it may be a credential in the wrong place. The name of

@@ -26,19 +26,19 @@ from simulator.errors import nearest
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How a value is written: in a command, in a file, and in the words of a result."""
+    """The notation of a value: in a command, in a file, and in the words of a result."""
 
     name: str
     """Of the value in help texts."""
     parse: Callable[[str], Any]
-    """Its ValueError says what was expected."""
+    """Parser; its ValueError has the expected form."""
     write: Callable[[Any], str] = str
     in_files: Any = str
-    """What a JSON Schema of a file expects."""
+    """Type in a JSON Schema of a file."""
     is_file: ClassVar[bool] = False
-    """Whether the text is the path of a file."""
+    """True if the text is the path of a file."""
     in_json: Callable[[Any], Any] | None = None
-    """What JSON has in place of the value's parts."""
+    """Representation of the value's parts in JSON."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -103,7 +103,7 @@ def _written_mix(mix: Mix) -> str:
 
 
 Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _written_mix, str, _written_mix)]
-"""Of inserts and queries in a mixed load."""
+"""Shares of inserts and queries in a mixed load."""
 
 
 class _Parameters(Notation):

@@ -1,6 +1,6 @@
 """Reading a YAML file within bounds, in which no key may be set twice.
 
-An error names the line and never repeats what stands there, which may be a credential.
+An error names the line and never repeats its text, which may be a credential.
 """
 
 import re
@@ -16,7 +16,7 @@ from simulator.errors import ConfigError
 
 MAX_BYTES = 1 << 20
 MAX_NODES = 50_000
-"""Keys and values, those of aliases counted each time."""
+"""Limit of keys and values; aliases count each time."""
 MAX_DEPTH = 50
 _LARGEST_BITS = 64
 _MERGE = "tag:yaml.org,2002:merge"

@@ -1,4 +1,4 @@
-"""What kinds that ask queries warn of, and say of the rows that they are about."""
+"""Warnings of measurements with queries, and descriptions of their rows."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What kinds whose workers may have several connections say of them."""
+"""Descriptions of measurements with several connections in a worker."""
 
 from collections.abc import Iterator
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""What is to be known of faults: what each did, and what became of every row."""
+"""Descriptions of faults: the effect of each, and the outcome of every row."""
 
 from collections.abc import Iterator
 

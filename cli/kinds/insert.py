@@ -88,7 +88,7 @@ class Insert(Kind[InsertOptions]):
         yield from ()
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield what rates and latencies depend on besides the database."""
+        """Yield the conditions on which rates and latencies depend, apart from the database."""
         yield from writing_warnings(result)
 
     def showing(self, result: Result) -> Showing:

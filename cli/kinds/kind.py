@@ -1,4 +1,4 @@
-"""A kind of measurement: all in which it differs from the others, said once."""
+"""Everything that is specific to one kind of measurement."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _Options = TypeVar("_Options", bound=Options)
 
 @dataclass(frozen=True, slots=True)
 class Wanted(Generic[_Options]):
-    """What is to be measured on one target."""
+    """A measurement to make on one target."""
 
     sweep_id: str
     target: Target
@@ -34,12 +34,12 @@ class Wanted(Generic[_Options]):
     """User and machine."""
     force: bool = False
     params: Params | None = None
-    """Of the workload, where they are more than the dataset says of it."""
+    """Parameters of the workload, where the dataset lacks some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The runs of a sweep, and what its result says of the options."""
+    """The runs of a sweep, and the options in its result."""
 
     runs: list[PlannedRun]
     configuration: Mapping[str, Any]
@@ -48,43 +48,43 @@ class Planned:
 
 
 class Kind(ABC, Generic[_Options]):
-    """What a command measures, shows and warns of. Each kind has a file of this room."""
+    """The measurement, output and warnings of a command. Each kind has a file of this room."""
 
     name: ClassVar[str]
-    """Of its command, and in its results."""
+    """Name of the command; results carry it too."""
     work: ClassVar[Work]
-    """What its runs do."""
+    """Work of its runs."""
     subjects: ClassVar[tuple[Subject, ...]]
-    """What the rows of its results can be about."""
+    """Subjects that the rows of its results can have."""
     options: type[_Options]
     """Those of its command."""
     help: ClassVar[str] = ""
-    """Of its command."""
+    """Help of the command."""
     examples: ClassVar[tuple[str, ...]] = ()
     """Command lines, without the program."""
     title: ClassVar[str] = ""
-    """Of its section on a page."""
+    """Title of its section on a page."""
     pictures: ClassVar[tuple[Over | Ranges | Form, ...]] = ()
-    """Of that section."""
+    """Pictures of that section."""
 
     @property
     def writes(self) -> bool:
-        """Whether it leaves rows in the tables."""
+        """True if it leaves rows in the tables."""
         return self.work.writes
 
     @property
     def asks(self) -> bool:
-        """Whether it times queries."""
+        """True if it times queries."""
         return self.work.asks
 
     @property
     def needs_rows(self) -> bool:
-        """Whether it is about rows that an earlier insert has stored."""
+        """True if it is about rows that an earlier insert has stored."""
         return self.work.needs_rows
 
     @property
     def is_measured(self) -> bool:
-        """Whether its results have figures."""
+        """True if its results have figures."""
         return any(subject.figures for subject in self.subjects)
 
     def subject(self, configuration: Mapping[str, Any]) -> Subject:
@@ -96,7 +96,7 @@ class Kind(ABC, Generic[_Options]):
         return summarised(self.subject(result.configuration), result.runs)
 
     def decided(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
-        """Return the options with what follows from others.
+        """Return the options completed by their consequences.
 
         Options of the command that users of the original give among those of the target are taken
         out of `extra`.
@@ -139,7 +139,7 @@ class Kind(ABC, Generic[_Options]):
         yield from (Place(query=n, stage=i).name for n in asked for i, _ in enumerate(stages, 1))
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield why figures of a result say less than they seem to."""
+        """Yield reasons why figures of a result mean less than they seem to."""
         yield from ()
 
     def remarks(self, result: Result) -> Iterator[str]:
@@ -157,7 +157,7 @@ class Kind(ABC, Generic[_Options]):
         yield from connection_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
-        """Return what became of so many rows and runs of queries in the warm-up."""
+        """Return how many rows and query runs the warm-up left out."""
         found = [counted(rows, "row")] * bool(rows) + [counted(runs, "query")] * bool(runs)
         return f"before each run are in no figure above: {' and '.join(found)}"
 

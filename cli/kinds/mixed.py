@@ -137,14 +137,14 @@ class Mixed(Kind[MixedOptions]):
         yield from super().row_names(first)
 
     def warnings(self, result: Result) -> Iterator[str]:
-        """Yield those of inserts and of queries, and why the load was not the one asked for."""
+        """Yield the warnings of inserts and queries, and of a load other than requested."""
         yield from writing_warnings(result)
         yield from asking_warnings(result, self.summary(result))
         yield from _load_warnings(result)
         yield from _unseen(result)
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield what faults did, besides."""
+        """Yield further facts: the effects of faults."""
         yield from super().facts(result)
         yield from fault_facts(result)
         yield from share_facts(result)

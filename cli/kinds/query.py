@@ -57,7 +57,7 @@ class Query(Kind[QueryOptions]):
     def decided(
         self, options: QueryOptions, timeout_s: float, extra: dict[str, str]
     ) -> QueryOptions:
-        """Return the options; `queries=a,b` among those of the target is `--types`."""
+        """Return the options; the target's option `queries=a,b` means `--types`."""
         more = tuple(filter(None, extra.pop("queries", "").split(",")))
         return options.decided(timeout_s, types=options.types or more)
 
@@ -114,7 +114,7 @@ class Query(Kind[QueryOptions]):
         yield from share_facts(result)
 
     def showing(self, result: Result) -> Showing:
-        """Return the pictures of queries, or those of ramps."""
+        """Return the pictures of queries, or of ramps."""
         if any(run.outcome.ramps for run in result.runs):
             return Showing("Query ramps", (Form.RAMPS,))
         return super().showing(result)

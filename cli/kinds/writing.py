@@ -1,4 +1,4 @@
-"""What kinds that write rows warn of."""
+"""Warnings of measurements that write rows."""
 
 import math
 from collections import defaultdict
@@ -12,7 +12,7 @@ from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
 
 CLIENT_BOUND = 0.5
-"""From this client share on, a run is within half of what the client alone can do."""
+"""Client share from which a run is within half of the client's own limit."""
 WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 LITTLE_OVERLAP = 0.80
@@ -23,7 +23,7 @@ REACHED = 0.95
 
 
 def writing_warnings(result: Result) -> Iterator[str]:
-    """Yield what makes rates and latencies of inserts say less than they seem to."""
+    """Yield reasons why rates and latencies of inserts mean less than they seem to."""
     by_workers: dict[int, list[RunRecord]] = defaultdict(list)
     for run in result.runs:
         if run.metrics and run.outcome.status == "done":
@@ -156,9 +156,9 @@ def _of_the_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterat
 
 
 def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield what is known about sends that failed at first, or whose outcome was unknown.
+    """Yield warnings about sends that failed at first, or with an unknown outcome.
 
-    Where something was made to fail, that is no surprise, and lines of its own say it.
+    They are expected after faults, which have separate lines.
     """
     reports = [report for run in runs for report in run.outcome.workers]
     retried = sum(report.retried for report in reports)

@@ -1,4 +1,4 @@
-"""Where the live page is served: `[HOST]:PORT`."""
+"""The address of the live page: `[HOST]:PORT`."""
 
 import os
 import re
@@ -23,7 +23,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can connect to it."""
+        """True if only this machine can connect to it."""
         try:
             return ip_address(self.host).is_loopback
         except ValueError:
@@ -53,7 +53,7 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """Return an address; ValueError says what was expected."""
+    """Return an address; ValueError has the expected form."""
     found = _WRITTEN.fullmatch(text)
     if not found:
         raise ValueError(f"{_EXPECTED}, got {text!r}")

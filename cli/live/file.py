@@ -55,7 +55,7 @@ class MetricsFile:
             self._fail(failed)
 
     def _fail(self, error: OSError | ConfigError) -> None:
-        """Write nothing more: the run goes on without its metrics."""
+        """Stop writing: the run continues without its metrics."""
         file, self._file = self._file, None
         with suppress(OSError):  # what is still to be flushed
             if file:

@@ -1,4 +1,4 @@
-"""What the live page is sent of a sweep: one JSON object for each event that it shows."""
+"""Messages to the live page about a sweep: one JSON object for each event that it shows."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from simulator.protocol.events import (
 
 
 def heading_of(result: Result, runs: int) -> dict[str, Any]:
-    """Return what the page says of a sweep before it begins."""
+    """Return the page's description of a sweep before it begins."""
     return {
         "kind": "sweep",
         "what": result.kind,
@@ -70,7 +70,7 @@ def message_of(moment: Moment) -> dict[str, Any] | None:
 
 
 def _asked(asked: AskedSample) -> dict[str, Any]:
-    """Return what a sample of a mixed run says of its queries."""
+    """Return the part of a mixed run's sample about its queries."""
     return {
         "asked_per_s": asked.queries_per_s,
         "asked_p50_ms": asked.p50_ms,

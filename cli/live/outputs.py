@@ -1,4 +1,4 @@
-"""Where a sweep is shown as it goes, besides the terminal."""
+"""Outputs that show a sweep during its runs, in addition to the terminal."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +22,7 @@ class Output(Protocol):
 
 
 class Outputs(Options):
-    """What shows a sweep as it goes, as it was asked for."""
+    """Requested outputs that show a sweep during its runs."""
 
     GROUP: ClassVar[str] = "Live"
 
@@ -31,8 +31,8 @@ class Outputs(Options):
     or send them to this URL by POST, such as http://host:8428/api/v1/import/prometheus.
     """
     ui: Annotated[Address, Notation("[host]:port", parse_address)] | None = None
-    """Serve a page that shows the sweep as it goes, on this machine only unless a host is given;
-    everybody who can connect to it can look. Port 0: a free one.
+    """Serve a page that shows the progress of the sweep, on this machine only unless a host is
+    given; anyone who can connect to it can read it. Port 0: a free one.
     """
 
     @property
@@ -56,7 +56,7 @@ class Outputs(Options):
 
     @contextmanager
     def opened(self, result: Result, runs: int) -> Iterator[tuple[Output, ...]]:
-        """Yield the outputs of a sweep of so many runs; ConfigError if one cannot be made."""
+        """Yield the outputs of a sweep of `runs` runs; ConfigError if one cannot be made."""
         with ExitStack() as stack:
             found: list[Output] = []
             if self.ui:

@@ -1,6 +1,6 @@
-"""`--metrics-out URL`: metrics pushed to a server, from a thread of its own, once a second.
+"""`--metrics-out URL`: metrics pushed to a server, from a separate thread, once a second.
 
-A server that does not answer costs one warning. What it missed is sent once it answers again.
+A server that does not answer costs one warning. Missed metrics are sent once it answers again.
 """
 
 import threading
@@ -47,7 +47,7 @@ class MetricsPush:
         return self
 
     def take(self, moment: Moment) -> None:
-        """Have the metrics of a sample sent soon."""
+        """Queue the metrics of a sample to be sent soon."""
         if lines := lines_of(moment, self._result):
             self._waiting.append(lines)
 

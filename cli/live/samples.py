@@ -104,9 +104,9 @@ def _now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[s
 
 
 def exposition(lines: Sequence[str]) -> str:
-    """Return lines in the order of OpenMetrics: by metric and labels, then in that of their time.
+    """Return lines in the order of OpenMetrics: by metric and labels, then by time.
 
-    A file that grows in the order of time is not in that order while it has several metrics.
+    A file that grows in the order of time violates that order while it has several metrics.
     """
     found: dict[str, dict[str, list[str]]] = {name: {} for name in FAMILIES}
     for line in lines:

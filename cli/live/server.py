@@ -33,7 +33,7 @@ _KEPT = 10_000
 """Messages for a browser that connects later; about three hours."""
 _LOOK_S = 0.3
 _LAST_S = 1
-"""How long browsers may take to receive the last message."""
+"""Time that browsers may take to receive the last message."""
 _MOST_CONNECTIONS = 40
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self';"
@@ -42,7 +42,7 @@ _POLICY = (
 
 
 class _Messages:
-    """The messages so far, for any number of readers."""
+    """Messages so far, for any number of readers."""
 
     def __init__(self, heading: dict[str, Any]) -> None:
         self._heading = json.dumps(heading)

@@ -23,7 +23,7 @@ from cli.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
 ARGUMENTS = "arguments"
-"""Where a command's context keeps its arguments, as they were given."""
+"""Key of a command's arguments, as given, in its context."""
 _PROBLEMS = "problems"
 _EXTRA = "Got unexpected extra argument"
 _OTHERS = "Other options"
@@ -59,7 +59,7 @@ class Command(Helping):
         return rest
 
     def sections(self, ctx: click.Context) -> Sections:
-        """Return the options in their groups; those of every command come last."""
+        """Return the options in their groups; options of every command come last."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -100,7 +100,7 @@ class _Option(click.Option):
             return None
 
     def _one_of(self, given: Sequence[Any], ctx: click.Context) -> Any:
-        """Return the one value that was given; those of a list are joined."""
+        """Return the one value that was given; values of a list are joined."""
         if self.is_flag:
             names = [max(self.opts if each else self.secondary_opts, key=len) for each in given]
         elif "," in self.make_metavar(ctx):

@@ -1,4 +1,4 @@
-"""Which target is meant and where it runs; the options of every command that runs something."""
+"""The choice of a target and where it runs; options of every command that runs something."""
 
 import functools
 import os
@@ -65,7 +65,7 @@ _reaching = options_of(ClusterOptions, "cluster")
 
 
 class Run(Options):
-    """How a command runs, and where its result goes."""
+    """The way a command runs, and the place of its result."""
 
     GROUP: ClassVar[str] = "Run and output"
 
@@ -107,9 +107,11 @@ class Choice:
     extra: tuple[str, ...]
     cluster: ClusterOptions
     client: str | None = None
-    """What sends the rows: an option of the target that has a name of its own."""
+    """Sender of the rows: an option of the target with an alias."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """With the variables that hold credentials, which only the user's own commands inherit."""
+    """Environment with the variables that hold credentials, which only the user's own commands
+    inherit.
+    """
 
     def extra_options(self, problems: list[str]) -> dict[str, Any]:
         """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
@@ -151,7 +153,7 @@ class Choice:
 def _with_client(
     file: configuration.Config, target: str, extra: Mapping[str, Any], client: str
 ) -> Mapping[str, Any]:
-    """Return options with that of what sends the rows; ConfigError if the module has none."""
+    """Return options with the chosen sender of rows; ConfigError if the module has none."""
     cls = database_class(str(file.entry(target)["module"]))
     if "client" not in cls.options_model.model_fields:
         reason = cls.capabilities.no_driver
@@ -161,7 +163,7 @@ def _with_client(
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How several targets are reached."""
+    """The way several targets are reached."""
 
     config: Path | None
     runner: str | None

@@ -54,7 +54,7 @@ def _shown(model: type[_Model]) -> list[Declared]:
 
 
 def instance(model: type[_Model], values: Mapping[str, Any]) -> _Model:
-    """Return the model with those of the running command's values that were given."""
+    """Return the model with the running command's given values."""
     found = _given({each.field: values[each.field] for each in _shown(model)})
     if _PARAMS in model.model_fields:
         params = _given({field: values[field] for field in parameters()})
@@ -122,7 +122,7 @@ def _parameter(field: str) -> Callable[..., Any]:
 
 
 def _help_of(field: str) -> str:
-    """Return the help of a parameter, whose meaning and default may depend on the workload."""
+    """Return the help of a parameter; meaning and default may depend on the workload."""
     found: list[str] = []
     last = ""
     for info, names in meanings(field):

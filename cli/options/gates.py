@@ -1,4 +1,4 @@
-"""What makes a command fail although all is right: `--fail-if`; and `--junit` for its outcome."""
+"""Conditions that fail a correct command: `--fail-if`; and `--junit` for its outcome."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -50,7 +50,7 @@ class Gates(Options):
         return thresholds
 
     def concluded(self, result: Result, thresholds: Sequence[Threshold]) -> int:
-        """Report what a sweep came to; return the exit code that it has besides its own."""
+        """Report the outcome of a sweep; return the exit code in addition to its own."""
         suite = f"{result.kind}.{result.target}"
         is_done = result.status == "done"
         checks = tuple(checks_of(thresholds, summary_of(result))) if is_done else ()

@@ -17,8 +17,7 @@ from simulator.modules.options import Options
 _LEFT_OUT = frozenset(
     {"output", "form", "quiet", "dry_run", "junit", "result_tags", "timings", "metrics_out", "ui"}
 )
-"""Options that say where the result and its course go, how they are shown, and what it is called.
-"""
+"""Options about the place, name and presentation of the result and its progress."""
 _CONSENTS = frozenset({"force", "keep", "replace_tables"})
 """Options by which a person allows what is otherwise refused: never kept, and not asked for."""
 _MEASURING = (*kinds.NAMES, "capacity")
@@ -37,9 +36,9 @@ def given_command(options: Options) -> Command:
 
 
 def parsed(words: Sequence[str], of: str) -> Command:
-    """Return the command that words mean; ConfigError if they are not those of a measurement.
+    """Return the command that words mean; ConfigError if it is not a measurement.
 
-    The parser of the command reads them. `of`: where they come from, for messages.
+    The parser of the command reads them. `of` names their origin in messages.
     """
     if len(words) > _MOST_WORDS:
         raise ConfigError(f"{of}: holds a command of {len(words):,} words, which none has")
@@ -145,6 +144,6 @@ def _is_address(value: Any) -> bool:
 
 
 def merged(command: Command, given: Command) -> Command:
-    """Return a command whose options the given ones replace."""
+    """Return a command with some options replaced by the given ones."""
     options: Mapping[str, Any] = {**command.options, **given.options}
     return Command(name=command.name, options=dict(options))

@@ -19,14 +19,14 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class PlanRun(Run):
-    """How a plan is carried out, and where its results go."""
+    """The way a plan is carried out, and the place of its results."""
 
     GROUP: ClassVar[str] = "Run and output"
 
     form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
     stop_after_s: Duration = 0.0
     """Begin no item that would end later than this after the start, such as 2h; the same command
-    goes on where it stopped. 0: no limit.
+    continues where it stopped. 0: no limit.
     """
     dry_run: bool = False
     """Print settings and rows, with time and disk space by earlier results, and do nothing."""
@@ -34,7 +34,7 @@ class PlanRun(Run):
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What the user says about a whole plan, and how its targets are reached."""
+    """The user's options for a whole plan, and the way its targets are reached."""
 
     targets: tuple[str, ...] | None
     reach: Reach
@@ -48,7 +48,7 @@ class PlanOptions:
 
 
 def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
-    """Add the options of PlanOptions, in a group of the help text, and those of a PlanRun.
+    """Add the options of PlanOptions and PlanRun, in a group of the help text.
 
     `default` describes which targets are measured without --targets.
     """

@@ -17,12 +17,12 @@ _SHAPES = {"durable": "circle", "not durable": "diamond", "unknown": "triangle-u
 _DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
 _WIDE = f"domain('x')[1] > {WIDE} * domain('x')[0]"
 _IS_MARKED = f"indexof({_WIDE} ? [1, 10] : [1, 2, 5, 10], {_DIGIT}) >= 0"
-"""Whether a logarithmic axis shows the text of a mark."""
+"""True if a logarithmic axis shows the text of a mark."""
 _HAS_LINE = f"indexof([1, 10], {_DIGIT}) >= 0"
 
 
 def room_px(texts: Iterable[str], most_px: float = MOST_NAME_PX) -> float:
-    """Return the room that texts take beside the axis."""
+    """Return the room that texts take next to the axis."""
     return min(max(map(len, texts), default=0) * LETTER_PX, most_px)
 
 

@@ -30,7 +30,7 @@ _WHISKERS: Sequence[tuple[Spec, Sequence[str]]] = (
     ({"type": "tick", "size": 7}, ("low",)),
     ({"type": "tick", "size": 7}, ("high",)),
 )
-"""Marks of a range, and the fields where each stands."""
+"""Marks of a range, and the fields of their places."""
 _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 5: "99.999"}
 """-log10(1 - share) -> percent."""
 
@@ -56,7 +56,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What an axis counts."""
+    """The quantity of an axis."""
 
     label: str
     log: bool = False
@@ -66,7 +66,7 @@ class Axis:
     percentiles: bool = False
     """Its values are -log10(1 - share)."""
     ends: tuple[float, float] | None = None
-    """Of all pictures with the same scale; None: those of its values."""
+    """Ends of all pictures with the same scale; None: ends of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def ranged(found: Iterable[Any], letter: str = "s") -> Spec:
 
 
 def legend_of(labels: Sequence[str], letter: str = "s") -> Spec:
-    """Return a legend above a picture, whose columns fit its width."""
+    """Return a legend above a picture, with columns that fit its width."""
     widest_px = min(max(map(len, labels)) * LETTER_PX, LONGEST_LABEL_PX) + 44
     return {
         "columns": min(max(int(WIDTH_PX / widest_px), 1), len(labels)),
@@ -214,7 +214,7 @@ def upward(axis: Axis, points: Sequence[Point]) -> Spec:
 
 
 def logarithmic(values: Sequence[float]) -> Spec:
-    """Return a logarithmic scale of positive values, with room beside the first and last."""
+    """Return a logarithmic scale of positive values, with room around the first and last."""
     return {"type": "log", "domain": [*_ends(values)], "nice": False, "padding": 8}
 
 

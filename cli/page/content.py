@@ -1,4 +1,4 @@
-"""What a page consists of, before it is HTML."""
+"""The contents of a page, before it is HTML."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: numbers stand right, words left."""
+    """A column of a table: numbers are aligned right, words left."""
 
     title: str
     text: bool = False
@@ -30,9 +30,9 @@ class Picture:
     svg: str
     table: Table
     note: str = ""
-    """How to read it."""
+    """Explanation for the reader."""
     marks: Table | None = None
-    """What its marks are, if it has any."""
+    """Table of its marks, if it has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The headline of a result: one number, and what it stands on."""
+    """The headline of a result: one number, and its basis."""
 
     name: str
     link: str
@@ -73,7 +73,7 @@ class Detail:
     options: Mapping[str, Mapping[str, str]]
     """Title -> names and values."""
     plans: Mapping[str, str]
-    """Query -> how the database answers it, as the database says it."""
+    """Query -> the database's own account of how it answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Ranking:
 
     title: str
     svg: str
-    """What is chosen first."""
+    """Picture of the first choice."""
     choices: Sequence[Choice]
     data: str
     """JSON."""
@@ -101,7 +101,7 @@ class Ranking:
     library: str
     """It, compressed, in base 64."""
     program: str
-    """What draws the choices of the reader with it."""
+    """Program that draws the reader's choices with it."""
     allowed: str
     """The hashes of both, for the page's policy."""
 
@@ -117,12 +117,12 @@ class Page:
     cards: Sequence[Card]
     overview: Table
     ranking: Ranking | None
-    """None for results that nobody compares."""
+    """Ranking; None for results that are not comparable."""
     sections: Sequence[Section]
     details: Sequence[Detail]
     program: str
     is_folded: bool
-    """Whether what is about single results is folded: there are many."""
+    """True if what is about single results is folded: there are many."""
 
 
 def number(title: str) -> Column:

@@ -83,7 +83,7 @@ def _facts(each: Measured) -> Iterator[tuple[str, str]]:
 
 
 def _rows(each: Measured) -> Table:
-    """Return the table that the terminal shows, with every column and what it stands on."""
+    """Return the table of the terminal, with every column and its basis."""
     own = [column for column in columns_of(each.summary.subject) if column.title != VERDICT.title]
     columns = [Column(c.title.replace("\n", " "), text=c.text) for c in own]
     rows = []

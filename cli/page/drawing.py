@@ -1,4 +1,4 @@
-"""Specifications of Vega-Lite -> SVG whose colours are variables of the page's style sheet."""
+"""Converts Vega-Lite specifications to SVG with colours from the page's style sheet."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,8 @@ from cli.page.svg import embedded
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
 WIDTH_PX = 430.0
-"""Of every picture: columns of the page are about as wide, so that letters keep their size."""
+"""Width of every picture, about the width of the page's columns, so that letters keep their size.
+"""
 LETTER_PX = 6.6
 """About the mean width of a letter."""
 _MEASURED_PX = 12
@@ -30,7 +31,7 @@ ORIGIN = (
     " and contributors, BSD 3-Clause License; with modules of D3, github.com/d3: Copyright Mike"
     " Bostock, ISC License. Provided as is, without warranty of any kind."
 )
-"""Of `library`."""
+"""Origin of `library`."""
 LOOK: Mapping[str, Any] = {
     "background": "transparent",
     "font": _FONT,

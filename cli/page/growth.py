@@ -25,7 +25,7 @@ _Value = Callable[[Measured], float | None]
 
 
 def pictures(group: Sequence[Measured]) -> Iterator[Picture]:
-    """Yield those of results that differ in the number of series; none, if no target has three."""
+    """Yield the pictures of results that differ in the number of series; none below three each."""
     counts = {each.index: series_of(each.result) for each in group}
     of_target: dict[str, set[int]] = defaultdict(set)
     for each in group:

@@ -20,7 +20,7 @@ SYMBOLS = {
     "not checked": "-",
     "not verified": "-",
 }
-"""Status of a verdict -> what stands before it."""
+"""Status of a verdict -> its symbol."""
 
 
 def rendered(page: Page) -> str:

@@ -39,7 +39,7 @@ def distributions(group: Sequence[Measured]) -> Iterator[Picture]:
 
 
 def sizes(group: Sequence[Measured]) -> Iterator[Picture]:
-    """Yield the bytes a row of those results whose size is known."""
+    """Yield the bytes a row of results with a known size."""
     sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
     for some in chunks(sized, charts.MOST_BARS):
         yield _sizes([each for each, _ in some])

@@ -17,7 +17,7 @@ from cli.results.result import Result, RunRecord
 from cli.summary.summary import Summary
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
-"""Options that pictures and tables show, or that nobody compares."""
+"""Options that pictures and tables show, or that are never compared."""
 _OF_A_REPEAT = ("rows", "start_ms", "seed")
 """Options that may differ between repeats: an insert with a duration ends with other rows."""
 _MOST_WORDS = 2
@@ -35,7 +35,7 @@ class Measured:
     summary: Summary
     files: Sequence[Path]
     index: int
-    """Which result of the page it is."""
+    """Index of the result on the page."""
     label: str
     style: Style
     repeated: Repeated | None
@@ -49,7 +49,7 @@ class Measured:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether its figures are means over repeats."""
+        """True if its figures are means over repeats."""
         return len(self.results) > 1
 
     @property

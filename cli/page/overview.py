@@ -69,13 +69,13 @@ def _card(each: Measured) -> Card:
 
 
 def _basis(each: Measured, found: Measurement) -> str:
-    """Return what a figure stands on: how many measurements, and their spread."""
+    """Return the basis of a figure: how many measurements, and their spread."""
     runs = counted(found.n, "repeat" if each.is_repeated else "run")
     return f"{runs}, {'no spread' if found.spread is None else f'spread {found.spread:.1%}'}"
 
 
 def overview_of(found: Sequence[Measured]) -> Table:
-    """Return one line for each result, with its headline and what it stands on."""
+    """Return one line for each result, with its headline and the basis."""
     columns = [
         words("Result"), words("What"), number("Started (UTC)"), words("At"), number("Rate"),
         words("Unit"), number("n"), number("Spread"), number("p50 ms"), number("p99 ms"),

@@ -26,7 +26,7 @@ def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Se
 
 
 def overs(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
-    """Yield the pictures of a figure: several have the same scale, many bars stand sorted."""
+    """Yield the pictures of a figure: several have the same scale, many bars are sorted."""
     figure = FIGURES[drawn.figure]
     share = figure.unit is Unit.SHARE
     points = [point for _, rows in shown for point in _points(drawn, rows)]
@@ -101,7 +101,7 @@ def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
 
 
 def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
-    """Return the table behind a picture: n, ends and spread are those of the first figure."""
+    """Return the table behind a picture: n, ends and spread belong to the first figure."""
     rows = [(measured, row) for measured, of in shown for row in of]
     subject = shown[0][0].summary.subject if shown else WORKERS
     by_workers = subject.name == "workers"

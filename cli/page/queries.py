@@ -24,7 +24,7 @@ def _rows(each: Measured, workers: int) -> list[Row]:
 
 
 def _is_whole(row: Row) -> bool:
-    """Whether a row is of a whole run, and not of one of its stages."""
+    """Return whether a row is of a whole run, and not of one of its stages."""
     return bool(row.figures) and row.place.stage is None
 
 

@@ -23,7 +23,7 @@ from cli.summary.figures import FIGURES, Better, Figure, Measurement, Unit
 from cli.summary.rows import Row
 
 EVERY = "every"
-"""Of a choice: no restriction."""
+"""Choice without a restriction."""
 _BEST = "best"
 _FAR = 30
 """The first choice is a logarithmic axis if its values are as many times apart."""
@@ -99,7 +99,7 @@ def _hash(script: str) -> str:
 
 
 def axis_title(figure: Figure) -> str:
-    """Return the title of a figure's axis, which says what is better."""
+    """Return the title of a figure's axis, with the better direction."""
     return f"{figure.title}, {figure.better} is better"
 
 
@@ -145,7 +145,7 @@ def _rows(found: Sequence[Measured]) -> Iterator[dict[str, Any]]:
 
 
 def _rank(each: Measured, row: Row | None) -> int:
-    """Return how well a row stands for its result: its headline, a total, or another row."""
+    """Return how well a row represents its result: its headline, a total, or another row."""
     return 2 if row is each.summary.headline else int(row in each.summary.totals)
 
 

@@ -1,4 +1,4 @@
-"""A reproduction on a page: our figures beside the document's, its claims, and what is missing."""
+"""A reproduction on a page: our figures next to the document's, its claims, and what is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a page is made of: the results and reproductions that people name."""
+"""The sources of a page: the results and reproductions that the user names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ from cli.results.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What the repeats of an item have in common."""
+    """The common part of an item's repeats."""
 
     record: Path
     """The file of the plan or the reproduction."""
     setting: str
     target: str
     place: int = 0
-    """Of the setting, in the plan."""
+    """Place of the setting in the plan."""
     is_search: bool = False
-    """Whether the setting searches a number: it has an entry for each that was tried."""
+    """True if the setting searches a number: it has an entry for each that was tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class Sources:
     results: Sequence[tuple[Path, Result]]
     reproductions: Sequence[tuple[Path, Reproduction]]
     repeated: Mapping[Path, Repeated] = field(default_factory=dict)
-    """File of a result -> what it is a repeat of; the others stand for themselves."""
+    """File of a result -> the item that it repeats; the others are single."""
 
 
 def sources(folder: Path, names: Sequence[str]) -> Sources:
-    """Return what is meant; ConfigError names what is unknown, damaged or something else.
+    """Return the named sources; ConfigError lists unknown, damaged or unsuitable ones.
 
-    The file of a plan or a capacity stands for the results of its sweeps.
+    The file of a plan or a capacity includes the results of its sweeps.
     """
     repeated: dict[Path, Repeated] = {}
     sweeps: list[Path] = []
@@ -59,7 +59,7 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
 
 
 def repeated_of(path: Path, record: Any) -> dict[Path, Repeated]:
-    """Return what the results of a plan or a reproduction, which are beside it, are repeats of."""
+    """Return the items that the results of a plan or a reproduction, next to it, repeat."""
     if not isinstance(record, PlanRecord | Reproduction):
         return {}
     planned = record.plan.get("settings", ()) if isinstance(record, PlanRecord) else ()

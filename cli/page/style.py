@@ -1,11 +1,11 @@
-"""What distinguishes series in pictures: a colour for each target, a marker and a dash for each."""
+"""The appearance of series in pictures: a colour for each target, a marker and a dash for each."""
 
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 COLOURS = 8
-"""As many as `page.css` has, for light and for dark; safe for colour-blind readers."""
+"""Number of colours in `page.css`, for light and for dark; safe for colour-blind readers."""
 INK, MUTED, LINE, PAPER = "var(--ink)", "var(--muted)", "var(--line)", "var(--paper)"
 """Colours of what is no series: variables of `page.css`."""
 MARKERS = (
@@ -26,12 +26,12 @@ DASHES: tuple[tuple[float, ...], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a series looks."""
+    """The appearance of a series."""
 
     colour: int = 0
     """The same for all results of a target."""
     order: int = 0
-    """Which result of the page it is; decides marker and dash."""
+    """Index of the result on the page; determines marker and dash."""
 
     @property
     def ink(self) -> str:

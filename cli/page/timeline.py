@@ -25,7 +25,7 @@ from cli.page.style import INK, PAPER, Style
 _HEIGHT_PX = 120.0
 _TIMED = ("insert", "query")
 _TONES = (0.5, 0.22, 0.36, 0.64, 0.15, 0.43)
-"""Of the phases beside the timed one: a printer shows them, too."""
+"""Tones of the phases other than the timed one: a printer shows them, too."""
 _WORK = ("triangle-down", "diamond", "triangle-up", "circle")
 _FAILURES = ("cross", "square", "triangle-left", "triangle-right")
 """Markers of the server's own work, and of failures."""

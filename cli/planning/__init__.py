@@ -1,1 +1,1 @@
-"""From options to the runs of a sweep and the rows of each worker. Pure."""
+"""Plans the runs of a sweep and the rows of each worker from options. Pure."""

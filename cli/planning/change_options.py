@@ -20,7 +20,7 @@ MOST_STEPS = 10_000
 
 
 class Changed(Options):
-    """Which of the stored rows are changed, and how."""
+    """The stored rows to change, and the changes."""
 
     GROUP: ClassVar[str] = "Changes"
 
@@ -43,9 +43,9 @@ class Changed(Options):
     rows, which drops whole chunks or partitions: up to the end of the last one before the time.
     """
     delete_steps: Annotated[Count, Opt(least=1, most=MOST_STEPS)] = 1
-    """Delete in so many steps, each up to a later time and timed by itself."""
+    """Number of steps of the deletion, each up to a later time and timed by itself."""
     at_s: Duration = 0.0
-    """Begin to change rows so long after the inserts, such as 10s."""
+    """Time from the inserts to the first change, such as 10s."""
 
 
 class Beside(Options):
@@ -58,7 +58,7 @@ class Beside(Options):
     insert_rate: Number = 0.0
     """Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit."""
     duration_s: Duration = 0.0
-    """For how long they insert rows, such as 30s."""
+    """Time for which they insert rows, such as 30s."""
 
 
 class Change(Verification, Sending, Beside, Changed):
@@ -82,7 +82,7 @@ class ChangeOptions(OfInsert, Resources, Change):
 
     @property
     def deletes(self) -> bool:
-        """Whether rows are deleted."""
+        """True if rows are deleted."""
         return bool(self.delete_oldest) or self.delete_before_ms is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Which rows each worker writes: its own lane, or a share of tables that have an end. Pure."""
+"""The rows that each worker writes: its own lane, or a share of tables that have an end. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ YEAR_10000_MS = 253_402_300_800_000
 
 
 class Split(StrEnum):
-    """How the rows of tables that have an end are distributed to the workers (`--split`)."""
+    """The distribution of the rows of tables with an end to the workers (`--split`)."""
 
     BATCH = "batch"
     """A batch each in turn, so that all workers write the same time."""
     SERIES = "series"
-    """Each worker writes series of its own."""
+    """Each worker writes its own series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one run writes."""
+    """The load of one run."""
 
     workers: int
     prefill: int
@@ -34,7 +34,7 @@ class Load:
     batch_rows: int
     split: Split
     after_all: bool = False
-    """Whether new rows of lanes come after those of all lanes, also in time, not only of their own.
+    """True if new rows of lanes come after those of all lanes, also in time, not only of their own.
     """
     steps_left: int = 1
     """Runs that share the rows that are left, where tables have an end."""

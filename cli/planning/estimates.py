@@ -1,4 +1,4 @@
-"""How long the runs of an insert take, by an earlier result of the target. Pure."""
+"""The duration of an insert's runs, from an earlier result of the target. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import RunSpec
 
 _FIXED_PHASES = ("init", "barrier")
-"""Phases of a run whose time does not depend on the number of rows."""
+"""Phases of a run with a time that does not depend on the number of rows."""
 
 
 def estimated_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:

@@ -12,7 +12,7 @@ from cli.input.values import Bytes, Notation, Seconds
 from simulator.protocol.spec import PlannedFault, Weather
 
 RETRY_FOR_S = 300.0
-"""For how long workers of a run with faults go on, unless --retry-for says it."""
+"""Time for which workers of a run with faults retry, unless --retry-for sets it."""
 
 
 COMMANDS = ("crash_with", "restart_with")
@@ -20,7 +20,7 @@ COMMANDS = ("crash_with", "restart_with")
 
 
 class Fault(StrEnum):
-    """What is made to fail."""
+    """The component that is made to fail."""
 
     PAUSE = "pause-database"
     KILL = "kill-database"
@@ -33,18 +33,18 @@ class Fault(StrEnum):
 
     @property
     def is_here(self) -> bool:
-        """Whether the server has to run on this machine."""
+        """True if the server has to run on this machine."""
         return self in (Fault.PAUSE, Fault.KILL, Fault.FILL)
 
     @property
     def is_of_workers(self) -> bool:
-        """Whether the workers do it themselves."""
+        """True if the workers do it themselves."""
         return self in (Fault.CUT, Fault.SLOW, Fault.WORKER)
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment of the measured part: so many seconds after its beginning, or a share of it."""
+    """A moment of the measured part: seconds after its beginning, or a share of it."""
 
     after_s: float = 0.0
     share: float = 0.0
@@ -67,28 +67,29 @@ def written_moment(moment: Moment) -> str:
 
 
 class Faults(Options):
-    """What is made to fail, and when."""
+    """The faults of a run, and their times."""
 
     GROUP: ClassVar[str] = "Faults"
 
     fault: Annotated[Fault | None, Opt(repeats=False)] = None
-    """Make something fail in the measured part: the database's processes on this machine are
+    """Cause a fault in the measured part: the database's processes on this machine are
     stopped for a while (pause), killed, or restarted by --restart-with; its node crashes by
     --crash-with; --disk is filled; the network of the workers is cut, or slow; or the processes
     that have their connections are killed. The result has the time without an acknowledgement, the
     time until the rate is back, and what became of every row. Workers try again for 5 minutes,
-    unless --retry-for says for how long.
+    unless --retry-for sets the time.
     """
     at: Annotated[
         Moment,
         Notation("duration|share", parse_moment, written_moment, float | str, written_moment),
     ] = Moment(share=0.3)
-    """When it fails first, after the beginning of the measured part, such as 20s, or 50% of it."""
+    """Time of the first fault, after the beginning of the measured part, such as 20s, or 50% of it.
+    """
     every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0
-    """Again so long after it failed the last time, such as 60s; 0: it fails once."""
+    """Interval from one fault's end to the next fault, such as 60s; 0: one fault."""
     for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
-    """How long the fault lasts: until the database goes on, --restart-with runs, the disk has room
-    again, the network is as before, or a worker's process starts again.
+    """Duration of the fault: until the database goes on, --restart-with runs, the disk has room
+    again, the network recovers, or a worker's process starts again.
     """
     restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
     """Start the database, or its node, again with this command, which runs in bash on this machine,
@@ -104,9 +105,9 @@ class Faults(Options):
     removed after --for.
     """
     delay_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.1
-    """How much longer a slow network takes, in each direction."""
+    """Additional delay of a slow network, in each direction."""
     bandwidth: Annotated[Bytes | None, Opt(metavar="BYTES/S")] = None
-    """How much passes through each connection of a slow network in a second, in each direction,
+    """Bytes a second through each connection of a slow network, in each direction,
     such as 1MB.  [default: no limit]
     """
 
@@ -125,7 +126,7 @@ class Faults(Options):
 
     @property
     def lasts_s(self) -> float:
-        """How long the database fails, at least."""
+        """Shortest duration of the fault."""
         return 0.0 if self.fault is Fault.RESTART else self.for_s
 
     def instants_s(self, duration_s: float) -> list[float]:
@@ -164,7 +165,7 @@ class Faults(Options):
             yield f"after each fault: {self.restart_with}"
 
     def fault_problems(self, duration_s: float) -> list[str]:
-        """Return what does not go together; the measured part ends after so long, or 0: by rows."""
+        """Return conflicts of options; the measured part lasts `duration_s`; 0: by rows."""
         if not self.fault:
             return [
                 f"{each.names[0]}: says how the database fails; add --fault, or leave it out"

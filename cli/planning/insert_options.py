@@ -34,7 +34,7 @@ from simulator.modules.addresses import unrelayed
 from simulator.modules.base import IMPORT
 
 SHORTEST_STEADY_S = 15.0
-"""In less time no rate can be called steady."""
+"""Shortest time in which a rate can be called steady."""
 MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
@@ -274,7 +274,7 @@ def _problem(field: str, sentence: str, options: InsertOptions) -> str:
 
 
 def _as_parameter(field: str, value: Any, options: InsertOptions) -> Any:
-    """Return the value of a parameter whose option has this value: an end counts from the start."""
+    """Return the value of a parameter for this option's value: an end counts from the start."""
     return value - options.begin_ms if is_end(field) else value
 
 

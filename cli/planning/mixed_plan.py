@@ -1,4 +1,4 @@
-"""The run of a mixed load: workers that write rows beside workers that ask queries. Pure.
+"""The run of a mixed load: some workers write rows while others ask queries. Pure.
 
 The queries ask about the rows that were stored before, so their answers are known exactly although
 rows are added meanwhile: new rows come later in time, and every query ends before them. With

@@ -38,9 +38,9 @@ FASTEST_ROWS_PER_S = 50_000_000
 """More than one worker can draw."""
 MOST_WORKERS = 10_000
 MOST_CONNECTIONS = 10_000
-"""Of one worker."""
+"""Connections of one worker."""
 MOST_RUNS = 10_000
-"""Of one sweep; the result file holds each of them."""
+"""Runs of one sweep; the result file holds each of them."""
 LARGEST_BATCH_ROWS = 10_000_000
 
 
@@ -79,7 +79,7 @@ Flag = Annotated[bool, Opt(kept=False)]
 
 
 class Rows(Options):
-    """Which rows are generated."""
+    """The generated rows."""
 
     GROUP: ClassVar[str] = "Generated rows"
 
@@ -100,11 +100,11 @@ class Rows(Options):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were given, with those of the workload: name -> value."""
+        """Options that were given, including the workload's: name -> value."""
         return {**super().given, **{option_of(name): v for name, v in self.params.items()}}
 
     def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
-        """Return the options that are not the default, with those of the workload."""
+        """Return the options that are not the default, including the workload's."""
         drawn = {
             option_of(name).removeprefix("--"): (str(as_given(name, value)),)
             for name, value in self.params.items()
@@ -113,7 +113,7 @@ class Rows(Options):
 
 
 class Naming(Options):
-    """How the tables are called."""
+    """Names of the tables."""
 
     GROUP: ClassVar[str] = "Tables"
 
@@ -124,7 +124,7 @@ class Naming(Options):
 
 
 class Replacing(Options):
-    """What of the user's may be dropped."""
+    """Objects of the user that may be dropped."""
 
     GROUP: ClassVar[str] = "Tables"
 
@@ -142,8 +142,8 @@ class Tables(Options):
     GROUP: ClassVar[str] = "Tables"
 
     primary_key: PrimaryKey | None = None
-    """How the primary key is generated: db (SERIAL), sql (IDENTITY), client (from the row), uuid
-    (by the database), none (no primary key).  [default: that of the workload, or db, or the first
+    """Source of the primary key: db (SERIAL), sql (IDENTITY), client (from the row), uuid
+    (by the database), none (no primary key).  [default: the workload's, or db, or the first
     that the target supports]
     """
     tables: Annotated[_Tables, Opt(least=1, most=MOST_TABLES)] = 1
@@ -153,21 +153,21 @@ class Tables(Options):
 
 
 class Sending(Options):
-    """How a worker sends rows."""
+    """The sending of rows by a worker."""
 
     GROUP: ClassVar[str] = "Load"
 
     batch: Annotated[Count, Opt(least=0, most=LARGEST_BATCH_ROWS)] = 0
     """Rows per batch; 0: one row at a time, each acknowledged separately."""
     retry_for_s: Duration = 0.0
-    """For how long a worker tries a refused batch or login again, with pauses of up to 2 s, and a
-    lost connection, such as 30m; rows whose outcome is unknown are never sent twice. 0: five times,
+    """Time for which a worker retries a refused batch or login, with pauses of up to 2 s, and a
+    lost connection, such as 30m; rows of unknown outcome are never sent twice. 0: five times,
     and a connection for some seconds.
     """
 
 
 class Connecting(Options):
-    """How many connections a worker has."""
+    """The connections of a worker."""
 
     GROUP: ClassVar[str] = "Load"
 
@@ -176,7 +176,7 @@ class Connecting(Options):
     each goes to the one that has been free for longest. The result has the time to connect.
     """
     pool: Annotated[Count, Opt(least=0, most=MOST_CONNECTIONS)] = 0
-    """Keep so many connections in each worker, in place of --connections, whose callers share them:
+    """Number of connections in each worker that the callers of --connections share:
     the time for which a caller waits for one counts. 0: each has its own.
     """
 
@@ -198,7 +198,7 @@ class Connecting(Options):
 
 
 class Machine(Options):
-    """What this machine does before each run."""
+    """Preparation of this machine before each run."""
 
     GROUP: ClassVar[str] = "Machine"
 
@@ -208,12 +208,12 @@ class Machine(Options):
     """
     drop_caches: Annotated[bool, Opt(kept=False, repeats=False)] = False
     """Drop this machine's file caches before each run, if the server is here and this user may;
-    the result says whether they were.
+    the result shows whether they were.
     """
 
 
 class Resources(Options):
-    """What is measured besides."""
+    """Additional measurements."""
 
     GROUP: ClassVar[str] = "Machine"
 
@@ -224,7 +224,7 @@ class Resources(Options):
 
 
 class Verification(Options):
-    """How stored rows are verified."""
+    """The verification of stored rows."""
 
     GROUP: ClassVar[str] = "Verification"
 
@@ -236,7 +236,7 @@ class Verification(Options):
 
 
 class OfInsert(Options):
-    """Which rows a command is about that an insert has stored."""
+    """The rows of an insert that a command is about."""
 
     dataset: Annotated[Path | None, Opt(kept=False, repeats=True)] = None
     """Result file of the insert.  [default: the target's last insert in --output, or in the
@@ -245,7 +245,7 @@ class OfInsert(Options):
 
 
 class Load(Options):
-    """How many rows how many workers insert, and how fast."""
+    """Numbers of rows and workers, and the rate."""
 
     GROUP: ClassVar[str] = "Load"
 
@@ -268,15 +268,15 @@ class Load(Options):
     such as 1m. These rows are left out as well.
     """
     stages: Stages = ()
-    """Parts of one run, each with so many active workers and figures of its own, such as
+    """Parts of one run, each with a number of active workers and separate figures, such as
     1:1m,8:5m. All workers are started before the first part.
     """
     split: Split = Split.BATCH
-    """How the workers share the rows of a workload with an end: batch by batch in the order of
+    """Distribution of a finite workload's rows to the workers: batch by batch in the order of
     time, or each its own series.
     """
     imports: Annotated[bool, Field(alias="import")] = False
-    """Have the database import the rows by its own bulk load, a file for each worker and table,
+    """Import the rows by the database's bulk load, from a file for each worker and table,
     which is written before the clock starts.
     """
     prefill: Annotated[Count, Opt(least=0, most=LANE_ROWS)] = 0
@@ -293,31 +293,31 @@ class Load(Options):
 
     @property
     def warm_s(self) -> float:
-        """How long a warm-up lasts at most."""
+        """Longest duration of a warm-up."""
         return self.warmup_s or self.warmup_until_steady_s
 
     @property
     def active(self) -> tuple[int, ...]:
-        """How many workers are active in the rows of the result."""
+        """Numbers of active workers in the rows of the result."""
         return tuple(stage.workers for stage in self.stages) or self.workers
 
     @property
     def most_workers(self) -> int:
-        """How many workers are started."""
+        """Number of workers to start."""
         return max(counts_of(self.stages, self.workers))
 
 
 class Repeats(Options):
-    """How often inserts are measured."""
+    """The repeats of inserts."""
 
     GROUP: ClassVar[str] = "Load"
 
     runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_RUNS)] = None
-    """How often to repeat each worker count.  [default: 5; with --steps or --stages 1]"""
+    """Number of runs for each worker count.  [default: 5; with --steps or --stages 1]"""
 
 
 class Emptying(Options):
-    """Whether tables are empty at first."""
+    """True if tables are empty at first."""
 
     GROUP: ClassVar[str] = "Tables"
 
@@ -388,7 +388,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
 
     @property
     def subject(self) -> str:
-        """What a row of the result is about; see cli.summary.figures."""
+        """Subject of the result's rows; see cli.summary.figures."""
         return "stage" if self.stages else "level" if self.steps else "workers"
 
     @property

@@ -26,7 +26,7 @@ from simulator.protocol.verdict import VerifyMode
 _IMPORTED_ROWS = 10_000
 """Rows that the workers of an import take in turn, like the threads of a loader."""
 _CHECKED_ROWS = 1000
-"""Of each table, before a sweep starts."""
+"""Rows of each table that are checked before a sweep starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
 
 
 def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool | None:
-    """Whether a batch has rows of several tables; None: there is one table, or no batch."""
+    """Return whether a batch has rows of several tables; None: there is one table, or no batch."""
     if len(reader.tables) == 1 or database.insert_mode(batch_rows) != BATCH:
         return None
     return database.capabilities.mixes_tables and reader.one_group

@@ -16,13 +16,13 @@ from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
 
 LANGUAGES = ("sql", "influxql", "flux")
-"""What a text may be written for besides a module."""
+"""Languages of a text, as an alternative to a module."""
 QUERY_NAME = r"[a-z][a-z0-9_-]{0,59}"
 _PARAMETER = re.compile(r"[a-z][a-z0-9_]*")
 _RESERVED = GIVEN | {START, END}
 _MOST_QUERIES = 100
 _MOST_CHARACTERS = 200_000
-"""Of all texts: they are part of each run's specification."""
+"""Characters of all texts: they are part of each run's specification."""
 
 
 def _listed(value: Any) -> Any:
@@ -35,7 +35,7 @@ def _listed(value: Any) -> Any:
 
 
 class Parameter(Record):
-    """How a parameter is drawn for each instance; exactly one key is set."""
+    """The source of a parameter for each instance; exactly one key is set."""
 
     between: tuple[int, int] | None = Field(
         None, description="a whole number, both ends included: [1, 100]"
@@ -91,7 +91,7 @@ class ReadQueries(Record):
     """A file of own queries that another file names, with its content."""
 
     path: str
-    """As the command line is given it."""
+    """Path as given on the command line."""
     queries: dict[str, OwnQuery]
 
 

@@ -32,7 +32,7 @@ from simulator.protocol.verdict import VerifyMode
 
 DEFAULT_RUNS = 3
 MOST_QUERIES = 10_000_000
-"""Of one type, by all workers."""
+"""Queries of one type, by all workers."""
 MOST_SHOWN = 1000
 RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 EVERY = ("*",)
@@ -49,7 +49,7 @@ def _weighted(word: str) -> tuple[str, int]:
 
 
 class Types(Options):
-    """Which queries of the workload are asked."""
+    """Queries of the workload to ask."""
 
     GROUP: ClassVar[str] = "Queries"
 
@@ -59,7 +59,7 @@ class Types(Options):
     so many turns.  [default: all, once each]
     """
     aligned: Annotated[bool, Field(alias="align")] = False
-    """Let random windows of time begin at a multiple of the query's interval, and those of `mixed
+    """Let random windows of time begin at a multiple of the query's interval, and windows of `mixed
     --fresh` at one of the aggregates that the target keeps.
     """
 
@@ -99,8 +99,8 @@ class OwnQueries(Options):
     GROUP: ClassVar[str] = "Queries"
 
     queries: Annotated[QueriesFile | None, Opt(kept=False)] = None
-    """Ask the queries of your own in this YAML file (docs/own-queries.md): instead of the
-    workload's, or beside those of --types. Their answers are not checked against the truth.
+    """Ask your own queries from this YAML file (docs/own-queries.md): instead of the
+    workload's, or in addition to --types. Their answers are not checked against the truth.
     """
 
     @property
@@ -143,12 +143,12 @@ class RampUp(Options):
 
 
 class Answers(Options):
-    """What is shown of the answers, and of how the database finds them."""
+    """Output of answers and of query plans."""
 
     GROUP: ClassVar[str] = "Queries"
 
     print_answers: Annotated[Count, Opt(least=0, most=MOST_SHOWN, kept=False)] = 0
-    """Print so many answers to each query, 20 rows of each, and keep them in the result."""
+    """Number of answers to each query to print, 20 rows of each, and to keep in the result."""
     plans: Flag = False
     """After the last run, ask the database how it answers each query (EXPLAIN, or what it has like
     that), print it, and keep it in the result.
@@ -156,30 +156,30 @@ class Answers(Options):
 
 
 class Asking(Options):
-    """How often and how long how many workers ask each query."""
+    """Numbers of workers and runs for each query, and the time."""
 
     GROUP: ClassVar[str] = "Queries"
 
     workers: Workers = (1,)
     """Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count."""
     runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_QUERIES)] = None
-    """How often each worker runs each query, or each of its --connections, after a first time.
+    """Runs of each query by each worker, or by each of its --connections, after a first one.
     [default: 3, without --count and --duration]
     """
     count: Count | None = None
-    """How often all workers together run each query."""
+    """Runs of each query by all workers together."""
     duration_s: Duration = 0.0
-    """For how long the workers run each query."""
+    """Time for which the workers run each query."""
     rate: Number = 0.0
     """Queries/s of each type, by all workers together; the wait counts from the scheduled time.
     0: a worker asks again once it is answered.
     """
     warmup_s: Duration = 0.0
-    """For how long each worker runs each query, after the first run, before runs are timed. These
+    """Time for which each worker runs each query, after the first run, before runs are timed. These
     answers are checked.
     """
     stages: Stages = ()
-    """Parts of the time of each query, each with so many active workers and figures of its own,
+    """Parts of the time of each query, each with a number of active workers and separate figures,
     such as 1:1m,8:5m. First runs and warm-ups come before the first part.
     """
     burn_in: Annotated[Count, Opt(least=0, most=MOST_WARMUP)] = 0
@@ -189,7 +189,7 @@ class Asking(Options):
 
     @property
     def active(self) -> tuple[int, ...]:
-        """How many workers are active in the rows of the result, besides those of a ramp."""
+        """Numbers of active workers in the rows of the result, except in a ramp."""
         return tuple(stage.workers for stage in self.stages) or self.workers
 
 
@@ -214,7 +214,7 @@ class QueryOptions(OfInsert, Resources, Query):
     """Fail unless the rows were inserted with this seed.  [default: any]"""
     timeout_s: Timeout = 0.0
     digests: Annotated[bool, Opt(inner=True, kept=False)] = False
-    """Keep what compares the answers with those of another target."""
+    """Keep digests for comparing the answers with another target's."""
 
     def decided(self, timeout_s: float, **changes: Any) -> Self:
         """Return the options, changed, with what follows from others."""
@@ -228,7 +228,7 @@ class QueryOptions(OfInsert, Resources, Query):
 
     @property
     def runs_each(self) -> int:
-        """Runs of each connection; 0: not decided by their number, or by that of all workers."""
+        """Runs of each connection; 0: determined otherwise."""
         by_other = self.count or self.duration_s or self.ramp or self.stages
         return 0 if by_other else self.runs or DEFAULT_RUNS
 
@@ -246,7 +246,7 @@ class QueryOptions(OfInsert, Resources, Query):
 
 
 class MixedLoad(Options):
-    """How many workers insert and ask, how fast, and how long."""
+    """Numbers of workers that insert and ask, the rates, and the time."""
 
     GROUP: ClassVar[str] = "Load"
 
@@ -255,15 +255,15 @@ class MixedLoad(Options):
     query_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
     """Workers that ask queries."""
     duration_s: Annotated[Seconds, Opt(least=_SHORTEST_MIXED_S, most=LONGEST_S)] = 60.0
-    """For how long rows are inserted and queries asked."""
+    """Time for which rows are inserted and queries asked."""
     warmup_s: Duration = 0.0
     """Insert and ask for this time before --duration begins. Rows and answers are verified, and
     left out of every figure.
     """
     fresh_s: Duration = 0.0
-    """Ask about the rows that arrive, in place of those stored before: about so much of their time
+    """Ask about the rows that arrive instead of the rows stored before: about this length of time
     up to the newest, such as 1m. Each answer is compared with what was acknowledged before it began
-    and sent until it ended, and the result says how soon rows were seen.
+    and sent until it ended, and the result shows how soon rows were seen.
     """
     rate: Annotated[Number, Opt(kept=False)] = 0.0
     """Operations/s of all workers together, divided by --mix: batches (rows with --batch 0) and
@@ -291,7 +291,7 @@ class MixedOptions(OfInsert, Resources, Mixed):
     GROUP: ClassVar[str] = "Load"
 
     runs: Annotated[Count, Opt("-r", least=1, most=MOST_RUNS)] = 1
-    """How often to repeat this; each run asks about all rows that were stored before it, and adds
+    """Number of runs; each run asks about all rows that were stored before it, and adds
     others.
     """
     timeout_s: Timeout = 0.0
@@ -307,7 +307,7 @@ class MixedOptions(OfInsert, Resources, Mixed):
 
     @property
     def level(self) -> VerifyMode:
-        """How the stored rows are verified."""
+        """Verification level of the stored rows."""
         return self.verify or (VerifyMode.FULL if self.fault else VerifyMode.COUNTS)
 
     @property

@@ -33,7 +33,7 @@ def _stage(word: str) -> LoadStage:
 
 
 def written_stages(stages: Sequence[LoadStage]) -> str:
-    """Return the text that stands for stages."""
+    """Return the text of stages."""
     return ",".join(f"{stage.workers}:{stage.duration_s:g}s" for stage in stages)
 
 
@@ -74,11 +74,11 @@ def stage_problems(
 def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) -> list[str]:
     """Return why options that were given do not go with stages.
 
-    Only of those whose value does not show it; `stage_problems` finds the others.
+    It covers options with values that do not show it; `stage_problems` finds the others.
     """
     return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
 
 
 def counts_of(stages: Sequence[LoadStage] | None, workers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many workers are started in each run: those of --workers without stages."""
+    """Return how many workers are started in each run: the counts of --workers without stages."""
     return (most_workers(stages),) if stages else workers

@@ -19,12 +19,12 @@ class ReadStatements(Record):
     """A file of statements, with its content."""
 
     path: str
-    """As the command line is given it."""
+    """Path as given on the command line."""
     statements: tuple[str, ...]
 
     @property
     def digest(self) -> str:
-        """What distinguishes files of the same name in results."""
+        """Digest that distinguishes files of the same name in results."""
         return hashlib.sha256("\n".join(self.statements).encode()).hexdigest()[:12]
 
 

@@ -32,7 +32,7 @@ _Value = str | int | float
 
 
 class _Column(Record):
-    """What tags and fields have in common."""
+    """The common part of tags and fields."""
 
     values: tuple[_Value, ...] = Field((), description="one of these")
     weights: tuple[Number, ...] = Field((), description="how frequent each of the values is")
@@ -211,7 +211,7 @@ class WorkloadFile(Record):
 
 
 def is_file(workload: str) -> bool:
-    """Whether the name of a workload is the path of a file."""
+    """Return whether the name of a workload is the path of a file."""
     return workload.endswith(ENDINGS)
 
 

@@ -1,4 +1,4 @@
-"""The manifest of a file of generated rows: FILE.json, or where --manifest says."""
+"""The manifest of a file of generated rows: FILE.json, or the file of --manifest."""
 
 from pathlib import Path
 

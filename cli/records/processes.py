@@ -19,7 +19,7 @@ from simulator.records.formats import FORMATS, Chunks, Format
 _SPAWN = multiprocessing.get_context("spawn")
 """A fork would copy the threads' locks."""
 _END_S = 5.0
-"""How long a process may take to notice that nobody reads what it writes."""
+"""Time that a process may take to notice that its reader is gone."""
 
 
 def encoded(dataset: Dataset, form: Format, processes: int) -> Chunks:
@@ -32,7 +32,7 @@ def encoded(dataset: Dataset, form: Format, processes: int) -> Chunks:
 
 
 def _tables(dataset: Dataset, reader: DatasetReader) -> list[Table]:
-    """Return the tables whose rows are in the dataset; without rows the first, for its names."""
+    """Return the tables with rows in the dataset; without rows the first, for its names."""
     held = {item.table for item in dataset.ranges} or {0}
     return [table for place, table in enumerate(reader.tables) if place in held]
 
@@ -60,7 +60,7 @@ def _turns(dataset: Dataset, form: str, processes: int) -> Iterator[bytes]:
 
 @contextmanager
 def _encoding(dataset: Dataset, form: str, place: int, every: int) -> Iterator[Connection]:
-    """Start a process that encodes turns; it ends once nobody reads them."""
+    """Start a process that encodes turns; it ends once its reader is gone."""
     source, sink = _SPAWN.Pipe(duplex=False)
     words = (dataset, form, place, every, sink)
     process = _SPAWN.Process(target=_encode, args=words, daemon=True)

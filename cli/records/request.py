@@ -1,4 +1,4 @@
-"""What the user says about a file of records, and which other options that rules out."""
+"""The user's description of a file of records, and the options that it excludes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,11 +42,11 @@ class Request:
     form: RecordFormat
     manifest: Path | None
     skip: bool
-    """Whether records that are damaged are left out."""
+    """True if records that are damaged are left out."""
 
     @property
     def is_standard_input(self) -> bool:
-        """Whether the records come from standard input."""
+        """True if the records come from standard input."""
         return str(self.file) == STANDARD_INPUT
 
     @property
@@ -56,12 +56,12 @@ class Request:
 
     @property
     def name(self) -> str:
-        """How messages name the file."""
+        """Name of the file in messages."""
         return "standard input" if self.is_standard_input else str(self.file)
 
     @property
     def manifest_file(self) -> Path | None:
-        """Where the manifest is on this machine; None if there is none."""
+        """Place of the manifest on this machine; None if there is none."""
         if self.manifest or self.is_standard_input:
             return None if in_volume(self.manifest) else self.manifest
         if in_volume(self.file):
@@ -71,7 +71,7 @@ class Request:
 
     @property
     def manifest_volume(self) -> VolumeFile | None:
-        """Where the manifest is, or may be, in the volume claim of the file."""
+        """Return the place, perhaps unused, of the manifest in the volume claim of the file."""
         if self.manifest:
             return volume_file(self.manifest, "--manifest") if in_volume(self.manifest) else None
         return self.volume.manifest if self.volume else None

@@ -25,7 +25,7 @@ class VolumeFile:
 
     @property
     def in_pods(self) -> str:
-        """Where pods find the file."""
+        """Path of the file in pods."""
         return f"{VOLUME_FOLDER}/{self.path}"
 
     @property
@@ -35,7 +35,7 @@ class VolumeFile:
 
 
 def in_volume(file: Path | None) -> bool:
-    """Whether the user names a file in a volume claim."""
+    """Return whether the user names a file in a volume claim."""
     return str(file or "").startswith(_PREFIX)
 
 

@@ -1,1 +1,1 @@
-"""From a result and its summary to what a person reads: progress, tables, warnings."""
+"""Text for people, from a result and its summary: progress, tables, warnings."""

@@ -8,7 +8,7 @@ from simulator.protocol.events import ShownAnswer
 
 
 def answers_of(result: Result) -> Iterator[str]:
-    """Yield the lines of all shown answers, those of the first run that has any."""
+    """Yield the lines of all shown answers, from the first run that has any."""
     runs = [run for run in result.runs if any(query.shown for query in run.outcome.queries)]
     for query in runs[0].outcome.queries if runs else ():
         for each in query.shown:

@@ -1,4 +1,4 @@
-"""How a sweep goes, event by event: what terminal, metrics and page show of it."""
+"""The course of a sweep, event by event, for terminal, metrics and page."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ class Moment:
     planned: PlannedRun
     event: Event
     number: int
-    """Of the run, from 1."""
+    """Number of the run, from 1."""
     of: int
-    """How many runs the sweep has."""
+    """Number of runs in the sweep."""
     phase: str = ""
     detail: str = ""
-    """What the collector says of the phase."""
+    """The collector's description of the phase's progress."""
     progress: ProgressEvent | None = None
     """The last one of the phase, as is the sample."""
     sample: SampleEvent | None = None
@@ -29,11 +29,11 @@ class Moment:
     """Until the timed part of the run ends, as far as that is known."""
     sweep_left_s: float | None = None
     fault: str = ""
-    """What is made to fail now, as it is planned."""
+    """The planned fault at this time."""
 
     @property
     def workers(self) -> int:
-        """How many workers the run has."""
+        """Number of workers of the run."""
         return len(self.planned.spec.workers)
 
     @property
@@ -104,7 +104,7 @@ class Course:
         return replace(now, sweep_left_s=self._estimate.left_s(now.left_s, rows_per_s))
 
     def _asking_s(self, now: Moment, sample: SampleEvent) -> float | None:
-        """Return the seconds until all queries of the run were asked; None if nobody knows."""
+        """Return the seconds until all queries of the run were asked; None if unknown."""
         load, duration_s = now.planned.spec.load, now.planned.spec.clocking.duration_s
         names = list(load.queries)
         if load.ramp or sample.query not in names:

@@ -1,4 +1,4 @@
-"""Result files whose form is right, and whose content is not."""
+"""Result files with a valid form and impossible content."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _SHOWN = 200
 
 @contextmanager
 def expect_whole(path: Path | str) -> Iterator[None]:
-    """Within this context, a result whose numbers cannot be computed is a ConfigError."""
+    """Raise ConfigError within this context for a result with numbers that cannot be computed."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

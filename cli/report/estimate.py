@@ -1,4 +1,4 @@
-"""How long the rest of a sweep takes, estimated from its finished runs. Pure but for the clock."""
+"""Estimates the rest of a sweep from its finished runs. Pure except for the clock."""
 
 import time
 from collections.abc import Callable, Sequence

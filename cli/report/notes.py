@@ -23,7 +23,7 @@ _DRAWN = {
     Precision.GRID: "precision grid: about 13 bits, which compress well",
     Precision.FULL: "precision full: every bit of a double",
 }
-"""What to know about the values of a table whose size is shown."""
+"""Notes about the values of a table with its size."""
 _MOST_TIMED_RUNS = 4
 """The seconds of more runs are in the pictures of a page only."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)

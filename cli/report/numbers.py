@@ -7,7 +7,7 @@ _LONG = 8
 
 
 def two_lines(title: str) -> str:
-    """Return a title of a column with its unit on a line of its own, if it is long."""
+    """Return a title of a column with its unit on another line, if it is long."""
     words, _, unit = title.rpartition(" ")
     if words:
         return f"{words}\n{unit}"

@@ -1,4 +1,4 @@
-"""What happened in the timed part of a run besides its batches, by second."""
+"""Events in the timed part of a run other than batches, by second."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

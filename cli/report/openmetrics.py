@@ -1,4 +1,4 @@
-"""How figures are named and labelled in OpenMetrics.
+"""Names and labels of figures in OpenMetrics.
 
 https://prometheus.io/docs/specs/om/open_metrics_spec/
 """
@@ -21,7 +21,7 @@ _ENDINGS = {
     Unit.SHARE: ("", "_ratio", 1.0),
     Unit.NS_PER_ROW: ("_ns_per_row", "_seconds_per_row", 1e-9),
 }
-"""Unit -> end of a figure's name, that of its metric, and what the value is multiplied by."""
+"""Unit -> endings of a figure's name and of its metric, and the factor of the value."""
 
 
 def metric_of(figure: str) -> tuple[str, float]:

@@ -21,7 +21,7 @@ class _Bar:
     name: str
     value: float
     highest: float
-    """Up to here the bar goes on, in a lighter tone."""
+    """End of the bar's lighter part."""
     text: str
 
 
@@ -42,7 +42,7 @@ def plot_of(summary: Summary, width: int) -> Iterator[str]:
 
 
 def _drawn(value: float, highest: float) -> str:
-    """Return a bar of so many characters, to an eighth of one; the rest in a lighter tone."""
+    """Return a bar with a length of whole and eighth characters; the rest in a lighter tone."""
     eighths = round(8 * value)
     solid = _SOLID * (eighths // 8) + _EIGHTHS[eighths % 8]
     return solid + _LIGHT * (round(highest) - len(solid))

@@ -135,12 +135,12 @@ def _phase(moment: Moment) -> str:
 
 
 def _says(moment: Moment) -> bool:
-    """Whether a line can say more than the phase; the first event of some phases cannot yet."""
+    """Return whether a line has more than the phase; the first event of some phases has not."""
     return not isinstance(moment.event, SampleEvent) or bool(moment.progress or moment.place)
 
 
 def _words(moment: Moment) -> list[str]:
-    """Return what a line says of a moment."""
+    """Return the words of a line about a moment."""
     done, sample = moment.progress, moment.sample
     if done:
         words = [f"{done.rows:,} of {counted(done.of, 'row')}", f"{done.rows_per_s:,.0f} rows/s"]
@@ -187,7 +187,7 @@ def _rate(sample: SampleEvent) -> str:
 
 
 def _beside(sample: SampleEvent) -> list[str]:
-    """Return what is said of the queries beside the inserts of a mixed run."""
+    """Return the words about the queries during the inserts of a mixed run."""
     asked = sample.asked
     if asked is None:
         return []

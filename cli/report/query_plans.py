@@ -1,4 +1,4 @@
-"""What `query --plans` shows of how the database answers each query."""
+"""The output of `query --plans` about how the database answers each query."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from simulator.errors import counted
 from simulator.protocol.events import QueryPlans
 
 _SHOWN_LINES = 20
-"""Of each plan in a terminal; results and pages have all."""
+"""Lines of each plan in a terminal; results and pages have all."""
 _MORE = "and more statements, whose plans were not asked for"
 
 
@@ -29,7 +29,7 @@ def plans_of(result: Result) -> Iterator[str]:
 
 
 def plan_text(plans: QueryPlans) -> str:
-    """Return the plans of a query; those of several statements each below its statement."""
+    """Return the plans of a query; several statements have theirs below each."""
     if plans.problem:
         return f"none: {plans.problem}"
     if len(plans.statements) == 1 and not plans.more:

@@ -1,4 +1,4 @@
-"""How many workers a database answers within a response time, as `query --ramp` found it."""
+"""The number of workers that a database answers within a response time, found by `query --ramp`."""
 
 from collections.abc import Iterator
 

@@ -15,7 +15,7 @@ from cli.summary.summary import on_disk_of
 
 Record = dict[str, Any]
 _WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
-"""Of these a record has lowest, highest and spread, too, where there are several runs."""
+"""Units for which a record has lowest, highest and spread, too, if there are several runs."""
 
 
 def records_of(result: Result) -> list[Record]:
@@ -29,7 +29,7 @@ def totals_of(result: Result) -> list[Record]:
 
 
 def _record(row: Row) -> Record:
-    """Return dimensions, figures and what each stands on: min, max and spread of several runs."""
+    """Return dimensions, figures and the basis of each: min, max and spread of several runs."""
     record: Record = {**row.place.dimensions}
     record |= {} if row.place.check else {"runs": row.runs}
     for name, found in row.figures.items():

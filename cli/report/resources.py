@@ -1,4 +1,4 @@
-"""What a run used in one phase, and as one line below the table."""
+"""Resources that a run used in one phase, and as one line below the table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from cli.host.resources import AFTER, BEFORE, Resources, Sample, Used, mean_of
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """What the machine did in a phase."""
+    """The machine's use in a phase."""
 
     cores: float
     load: float | None
-    """At the end."""
+    """Load at the end."""
 
 
 def server_in(found: Resources, phase: str) -> Used | None:

@@ -70,16 +70,16 @@ _OF_CHECKS = (
     Column("Found", lambda row: row.found, text=True),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
-"""Subject whose rows differ in the number of workers, too -> when that is dropped."""
+"""Subject of rows that differ in the number of workers, too -> the order of dropping it."""
 _DROP_SPREAD = {"workers": 4, "load": 6}
-"""Subject whose rows are of several runs -> when the spread is dropped."""
+"""Subject of rows with several runs -> the order of dropping the spread."""
 _RATE = "rows_per_s"
 _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
-"""As in the published benchmark."""
+"""Titles of the published benchmark."""
 
 
 def columns_of(subject: Subject) -> tuple[Column, ...]:
-    """Return the columns of a table whose rows are about something."""
+    """Return the columns of a table with rows of a subject."""
     return tuple(_columns(subject))
 
 
@@ -116,7 +116,7 @@ def printed(
 ) -> str:
     """Return a result as text in one of FORMATS; a table fits the width of standard output.
 
-    `plotted`: below the table stands a picture of it; `timings`: where the time went, too.
+    `plotted` adds a picture below the table, `timings` the time of each phase.
     """
     if form == "json":
         return as_json(result, path)

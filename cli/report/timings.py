@@ -1,4 +1,4 @@
-"""Where the time of a sweep goes: the seconds of each phase of each run, as a table."""
+"""The time of a sweep: the seconds of each phase of each run, as a table."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from cli.results.result import Result, RunRecord
 from simulator.errors import counted
 
 _REST = "start,\nend"
-"""What is in no phase: processes or pods start, and end."""
+"""Time outside all phases: start and end of processes or pods."""
 
 
 def timings_of(result: Result) -> Table | None:

@@ -1,4 +1,4 @@
-"""Whether a claim of a document is seen in our measurements. Pure.
+"""True if a claim of a document is seen in our measurements. Pure.
 
 Repeats decide: a relation is seen if it holds between any repeat of one side and any of the other,
 not seen if the opposite does, and within the spread otherwise. If nothing but chance is at work,
@@ -16,11 +16,11 @@ from itertools import pairwise
 from cli.reproduce.documents import Claim, Term, Within
 
 _CHANCE = 0.15
-"""Over the number of repeats: how often chance may order two sides like this."""
+"""Limit, divided by the number of repeats, of the chance that orders two sides like this."""
 _EXACT_REPEATS = 20
-"""Up to so many, the chance is counted; for more, the normal distribution is close."""
+"""Largest sample for the exact test; above it, the normal approximation is used."""
 Values = Sequence[float]
-"""Of the repeats, in their order."""
+"""Values of the repeats, in their order."""
 
 
 class Seen(StrEnum):
@@ -61,7 +61,7 @@ def _is_larger(ones: Values, others: Values) -> bool:
 
 
 def chance_of(larger: int, ones: int, others: int) -> float:
-    """Return how likely chance makes so many pairs larger, or more (the rank-sum test)."""
+    """Return the probability of at least as many larger pairs by chance (the rank-sum test)."""
     pairs = ones * others
     if max(ones, others) > _EXACT_REPEATS:
         deviation = math.sqrt(pairs * (ones + others + 1) / 12)

@@ -1,4 +1,4 @@
-"""What the reference documents published, as data: systems, figures and claims.
+"""The reference documents' published results, as data: systems, figures and claims.
 
 `documents/NAME.yaml` holds the figures with their rows in the inventory of the documents;
 `plans/NAME-SIZE.yaml` the experiment that measures them here. A published number is written as a
@@ -27,12 +27,12 @@ _FACTORS = {("s", "ms"): 1000.0, ("MB/s", "bytes/s"): 1e6}
 
 
 class Size(StrEnum):
-    """How large an experiment is."""
+    """The size of an experiment."""
 
     DEMO = "demo"
     """Minutes on one machine."""
     DOCUMENT = "document"
-    """As the document describes it."""
+    """The size that the document describes."""
 
 
 class System(Record):
@@ -42,14 +42,14 @@ class System(Record):
     options: dict[str, Any] = Field({})
 
     def has(self, candidate: Candidate) -> bool:
-        """Whether a target is this system."""
+        """Return whether a target is this system."""
         chosen = candidate.options
         alike = all(chosen.get(name) == value for name, value in self.options.items())
         return candidate.module in self.modules and alike
 
 
 class Published(Record):
-    """A number of the document, in its own unit, and where it stands there."""
+    """A number of the document, in its own unit, and its place there."""
 
     value: float
     quote: str
@@ -75,7 +75,7 @@ class PublishedFigure(Record):
     """A figure of the document, and how it is measured here."""
 
     row: str
-    """In the inventory of the documents."""
+    """Row in the inventory of the documents."""
     title: str
     setting: str
     settings: dict[str, str] = Field({})
@@ -83,7 +83,7 @@ class PublishedFigure(Record):
     measure: str
     lower_is_better: bool = False
     unit: str = ""
-    """Of the published numbers; empty: that of the measure."""
+    """Unit of the published numbers; empty: the measure's unit."""
     percent_of: str = ""
     """The system in percent of which the document gives the others; empty: its numbers are own."""
     published: dict[str, Annotated[Published, BeforeValidator(_published)]] = Field({})
@@ -116,7 +116,7 @@ class PublishedFigure(Record):
         return found.value if found and self.percent_of else None
 
     def quote_of(self, system: str) -> str:
-        """Return where the value stands in the document; empty if it has none."""
+        """Return the place of the value in the document; empty if it has none."""
         found = self.published.get(system)
         return found.quote if found else ""
 
@@ -147,10 +147,10 @@ class Within(Record):
 
 
 class Gain(Record):
-    """How many times as fast a larger cluster is, which is to lie between two bounds."""
+    """The speedup of a larger cluster, with a lower and an upper bound."""
 
     nodes: tuple[int, int] | None = None
-    """From so many nodes to so many of the same size; None: from a size to the next larger one."""
+    """Numbers of nodes of the same size; None: from a size to the next larger one."""
     least: Number
     most: Number
 
@@ -161,37 +161,37 @@ class Scaling(Record):
     row: str
     setting: str
     by_nodes: dict[int, str] = Field({})
-    """From so many nodes on -> the setting of the document, on modules that have all of these."""
+    """Smallest number of nodes -> setting of the document, on modules that have all of these."""
     measure: str
 
     def setting_at(self, nodes: int) -> str:
-        """Return the setting of the document for a cluster of so many nodes."""
+        """Return the setting of the document for a cluster of `nodes` nodes."""
         reached = [least for least in self.by_nodes if least <= nodes]
         return self.by_nodes[max(reached)] if reached else self.setting
 
 
 class Unexamined(Record):
-    """What the document says, and no plan measures."""
+    """A statement of the document that no plan measures."""
 
     row: str
     text: str
     quote: str = ""
-    """Where a number of the text stands in the document."""
+    """Place of a number of the text in the document."""
     reason: str
 
 
 class Claim(Record):
-    """What the document says, as a relation: either `largest_first`, `within` or `gain`."""
+    """A statement of the document, as a relation: `largest_first`, `within` or `gain`."""
 
     row: str
     text: str
     quote: str = ""
-    """Where a number of the text stands in the document; empty: it has none, or follows from the
+    """Place of a number of the text in the document; empty: it has none, or follows from the
     published figures."""
     of: tuple[str, ...] = ()
-    """Systems that the document says it about; empty: all."""
+    """Systems that the statement is about; empty: all."""
     elsewhere: bool = True
-    """Whether other targets than those systems are examined as well."""
+    """True if other targets than those systems are examined as well."""
     largest_first: tuple[Term, ...] = ()
     within: Within | None = None
     gain: Gain | None = None
@@ -205,7 +205,7 @@ class Claim(Record):
 
     @property
     def across(self) -> bool:
-        """Whether it compares systems with each other."""
+        """True if it compares systems with each other."""
         return any(term.system for term in self.terms)
 
 
@@ -221,7 +221,7 @@ class Document(Record):
     claims: tuple[Claim, ...]
     scaling: Scaling | None = None
     compares_disks: bool = False
-    """Whether its figures mean little if all data fits into memory."""
+    """True if its figures mean little if all data fits into memory."""
     out_of_reach: tuple[Unexamined, ...] = ()
 
     @property
@@ -257,7 +257,7 @@ def measured_by(document: Document, plan: Plan) -> Document:
 
 
 def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
-    """Whether a plan has a setting of a figure, and so many steps."""
+    """Return whether a plan has a setting of a figure, and so many steps."""
     found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
     step = step_of(figure.measure) or 0
     return any(each and step <= each.insert.steps for each in found) if step else any(found)

@@ -1,4 +1,4 @@
-"""From the results of the items to figures beside the document's, and claims seen or not. Pure."""
+"""Compares the items' results with the document's figures and claims. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from cli.summary.figures import spread_of
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was tried, and what it gave; makes the parts of a reproduction's record."""
+    """The attempted measurements and their results; makes the parts of a reproduction's record."""
 
     document: Document
     candidates: Sequence[Candidate]

@@ -1,4 +1,4 @@
-"""What the items of a reproduction have measured, by target and setting."""
+"""The measurements of a reproduction's items, by target and setting."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ class Measurements:
         return tuple(figures[measure] for figures in repeats if measure in figures)
 
     def compared(self, target: str, term: Term) -> tuple[float, ...]:
-        """Return the values that a claim compares: of a setting, or ratios to those of another."""
+        """Return the values that a claim compares: values of a setting, or ratios to another's."""
         ones, *others = (self.values(target, setting, term.measure) for setting in term.settings)
         if not others:
             return ones
@@ -49,7 +49,7 @@ class Measurements:
         return repeats
 
     def have_all(self, targets: Sequence[str], settings: Collection[str]) -> bool:
-        """Whether each of these targets was measured with all of these settings."""
+        """Return whether each of these targets was measured with all of these settings."""
         return bool(settings) and all(
             self._measures.get((target, setting)) for target in targets for setting in settings
         )

@@ -1,4 +1,4 @@
-"""Which data fits into memory, so that a comparison of disks may not have met the disk. Pure."""
+"""Finds data that fits into memory, so that a comparison may not have used the disks. Pure."""
 
 from collections.abc import Iterator, Sequence
 

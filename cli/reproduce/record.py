@@ -1,4 +1,4 @@
-"""The record of a reproduction: our figures beside the document's, and its claims."""
+"""The record of a reproduction: our figures, the document's, and its claims."""
 
 import re
 from datetime import datetime
@@ -15,7 +15,7 @@ from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[1] = 1
 OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\s*"document":')
-"""Of the file of a reproduction; that of a sweep has no document there."""
+"""First bytes of a reproduction's file; a sweep's file has no document there."""
 
 
 class Line(Frozen):
@@ -31,22 +31,22 @@ class Line(Frozen):
     target: str = ""
     """Empty: none of the system was measured."""
     published: float | None = None
-    """In the unit of ours."""
+    """Published value in our unit."""
     published_percent: float | None = None
-    """Of the value of the system `percent_of`."""
+    """Percentage of the value of the system `percent_of`."""
     percent_of: str = ""
     """The base of the document's percentages; empty: the document has none."""
     quote: str = ""
-    """Where the published number stands in the document's text."""
+    """Place of the published number in the document's text."""
     values: tuple[float, ...] = ()
-    """Of the repeats."""
+    """Values of the repeats."""
     mean: float | None = None
     spread: float | None = None
     percent_of_best: float | None = None
-    """Of the best target that we measured."""
+    """Percentage of the best target that we measured."""
     verdict: str = ""
     not_had: str = ""
-    """Why there is no value."""
+    """Reason why there is no value."""
 
 
 class Compared(Frozen):
@@ -68,13 +68,13 @@ class ClaimRecord(Frozen):
     row: str
     text: str
     quote: str = ""
-    """Where a number of the text stands in the document."""
+    """Place of a number of the text in the document."""
     target: str = ""
     system: str = ""
     seen: Seen
     sides: tuple[Compared, ...] = ()
     reason: str = ""
-    """Why it could not be examined."""
+    """Reason why it could not be examined."""
 
 
 class Cell(Frozen):
@@ -84,25 +84,25 @@ class Cell(Frozen):
     system: str
     module: str
     node_size: str
-    """As the configuration names it; empty: not named."""
+    """Size from the configuration; empty: not named."""
     nodes: int
-    """As the server reports."""
+    """Number of nodes that the server reports."""
     setting: str = ""
     values: tuple[float, ...]
-    """Of the repeats."""
+    """Values of the repeats."""
     verdict: str
 
 
 class GainRecord(Frozen):
-    """How much faster one cell of the matrix is than another one."""
+    """The speedup from one cell of the matrix to another one."""
 
     smaller: str
     larger: str
     """Targets."""
     label: str
-    """What differs between them."""
+    """Difference between them."""
     percents: tuple[float, ...]
-    """Of the repeats, in their order."""
+    """Values of the repeats, in their order."""
 
 
 class Matrix(Frozen):
@@ -116,7 +116,7 @@ class Matrix(Frozen):
 
 
 class Reproduction(Frozen):
-    """The result file of a reproduction; each item has result files of its own."""
+    """The result file of a reproduction; each item has its own result files."""
 
     format_version: Literal[1] = FORMAT_VERSION
     program_version: str
@@ -131,7 +131,7 @@ class Reproduction(Frozen):
     """Processor, cores and memory of local workers -> number of results."""
     status: Status
     first: datetime | None
-    """When the oldest of its results was started."""
+    """Start of the oldest of its results."""
     last: datetime | None
     items: tuple[ItemRecord, ...]
     lines: tuple[Line, ...]
@@ -143,7 +143,7 @@ class Reproduction(Frozen):
     in_memory: dict[str, str] = Field({})
     """Target -> its data and the memory that holds it, where the document compares disks."""
     caches: dict[str, int] = Field({})
-    """What became of the system's file caches before an insert -> number of items."""
+    """Outcome for the system's file caches before an insert -> number of items."""
     refused: dict[str, str]
     """Target and setting -> why the target was not measured with this setting."""
 
@@ -154,7 +154,7 @@ class Reproduction(Frozen):
 
 
 def is_reproduction(path: Path) -> bool:
-    """Whether a result file is that of a reproduction."""
+    """Return whether a result file is that of a reproduction."""
     return bool(OWN.match(result_files.content_of(path)))
 
 

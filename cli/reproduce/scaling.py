@@ -14,14 +14,14 @@ _ALONE = "no other target has the same module on another number of nodes, or of 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From a cluster to the next larger one in one direction of the matrix."""
+    """A step from a cluster to the next larger one in one direction of the matrix."""
 
     smaller: Cell
     larger: Cell
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """How many times as fast the larger one is, repeat by repeat."""
+        """Speedup of the larger one, repeat by repeat."""
         pairs = zip(self.larger.values, self.smaller.values, strict=False)
         return tuple(larger / smaller for larger, smaller in pairs if smaller)
 
@@ -32,14 +32,14 @@ class Step:
 
     @property
     def label(self) -> str:
-        """What differs."""
+        """Difference between the clusters."""
         nodes, size = self.nodes, self.smaller.node_size
         if nodes[0] == nodes[1]:
             return f"{size} to {self.larger.node_size}, {counted(nodes[0], 'node')}"
         return f"{nodes[0]} to {nodes[1]} nodes{', ' if size else ''}{size}"
 
     def is_examined_by(self, gain: Gain) -> bool:
-        """Whether a claim is about this step."""
+        """Return whether a claim is about this step."""
         return self.nodes == gain.nodes if gain.nodes else self.nodes[0] == self.nodes[1]
 
 

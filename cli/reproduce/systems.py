@@ -1,4 +1,4 @@
-"""Which of our targets are the systems of a document."""
+"""The assignment of our targets to the systems of a document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A reproduction as text: our table beside the document's, the claims, and what was left out."""
+"""A reproduction as text: our table and the document's, the claims, and what was left out."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def _table(lines: Sequence[Line]) -> Table:
 
 
 def _line_name(line: Line, others: Sequence[Line]) -> str:
-    """Return a system; with its setting, if those of the document have several."""
+    """Return a system; with its setting, if the document has several."""
     name, several = system_name(line.system, line.target), {other.setting for other in others}
     return f"{name}: {line.setting}" if line.system and len(several) > 1 else name
 
@@ -86,7 +86,7 @@ def _ours(line: Line) -> str:
 
 
 def system_name(system: str, target: str) -> str:
-    """Return a system with the target that stands for it, unless the target's name is its own."""
+    """Return a system with its target, unless the target has the same name."""
     is_same = target == system.lower().replace(" ", "_")
     return f"{system} ({target})" if system and target and not is_same else system or target
 

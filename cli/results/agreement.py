@@ -1,4 +1,4 @@
-"""How the answers of several targets to the same instances of queries compare."""
+"""Compares the answers of several targets to the same instances of queries."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from simulator.protocol.messages import Scalar
 
 Rows: TypeAlias = Sequence[Sequence[Scalar]]
 EPSILON = float_info.epsilon
-"""2**-52: so much of the sum of n values of one sign two summations may differ, n times."""
+"""2**-52: two summations of n values of one sign may differ by this share of the sum, n times."""
 _TOO_MANY = "the answers have more values than are kept; ask for fewer rows, or a smaller --count"
 _MOST_SHOWN = 60
 
@@ -35,7 +35,7 @@ class Agreement:
     own: bool = False
     """A query of the user's own: rounding is judged by the values, as no truth is known."""
     problem: str = ""
-    """Why a target has no answers to compare."""
+    """Reason why a target has no answers to compare."""
 
 
 def differences(one: Dataset, other: Dataset) -> list[str]:
@@ -67,7 +67,7 @@ def agreements(results: Sequence[Result]) -> list[Agreement]:
 
 
 def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
-    """Return the exit code: that of a run that failed, or what the comparison says."""
+    """Return the exit code of a failed run, or of the comparison."""
     for result in results:
         if result.status != "done":
             return result.exit_code
@@ -145,7 +145,7 @@ def _own_agreement(
 
 
 def near(one: Rows, other: Rows, slack: float) -> bool:
-    """Whether answers are equal but for doubles, which may differ by a part `slack`.
+    """Return whether answers are equal but for doubles, which may differ by a part `slack`.
 
     Rows are ordered by their other values first: a last digit may change the order.
     """
@@ -177,5 +177,5 @@ def _is_near(one: Scalar, other: Scalar, slack: float) -> bool:
 
 
 def _all_equal(sets: Sequence[set[str]], targets: int) -> bool:
-    """Whether each target has given one answer, the same."""
+    """Return whether each target has given one answer, the same."""
     return len(sets) == targets and len(set.union(*sets)) == 1

@@ -27,9 +27,9 @@ class Injected(Frozen):
     fault: str
     began_s: float
     undone_s: float
-    """When a paused database went on, or the command that starts it again had ended."""
+    """Time when a paused database continued, or the restart command had ended."""
     problem: str = ""
-    """Why it could not be made, or undone."""
+    """Reason why it could not be made, or undone."""
 
 
 class Outage(Frozen):
@@ -41,19 +41,19 @@ class Outage(Frozen):
     silent_s: float
     """The longest time without any acknowledgement that overlaps with it or follows it."""
     first_after_s: float
-    """From its end to the first acknowledgement after that."""
+    """Time from its end to the first acknowledgement after that."""
     recovery_s: float | None
-    """From its beginning until 95 % of the rate before was reached again, over 3 s or what is left
+    """Time from its beginning until 95 % of the rate before was reached again, over 3 s or the rest
     of the run; None: not within the run."""
     settled_s: float | None
-    """From its beginning until the rate was back and the median latency was at most twice that
-    before, by the second in which batches were due; None: not within the run."""
+    """Time from its beginning until the rate was back and the median latency was at most twice the
+    one before, by the second in which batches were due; None: not within the run."""
     rows_per_s_before: float
     """Before the first fault."""
     p99_inside_ms: float | None
-    """Of the batches that were due from its beginning until then."""
+    """Latency of the batches that were due from its beginning until then."""
     p99_outside_ms: float | None
-    """Of all batches of the measured part that were due in no such time."""
+    """Latency of all other batches of the measured part."""
 
 
 def accounts_of(outcome: Outcome) -> Accounts | None:
@@ -84,7 +84,7 @@ def _inside(outage: Outage) -> _Seconds:
 
 
 class _Course:
-    """When the workers of a run had acknowledgements, in seconds since the common start."""
+    """Times of a run's acknowledgements, in seconds since the common start."""
 
     def __init__(
         self, workers: Sequence[WorkerReport], start_s: float, first_fault_s: float
@@ -154,7 +154,7 @@ def _common(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[
 
 
 class _Sketches:
-    """How long batches took, by the second in which they were due."""
+    """Latencies of batches, by the second in which they were due."""
 
     def __init__(self, workers: Sequence[WorkerReport], first: int, faulty: int) -> None:
         """Leave the seconds before the `first` out; up to the `faulty` one nothing fails."""
@@ -177,11 +177,11 @@ class _Sketches:
         return None
 
     def p99_inside_ms(self, span: _Seconds) -> float | None:
-        """Return that of the seconds from the first one to the one after the last."""
+        """Return the p99 of the seconds from the first one to the one after the last."""
         return _p99_ms(self._counts[slice(*span)].sum(axis=0))
 
     def p99_outside_ms(self, spans: Sequence[_Seconds]) -> float | None:
-        """Return that of all other seconds."""
+        """Return the p99 of all other seconds."""
         kept = np.ones(len(self._counts), np.bool_)
         for span in spans:
             kept[slice(*span)] = False

@@ -30,7 +30,7 @@ def _as_format_2(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _query_times(name: str, durations_s: list[float], answers: list[str]) -> dict[str, Any]:
-    """Return the times of a query, whose first run was not timed apart."""
+    """Return the times of a query without a separately timed first run."""
     return {
         "name": name,
         "first_s": durations_s[0],

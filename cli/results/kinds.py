@@ -1,7 +1,7 @@
-"""The names of the kinds of measurements; each names a file of cli/kinds/ that says what it is."""
+"""The names of the kinds of measurements; each names a file of cli/kinds/ that defines it."""
 
 NAMES = ("insert", "query", "mixed", "change", "verify")
-"""In the order in which they are listed and shown."""
+"""Kinds in the order of lists and tables."""
 
 
 def known(name: str) -> str:

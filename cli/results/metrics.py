@@ -22,7 +22,7 @@ _VISIBLE, _AFTER_VISIBLE = "visible", "compact"
 
 
 class InsertMetrics(BaseModel):
-    """What a run of inserts comes to."""
+    """The metrics of a run of inserts."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,7 +51,7 @@ class InsertMetrics(BaseModel):
     """Part of the measured time in which all workers were sending, 0..1; None: there is one, or
     stages have different numbers of them."""
     evenness: float | None = None
-    """Rows/s of the slowest worker / those of the fastest, each over its own time, 0..1."""
+    """Rows/s of the slowest worker / the fastest's, each over its own time, 0..1."""
     client_share: float
     """The client's part of the workers' time, 0..1: the part in which they waited neither for the
     database nor for the schedule, or the part in which they computed, whichever is greater."""
@@ -62,9 +62,9 @@ class InsertMetrics(BaseModel):
     throttled_share: float = 0.0
     """Part of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int
-    """Of the largest worker."""
+    """Peak of the largest worker."""
     connections: int | None = None
-    """Of all workers together, that were opened; None: each worker has one."""
+    """Opened connections of all workers together; None: each worker has one."""
     connect_p50_ms: float | None = None
     """Time to open one of several connections of a worker (--connections)."""
     connect_p99_ms: float | None = None
@@ -81,14 +81,14 @@ class InsertMetrics(BaseModel):
     settled_s: float | None = None
     """The longest time until the latency was back, too; None: as above."""
     outage_p99_ms: float | None = None
-    """Of the batches that were due meanwhile, of the worst fault."""
+    """Latency of the batches that were due during the worst fault."""
     lost_rows: int | None = None
     """Acknowledged and not stored; None: rows were not accounted for."""
     unsent: int = 0
     """Batches that fell due and were not sent before the end (--rate); they count in percentiles
     with the time until then, not in the rate."""
     precision: Precision | None = None
-    """How many bits the numbers with a fraction have; None: they are not drawn."""
+    """Precision of the numbers with a fraction; None: they are not drawn."""
     latency: Latency
 
     @property
@@ -105,7 +105,7 @@ class InsertMetrics(BaseModel):
 def with_outages(
     metrics: InsertMetrics, outages: Sequence[Outage], accounts: Accounts | None
 ) -> InsertMetrics:
-    """Return the numbers of a run with those of its faults."""
+    """Return the metrics of a run, with metrics of its faults."""
     p99s = [each.p99_inside_ms for each in outages if each.p99_inside_ms is not None]
     return metrics.model_copy(
         update={
@@ -126,9 +126,9 @@ def _longest(times_s: Sequence[float | None]) -> float | None:
 
 
 def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False) -> InsertMetrics:
-    """Return the numbers of a run; `stored` is what the tables hold after it.
+    """Return the metrics of a run; `stored` has the rows in the tables after it.
 
-    `embedded`: the database works in the processes of the workers, whose CPU time is also its own.
+    With `embedded` the database works in the workers' processes, and shares their CPU time.
     """
     reports = outcome.workers
     rows, window = measured_rows(reports), measured_s(outcome)
@@ -197,14 +197,14 @@ def inserting(outcome: Outcome) -> list[WorkerReport]:
 
 
 def measured_rows(reports: Iterable[WorkerReport]) -> int:
-    """Return how many rows were acknowledged, without those of the warm-up."""
+    """Return how many rows were acknowledged, without the warm-up."""
     return sum(report.rows - report.warmup_rows for report in reports)
 
 
 def measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
-    With a rate it lasts at least until the next batch is due: the rows cover the schedule so far.
+    Under a rate it lasts at least until the next batch is due: the rows cover the schedule so far.
     """
     due = [each.due_until_s for each in inserting(outcome) if each.due_until_s is not None]
     sent_s = _sent_s(outcome)
@@ -237,7 +237,7 @@ def rates_by_second(outcome: Outcome) -> list[float]:
 
 
 def in_stages(reports: Iterable[WorkerReport]) -> bool:
-    """Whether the number of workers that insert differs between parts of the run."""
+    """Return whether the number of workers that insert differs between parts of the run."""
     return any(report.stages for report in reports)
 
 

@@ -8,7 +8,7 @@ _MUCH = 0.1
 
 
 def much_other_work(*results: Result, workers: int | None = None) -> OtherWork | None:
-    """Return the most that others did beside a run; None: little, or it was not measured.
+    """Return the most other work during a run; None: little, or it was not measured.
 
     `workers` selects the runs with that many workers; None: all.
     """

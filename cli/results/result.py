@@ -21,7 +21,7 @@ from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status
 
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
-"""What a tag may be: it fits a table, a file name and a label of a metric."""
+"""Pattern of a tag: it fits a table, a file name and a label of a metric."""
 
 Kind = Annotated[
     str, AfterValidator(kinds.known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
@@ -40,7 +40,7 @@ FileBeside = Annotated[str, AfterValidator(_beside)]
 
 
 class Manifest(Frozen):
-    """What an insert left behind in the target's tables: all that `query` needs to know."""
+    """The contents of the target's tables after an insert: all that `query` needs to know."""
 
     dataset: Dataset
     rows: int
@@ -49,7 +49,7 @@ class Manifest(Frozen):
 
 
 class Progress(Frozen):
-    """How far a run is, or was when it was last heard of."""
+    """The progress of a run, or its last known progress."""
 
     run_id: str
     workers: int
@@ -76,17 +76,17 @@ class RunRecord(Frozen):
     outcome: Outcome
     metrics: InsertMetrics | None = None
     progress: Progress | None = None
-    """The last progress of a run whose workers have not reported."""
+    """The last progress of a run without reports of its workers."""
     logs: dict[str, str] = Field(default_factory=dict)
     """Last lines of what the processes wrote."""
     outages: tuple[Outage, ...] = ()
-    """What was made to fail in it, and what that did (--fault)."""
+    """Faults of the run and their effects (--fault)."""
     resources: Resources | None = None
-    """What the machine, the client and the server used (--resources)."""
+    """Resources that the machine, the client and the server used (--resources)."""
     other_work: OtherWork | None = None
-    """What else the client's machine did meanwhile; None: not measured, as on a cluster."""
+    """Other work of the client's machine meanwhile; None: not measured, as on a cluster."""
     took_s: float | None = None
-    """From its start to its end, processes or pods included; None: not measured."""
+    """Time from its start to its end, processes or pods included; None: not measured."""
 
 
 class Result(BaseModel):
@@ -101,18 +101,18 @@ class Result(BaseModel):
     kind: Annotated[
         str, AfterValidator(kinds.known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
     ]
-    """Of the measurement; see cli.kinds."""
+    """Kind of the measurement; see cli.kinds."""
     target: str
     module: str
     runner: str
     configuration: dict[str, Any]
-    """The options of the command. In files of version 0.1.0 those of the target follow them."""
+    """Options of the command. In files of version 0.1.0 the target's options follow."""
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
     command: Command | tuple[str, ...] = ()
-    """The command that measured it, without credentials: `repeat` takes from it what only measures.
+    """The command that measured it, without credentials: `repeat` takes its measuring options.
 
-    It says nothing of the folder and form of the result. In files of earlier versions: its words.
+    It excludes the folder and form of the result. In files of earlier versions it is words.
     Empty: `capacity` measured it."""
     packages: dict[str, str] = {}
     """Packages that the module imports, such as the database's driver, with their versions; empty
@@ -130,15 +130,16 @@ class Result(BaseModel):
     """The run that was going on when the file was written."""
     runs: list[RunRecord] = []
     caches: str = ""
-    """Whether the system's file caches were dropped before each run: "dropped", or why not; empty:
+    """True if the system's file caches were dropped before each run: "dropped", or why not; empty:
     not asked for."""
     warnings: list[str] = []
     tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
-    """Words of the user's, to find the result by; they stand here so that they move with it."""
+    """The user's tags, to find the result by; they are part of the file so that they move with it.
+    """
 
     @property
     def exit_code(self) -> int:
-        """The exit code that the sweep stands for; see the README."""
+        """The sweep's exit code; see the README."""
         if self.status == "interrupted":
             return Interrupted.exit_code
         if self.status != "done":
@@ -154,7 +155,7 @@ class Result(BaseModel):
 
     @property
     def is_unchecked(self) -> bool:
-        """Whether the user's own queries are all that was not verified."""
+        """True if the user's own queries are all that was not verified."""
         statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
         known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
         return self.status == "done" and Status.UNCHECKED in statuses and known

@@ -1,4 +1,4 @@
-"""Result files: one JSON file for each sweep, written before the first run and as it goes on.
+"""Result files: one JSON file for each sweep, written before the first run and during the sweep.
 
 A table is a view of a result file; `python run.py show FILE` prints it again.
 """
@@ -86,7 +86,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 class ResultFile:
-    """Where the result of one sweep is written: its file, or another place if that fails."""
+    """The place of one sweep's result: its file, or another place if that fails."""
 
     def __init__(self, path: Path) -> None:
         self.path: Path | None = path
@@ -132,7 +132,7 @@ def _with_driver(run: RunRecord, module: str) -> RunRecord:
 
 
 def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
-    """Whether CPU time may be the database's own; a module of the user's is not imported for it."""
+    """Return whether CPU time may be the database's; a user's module is not imported for it."""
     if metrics.client_ns_per_row is not None:
         return False
     return module not in MODULES or database_class(module).capabilities.embedded
@@ -176,7 +176,7 @@ def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tu
 
 
 def tables_left(folder: Path, kinds: Iterable[str]) -> dict[tuple[str, str], tuple[Path, Manifest]]:
-    """Return (target, table) -> the newest result in a folder whose run wrote it."""
+    """Return (target, table) -> the newest result in a folder with a run that wrote it."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
     for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
         with suppress(ConfigError):  # a workload of another version

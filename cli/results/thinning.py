@@ -29,7 +29,7 @@ def thinned_report(report: WorkerReport) -> WorkerReport:
 
 
 def thinned_resources(resources: Resources) -> Resources:
-    """Return samples of which each stands for several of the same phase, if there are very many."""
+    """Return samples that each represent several of the same phase, if there are very many."""
     together = math.ceil(len(resources.samples) / MOST)
     if together <= 1:
         return resources

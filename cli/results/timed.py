@@ -24,7 +24,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class InsertStage:
-    """What one stage of a run of inserts comes to."""
+    """The metrics of one stage of inserts."""
 
     timed_s: float
     """Time from the first batch that began in it to the end of the last one or, if later, to
@@ -41,7 +41,7 @@ class InsertStage:
 
 @dataclass(frozen=True, slots=True)
 class QueryStage:
-    """What one stage of a query comes to."""
+    """The metrics of one stage of a query."""
 
     timed_s: float
     """The same of the runs that began in it."""
@@ -72,10 +72,10 @@ def timed_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
 
 @dataclass(frozen=True, slots=True)
 class QueryMetrics:
-    """What the runs of query types by all workers come to."""
+    """The metrics of query types over all workers."""
 
     timed_s: float
-    """In which they were asked."""
+    """Time in which they were asked."""
     first_ms: float
     """Mean wait of the workers' first runs."""
     avg_ms: float
@@ -85,7 +85,7 @@ class QueryMetrics:
     """Part of the time of the queries in which the client decoded and folded answers, 0..1; of
     several connections at least the part in which their process was busy."""
     connections: int | None = None
-    """Of all workers that ask, that were opened; None: each has one."""
+    """Opened connections of all workers that ask; None: each has one."""
     connect_p50_ms: float | None = None
     connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
@@ -132,7 +132,7 @@ def timed_query(
 def _asked_s(times: Sequence[QueryTimes]) -> float:
     """Return how long workers asked a type: until the last answer.
 
-    With a rate it lasts at least until the next query is due: the runs cover the schedule so far.
+    Under a rate it lasts at least until the next query is due: the runs cover the schedule so far.
     """
     due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
     return max(due_s, *(each.elapsed_s for each in times))
@@ -140,10 +140,10 @@ def _asked_s(times: Sequence[QueryTimes]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ChangeMetrics:
-    """What corrections or deletions by all workers come to."""
+    """The metrics of corrections or deletions over all workers."""
 
     timed_s: float
-    """From the first request to the last acknowledgement."""
+    """Time from the first request to the last acknowledgement."""
     rows: int
     rows_per_s: float
     client_share: float
@@ -151,7 +151,7 @@ class ChangeMetrics:
 
 
 def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
-    """Return a change of so many rows, as its workers measured it."""
+    """Return the metrics of a change of `rows` rows, from its workers' measurements."""
     timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
     metrics = ChangeMetrics(

@@ -1,4 +1,4 @@
-"""What several results measured, in a few words."""
+"""The common subject of several results, in a few words."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
-"""A warm-up that nobody left out, found in the rates of a run by second. Pure.
+"""Finds an uncounted warm-up in the rates of a run by second. Pure.
 
 MSER chooses the part at the start without which the mean of the rest is known best. Whether that
-part differs is another question: its mean must be away from that of the rest by more than what
-means of as many neighbours scatter, and by enough to change the rate.
+part differs is another question: its mean must differ from the rest's by more than
+the scatter of means of as many neighbours, and by enough to change the rate.
 """
 
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_S = 60
-"""A shorter course says nothing."""
+"""Shortest course with a meaning."""
 _GROUPS = 20
 """Seconds are joined until there are fewer than twice as many groups."""
 _LEAST_AFTER = 1.5
-"""So many times the length of the warm-up must follow it: else the rate never settled."""
+"""Multiple of the warm-up's length that must follow it: else the rate never settled."""
 _NEARLY_BEST = 1.1
-"""The shortest part counts whose error is within this factor of the least."""
+"""Factor over the least error within which the shortest part is chosen."""
 _RECURS = 0.6
-"""As far away as this part of the warm-up's distance."""
+"""Share of the warm-up's distance that counts as away."""
 _GOES_ON = 0.2
-"""By this part of the warm-up's distance, from one half of the rest to the other."""
+"""Drift from one half of the rest to the other, as a share of the warm-up's distance."""
 _DEVIATIONS = 5.0
 _LEAST_STEP = 0.10
-"""By how much the rate before must differ from the rate after..."""
+"""Least difference of the rate before from the rate after."""
 _LEAST_EFFECT = 0.02
 """...and the rate of all from the rate after."""
 
@@ -75,14 +75,14 @@ def _mser(groups: NDArray[np.float64]) -> int:
 
 
 def _recurs(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Whether as many neighbours later are about as far away: a checkpoint, and no warm-up."""
+    """Return whether later neighbours are about as far away: a checkpoint, and no warm-up."""
     windows = np.convolve(after, np.full(len(before), 1 / len(before)), "valid")
     away = np.sign(before.mean() - after.mean()) * (windows - after.mean())
     return bool(away.max() > _RECURS * abs(before.mean() - after.mean()))
 
 
 def _goes_on(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Whether the rest changes in the same direction: a drift, and no warm-up."""
+    """Return whether the rest changes in the same direction: a drift, and no warm-up."""
     middle = len(after) // 2
     change = float(after[middle:].mean() - after[:middle].mean())
     step = float(after.mean() - before.mean())

@@ -20,7 +20,7 @@ from simulator.modules import database_class
 from simulator.protocol.spec import RunSpec, Work
 
 _WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
-"""Runs that may go on beside another one on the same database."""
+"""Runs that may proceed at the same time as another one on the same database."""
 
 
 def runner_for(
@@ -92,7 +92,7 @@ def meter_for(
 
 
 def bystanders_for(target: Target) -> Bystanders | None:
-    """Return what measures the work of others beside a target's runs; None: they are in pods."""
+    """Return the measurement of other work during a target's runs; None: they are in pods."""
     if target.runner != "local":
         return None
     embedded = target.open().capabilities.embedded

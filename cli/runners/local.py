@@ -36,7 +36,7 @@ class LocalRunner:
         interrupts: Interrupts,
         lock: AbstractContextManager[object],
     ) -> None:
-        """Take the target's credentials, the files of some, and what excludes other runs."""
+        """Store the target's credentials, the files of some, and the lock against other runs."""
         self._secrets, self._credential_files = secrets, credential_files
         self._lock = lock
         self._forks = Forks()
@@ -134,7 +134,7 @@ class LocalRunner:
     def _lost(
         self, processes: Processes, status: Literal["failed", "interrupted"], cause: str, code: int
     ) -> Outcome:
-        """Return the outcome of a run whose collector cannot report it."""
+        """Return the outcome of a run with a collector that cannot report it."""
         reports = processes.last_reports(cause, _LAST_REPORTS_S)
         self._logs = processes.logs()
         return Outcome(
@@ -148,7 +148,7 @@ class LocalRunner:
 
 
 def _explained(outcome: Outcome, processes: Processes) -> Outcome:
-    """Return the outcome; a cause that is a silent worker says whether its process is stopped."""
+    """Return the outcome; the cause names a silent worker that was stopped."""
     found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
     if not found:
         return outcome

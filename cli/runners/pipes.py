@@ -39,7 +39,7 @@ class Pipes:
         self._soon(lambda: self._read(pipe.fileno(), take, end))
 
     def write(self, pipe: IO[bytes], data: bytes) -> None:
-        """Write to a pipe as fast as it is read; drop what nobody reads any more."""
+        """Write to a pipe as fast as it is read; drop the data if its reader is gone."""
         os.set_blocking(pipe.fileno(), False)
         self._soon(lambda: self._write(pipe.fileno(), data))
 
@@ -51,7 +51,7 @@ class Pipes:
                 key.data()
 
     def _soon(self, change: Callable[[], None]) -> None:
-        """Have the serving thread make a change: only it uses the selector."""
+        """Let the serving thread make a change: only it uses the selector."""
         self._changes.put(change)
         os.write(self._waker, b"\0")
 

@@ -45,15 +45,15 @@ _HEARD_S = 6.0
 _TIDY_S = 12.0
 _UNREACHABLE_S = 60.0
 _NODE_S = 15.0
-"""How long to wait for a node to renew its lease or to miss two renewals."""
+"""Time to wait for a node to renew its lease or to miss two renewals."""
 _STARTING_S = 5.0
-"""How often the nodes of pods that have not started are looked at."""
+"""Interval of looking at the nodes of pods that have not started."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
 _AT_ONCE = 1_000
 """Changes that are taken together, before all pods are looked at."""
 _LOGS = 4
-"""Number of failed pods whose last log lines are kept."""
+"""Number of failed pods with log lines that are kept."""
 
 
 class PodRun:
@@ -67,7 +67,7 @@ class PodRun:
         watcher: Watcher,
         clock: Callable[[], float],
     ) -> None:
-        """Take the names of the run's Jobs, the collector's first, and a clock without pauses."""
+        """Store the names of the run's Jobs, the collector's first, and a clock without pauses."""
         self._spec = spec
         self._jobs = jobs
         self._cluster = cluster
@@ -155,7 +155,7 @@ class PodRun:
             self._deadline = self._clock() + (0 if self.cut_off else _ITS_OWN_WORDS_S)
 
     def _next(self) -> Event | None:
-        """Take what has happened: all of it, or up to the next event of the collector."""
+        """Process all events, or up to the next event of the collector."""
         heard = self._watcher.next(_POLL_S)
         for _ in range(_AT_ONCE):
             event = self._taken(heard)
@@ -212,7 +212,7 @@ class PodRun:
         return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
 
     def _has_reported(self, pod: Object) -> bool:
-        """Whether a pod is of a worker that the run can do without."""
+        """Return whether a pod is of a worker that the run can do without."""
         index = index_of(pod)
         return index is not None and self._stream.has_report_of(index)
 

@@ -19,11 +19,11 @@ from simulator.supervision import MOST_COLLECTORS
 
 _POLL_S = 0.05
 _LOOK_S = 1.0
-"""How often to look for stopped processes."""
+"""Interval of looking for stopped processes."""
 _DRAIN_S = 1.0
-"""How long the pipes of a process may stay open after its end."""
+"""Time for which the pipes of a process may stay open after its end."""
 _KILL_S = 5.0
-"""How long a killed process may take to end, for example while it waits for a disk."""
+"""Time that a killed process may take to end, for example while it waits for a disk."""
 _IS_STOPPED = "its process is stopped (SIGSTOP)"
 _COLLECTOR = "collector"
 _WORKER = "worker-"
@@ -46,7 +46,7 @@ class _Running:
     """Since when it is stopped by a signal."""
 
     def has_stopped(self) -> bool:
-        """Whether a signal has stopped the process, which has not ended."""
+        """Return whether a signal has stopped the process, which has not ended."""
         try:
             return psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED
         except psutil.Error:
@@ -136,7 +136,7 @@ class Processes:
         return ""
 
     def replace_collector(self) -> bool:
-        """Have another collector go on if a signal has killed this one; return whether it does."""
+        """Start another collector if a signal has killed this one; return whether it runs."""
         lost = self._all[_COLLECTOR]
         code = self._exit_code(lost)
         if code is None or code >= 0 or len(self._lost) + 1 == MOST_COLLECTORS:
@@ -190,7 +190,7 @@ class Processes:
         return since_s is not None and self._clock() - since_s > self._silence_s
 
     def _exit_code(self, running: _Running) -> int | None:
-        """Return the exit code of a process that has ended and whose pipes have been read."""
+        """Return the exit code of a process that has ended, once its pipes have been read."""
         code = running.process.wait()
         if code is None:
             return None

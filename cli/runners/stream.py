@@ -23,11 +23,11 @@ class EventStream:
 
     @property
     def reports(self) -> tuple[WorkerReport, ...]:
-        """Those of the workers so far, in their order."""
+        """Reports of the workers so far, in their order."""
         return tuple(self._reports[index] for index in sorted(self._reports))
 
     def has_report_of(self, index: int) -> bool:
-        """Whether a worker has reported that it did everything."""
+        """Return whether a worker has reported that it did everything."""
         report = self._reports.get(index)
         return report is not None and not report.error
 

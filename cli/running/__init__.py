@@ -1,1 +1,1 @@
-"""From checked options to a sweep that is carried out, and its end."""
+"""Runs sweeps from checked options, to the end."""

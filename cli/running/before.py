@@ -18,7 +18,7 @@ Before = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class BeforeRun:
-    """What runs in bash before each run of a sweep."""
+    """The command in bash before each run of a sweep."""
 
     command: str
     environment: Mapping[str, str] = field(repr=False)

@@ -1,4 +1,4 @@
-"""What is measured at each rate of a search: inserts, queries, or queries beside inserts."""
+"""The measurement at each rate of a search: inserts, queries, or queries during inserts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -35,13 +35,13 @@ class Measuring(ABC):
     of: ClassVar[Of]
     target: Target
     objectives: tuple[Threshold, ...]
-    """A repeat keeps one whose limit it reaches."""
+    """Objectives; a repeat holds if it reaches no limit."""
     repeats: int
     output: Path
     choice: Choice
     quiet: bool
     options: Any
-    """Of the runs, with a duration."""
+    """Options of the runs, with a duration."""
 
     @property
     @abstractmethod
@@ -50,7 +50,7 @@ class Measuring(ABC):
 
     @property
     def duration_s(self) -> float:
-        """How long a repeat is measured, of each type of query."""
+        """Time for which a repeat is measured, of each type of query."""
         seconds: float = self.options.duration_s
         return seconds
 
@@ -104,7 +104,7 @@ class Measuring(ABC):
 
 
 def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
-    """Whether every row keeps an objective that it is about; there has to be one."""
+    """Return whether every row keeps an objective that it is about; there has to be one."""
     about = [row for row in rows if objective.is_about(row.place)]
     values = [value for row in about if (value := _value(row, objective.figure)) is not None]
     return bool(values) and all(map(objective.is_reached, values))
@@ -138,7 +138,7 @@ class OfInserts(Measuring):
         yield self._sweep("insert", options, before, sweep_id, interrupts, params=self.params)
 
     def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield those of the runs."""
+        """Yield the trials of the runs."""
         for run in result.runs:
             assert run.metrics
             latency = run.metrics.latency
@@ -207,7 +207,7 @@ class OfMixed(Measuring):
         yield found
 
     def trials(self, result: Result) -> Iterator[Trial]:
-        """Yield those of the runs, of all queries together."""
+        """Yield the trials of the runs, of all queries together."""
         for run in result.runs:
             summary = summary_of(result.model_copy(update={"runs": [run]}))
             asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]

@@ -1,4 +1,4 @@
-"""What the commands that carry out a plan share: measuring all of it, and the forecast."""
+"""The common part of commands that run a plan: measuring all of it, and the forecast."""
 
 import functools
 import sys
@@ -96,7 +96,7 @@ def _say_left(measuring: Measuring) -> None:
 
 
 def _always() -> str:
-    """Return why a database that nobody installs is not there: it is."""
+    """Return why a database without installation is absent: it is not."""
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What can be said of a target before a run: cluster, permissions, database, capabilities."""
+"""Facts about a target before a run: cluster, permissions, database, capabilities."""
 
 import time
 from collections.abc import Iterator
@@ -119,5 +119,5 @@ def lasting_silence(target: Target, options: ClusterOptions, interrupts: Interru
 
 
 def first_line(error: BenchError) -> str:
-    """Return the first line of an error, which says what is wrong."""
+    """Return the first line of an error, which has the cause."""
     return str(error).partition("\n")[0]

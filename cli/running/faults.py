@@ -29,7 +29,7 @@ _UNDONE_WITHIN_S = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """How the database is made to fail in the runs of a sweep."""
+    """The faults of the database in the runs of a sweep."""
 
     faults: Faults
     environment: Mapping[str, str] = field(repr=False)
@@ -57,7 +57,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class OfWorkers:
-    """What the workers do themselves, to their connections or processes."""
+    """Faults that the workers cause themselves, in their connections or processes."""
 
     fault: Fault
 
@@ -78,7 +78,7 @@ class OfWorkers:
 
 
 class Injector:
-    """Makes a database fail, in a thread beside the run."""
+    """Makes a database fail, in a thread parallel to the run."""
 
     def __init__(self, faults: Faults, shell: Shell, victims: Victims | None) -> None:
         """`victims`: who is paused or killed."""

@@ -1,4 +1,4 @@
-"""A file of `generate` as the rows of an insert: its manifest says how it is read."""
+"""A file of `generate` as the rows of an insert: its manifest determines how it is read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ _READ = frozenset({"csv", "tsv", "parquet", "influx"})
 
 
 def as_generated(file: FileRows) -> FileRows:
-    """Return the options with what the manifest beside the file says, as far as none is given."""
+    """Return the options, completed from the manifest next to the file."""
     manifest = None if file.data_format else _manifest_of(file.data)
     if manifest is None:
         return file
@@ -53,7 +53,7 @@ def as_promised(request: Request) -> Request:
 
 
 def _manifest_of(files: Sequence[Path]) -> FileManifest | None:
-    """Return the manifest beside the one file; None if there is none of `generate`."""
+    """Return the manifest next to the one file; None if `generate` did not write one."""
     if len(files) != 1 or in_volume(files[0]) or problem_of(files[0]):
         return None
     try:

@@ -31,19 +31,19 @@ Ready = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Installing:
-    """How the targets of a plan are installed."""
+    """The installation of the targets of a plan."""
 
     installations: Mapping[str, Installation]
     output: Path
     name: str
-    """Of the plan's record, without the ending."""
+    """Name of the plan's record, without the ending."""
     interrupts: Interrupts
     cluster: ClusterOptions
     environment: Mapping[str, str]
-    """Of the commands: that of the command line, with the variables that hold credentials."""
+    """Environment of the commands: the command line's, with the variables that hold credentials."""
     quiet: bool
     records: list[InstallRecord] = field(default_factory=list)
-    """Of what was installed, in order."""
+    """Records of the installations, in order."""
 
     @contextmanager
     def group(self, pairs: Sequence[Pair]) -> Iterator[Ready]:
@@ -104,7 +104,7 @@ class _Database:
         return self._record.cause
 
     def _taken(self) -> str:
-        """Return what exists, which somebody else made and `remove` would remove."""
+        """Return foreign objects that `remove` would remove."""
         found: list[str] = []
         for look in self._found.looks:
             ran = self._shell.run(look, stops=True)

@@ -56,9 +56,9 @@ class Sweep:
     file: ResultFile
     drops_caches: bool = False
     before: BeforeRun | None = None
-    """What runs before each run."""
+    """Command before each run."""
     failing: Failing | None = None
-    """How the database is made to fail in each run."""
+    """Faults of the database in each run."""
 
     def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
         """Return the sweep with what this machine is to do before each run, by its options."""
@@ -111,8 +111,8 @@ def carried_out(  # noqa: PLR0913
 ) -> Iterator[None]:
     """Run a sweep; inside the context its result is complete, and the database still locked.
 
-    `as_json`: progress is JSON, too; `meter`: measures what each run uses; `outputs`: show each
-    moment of the sweep besides the terminal.
+    `as_json`: progress is JSON, too; `meter`: measures the resources of each run; `outputs`: show
+    the progress of the sweep in addition to the terminal.
     """
     target, sweep_id = sweep.target, sweep.result.sweep_id
     assert sweep.file.path

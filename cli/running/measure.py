@@ -40,7 +40,7 @@ def insert_of(  # noqa: PLR0913
 ) -> tuple[Sweep, list[PlannedRun]]:
     """Return the insert of a setting, beginning now; ConfigError if the target cannot take it.
 
-    `replace_tables` are those of all settings: an insert gets the names that it needs.
+    `replace_tables` has the names of all settings: an insert gets the names that it needs.
     """
     database = target.open()
     options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
@@ -74,24 +74,24 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """How items are measured: what does not depend on the item."""
+    """The common parameters of measuring all items."""
 
     output: Path
     interrupts: Interrupts
-    """Of all items: whether the user has asked to stop."""
+    """Interrupts of all items: whether the user has asked to stop."""
     cluster: ClusterOptions
     timeout_s: float
-    """Of one run; 0: no limit."""
+    """Timeout of one run; 0: no limit."""
     force: bool
     quiet: bool
     config: Path | None = None
     """The file with the targets, where it was given."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Of commands before runs: that of the command line, with all credentials."""
+    """Environment of commands before runs: the command line's, with all credentials."""
     replace_tables: tuple[str, ...] = ()
-    """What this program did not make and may drop, of all items."""
+    """Foreign tables that the program may drop, of all items."""
     limit: TimeLimit = field(default_factory=TimeLimit)
-    """How long items are begun."""
+    """Limit until which items are begun."""
 
     @classmethod
     def of(
@@ -143,7 +143,7 @@ class Measuring:
         return Measured(found)
 
     def _given(self, target: Target) -> dict[str, Any]:
-        """Return the options of the command that those of an item's sweep have, too."""
+        """Return the options that the command shares with an item's sweep."""
         config = {"config": str(self.config)} if self.config else {}
         return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
 

@@ -30,7 +30,7 @@ from simulator.protocol.mark import same_rows
 from simulator.redaction import HIDDEN
 
 RESULTS = Path("results")
-"""Where results go, unless --output says it."""
+"""Folder of results, unless --output sets it."""
 _EXTRA = "extra-option"
 _OWN = ("config", _EXTRA, "before-run", "replace-table")
 """Options that `repeat` has itself; the others follow a --."""

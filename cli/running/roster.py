@@ -1,4 +1,4 @@
-"""Which targets answer, which settings they can be measured with, and why not the others."""
+"""The targets that answer, the settings that they can be measured with, and the other reasons."""
 
 import os
 from collections.abc import Container, Mapping, Sequence
@@ -27,7 +27,7 @@ class Roster:
 
     candidates: tuple[Candidate, ...]
     pairs: tuple[Pair, ...]
-    """What can be measured, target by target."""
+    """Measurable pairs, target by target."""
     refused: Mapping[tuple[str, str], str]
     """(setting, target) -> why the target cannot be measured with the setting."""
 

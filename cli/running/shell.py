@@ -20,7 +20,7 @@ from cli.running.facts import STOPPED, lasting_silence
 from cli.targets.config import Target
 
 _LONGEST_S = 1800.0
-"""Of one command."""
+"""Longest time of one command."""
 _POLL_S = 0.05
 _GRACE_S = 5.0
 _LAST_LINES = 5
@@ -30,10 +30,10 @@ _WHEN_CLOSED = 'read -r; exec /bin/bash -euo pipefail -c "$1" < /dev/null'
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of a command."""
+    """The outcome of a command."""
 
     problem: str = ""
-    """Why it failed."""
+    """Reason of its failure."""
     output: tuple[str, ...] = ()
     """Its lines, without credentials."""
 
@@ -57,7 +57,7 @@ class Shell:
         stack: ExitStack,
         folder: Path = Path(),
     ) -> None:
-        """Take targets of one database, the first of which is reached; `stack` removes files."""
+        """Store targets of one database; the first is reached; `stack` removes files."""
         self._targets = targets
         self._log = log
         self._given = environment
@@ -120,7 +120,7 @@ class Shell:
 
 
 class Later:
-    """A command in a process of its own, which begins once its standard input is closed."""
+    """A command in a separate process, which begins once its standard input is closed."""
 
     def __init__(
         self, shell: Shell, command: str, variables: Mapping[str, str], folder: Path
@@ -169,9 +169,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _kubeconfig(
     target: Target, options: ClusterOptions, folder: Path, environment: Mapping[str, str]
 ) -> Path:
-    """Write a kubeconfig of the chosen context alone, in whose namespace the benchmark's pods run.
+    """Write a kubeconfig of the chosen context alone, with the namespace of the benchmark's pods.
 
-    The commands have no options for cluster and namespace: both are those that kubectl finds.
+    The commands have no options for cluster and namespace: kubectl finds both in it.
     """
     words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
     words += [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []

@@ -20,10 +20,10 @@ from simulator.protocol.spec import Work
 
 
 def inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
-    """Return the rows of the insert of `file`, or else of the target's last one.
+    """Return the rows of the insert of `file`, or of the target's last one.
 
-    Without a result file of the target the database itself says which rows it holds; ConfigError
-    if it does not.
+    If the target has no result file, the marks in the database describe its rows; ConfigError
+    if there are none.
     """
     if file:
         manifest = result_files.read(file).manifest

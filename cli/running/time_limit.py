@@ -1,4 +1,4 @@
-"""How long items of a plan are begun: none that would end after the time is over."""
+"""The time limit of a plan: no item begins that would end after it."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ class TimeLimit:
     """The time of a command, from its beginning; 0: no limit."""
 
     def __init__(self, limit_s: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the limit, and the clock that it is of."""
+        """Store the limit, and the clock that it refers to."""
         self._clock, self._limit_s = clock, limit_s
         self._began_s = clock()
         self._longest_s = 0.0
@@ -19,7 +19,7 @@ class TimeLimit:
         """Items that were not begun."""
 
     def allows(self, item: Item) -> bool:
-        """Whether an item would end in time, by its own duration and by the longest one so far."""
+        """Return whether an item would end in time, judged by the longest one so far."""
         if not self._limit_s:
             return True
         insert = item.setting.insert
@@ -29,5 +29,5 @@ class TimeLimit:
         return is_in_time
 
     def note(self, seconds: float) -> None:
-        """Take how long an item has taken."""
+        """Record the duration of an item."""
         self._longest_s = max(self._longest_s, seconds)

@@ -1,4 +1,4 @@
-"""Who is paused or killed: the server's processes on this machine, or the database's pods."""
+"""The victims of pauses and kills: the server's local processes, or the database's pods."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ class Victims(Protocol):
     """The database, as something that can be made to fail."""
 
     def find(self) -> str:
-        """Find them; return the command that has them go on if they are paused."""
+        """Find them; return the command that continues them if they are paused."""
 
     def pause(self) -> None:
         """Stop those that were found."""
@@ -74,7 +74,7 @@ class Pods:
         return ""
 
     def pause(self) -> None:
-        """Do nothing: nobody can stop the processes of a pod from outside."""
+        """Do nothing: the processes of a pod cannot be stopped from outside."""
 
     def kill(self) -> None:
         """Delete them without a grace period."""

@@ -41,7 +41,7 @@ def records_in_volume(  # noqa: PLR0913
 ) -> Records | None:
     """Return the file as a pod has scanned it; None if it was only printed what would be started.
 
-    `empty_of` returns the dataset, without rows, of a file with this manifest; `has_workload` says
+    `empty_of` returns the dataset, without rows, of a file with this manifest; `has_workload` is
     whether it does so without one.
     """
     manifest = read(request.manifest_file) if request.manifest_file else None

@@ -16,7 +16,7 @@ from cli.results.timed import Timed, together
 
 
 class Unit(StrEnum):
-    """What a figure counts."""
+    """The unit of a figure."""
 
     ROWS_PER_S = "rows/s"
     VALUES_PER_S = "values/s"
@@ -32,7 +32,7 @@ class Unit(StrEnum):
 
 
 class Better(StrEnum):
-    """Which of two values of a figure is better."""
+    """The better of two values of a figure."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -45,16 +45,16 @@ class Figure:
     name: str
     unit: Unit
     title: str
-    """Of a column, with the unit."""
+    """Title of a column, with the unit."""
     meaning: str
     better: Better
     middle: Callable[[Sequence[float]], float] = fmean
-    """What stands for several runs: their mean, but the extremes of extremes."""
+    """Combination of several runs: their mean, but the extremes of extremes."""
     columns: Mapping[str, int] = field(default_factory=dict)
     """Subject of a table -> the order in which its columns are dropped where there is no room,
     equal ones together; 0: never. A table of another subject is without this figure."""
     compared: bool = False
-    """Whether comparisons show it."""
+    """True if comparisons show it."""
     picture: str = ""
     """Title of its picture, of inserts over workers, levels or stages; empty: it has none."""
 
@@ -212,11 +212,11 @@ FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in _ALL}
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The value of a figure, and what it stands on."""
+    """The value of a figure, and its basis."""
 
     value: float
     n: int
-    """How many measurements it is computed from: runs, repeats, sends or answers."""
+    """Number of measurements behind it: runs, repeats, sends or answers."""
     low: float | None = None
     high: float | None = None
     """The lowest and the highest run behind a mean; None for fewer than two."""
@@ -262,7 +262,7 @@ def expected(name: str) -> Figure:
 
 
 def is_among(names: Collection[str], name: str) -> bool:
-    """Whether a figure is one of these; any percentile is, where one is."""
+    """Return whether a figure is one of these; any percentile is, where one is."""
     return name in names or ("p50_ms" in names and percent_of(name) is not None)
 
 
@@ -348,7 +348,7 @@ def joined_figures(figures: Sequence[Mapping[str, Measurement]]) -> Figures:
 def figures_of(parts: Sequence[Timed]) -> Figures:
     """Return the figures of equal parts of runs: of whole runs, of a stage or of a query.
 
-    What each part has measured is joined; percentiles are those of all parts together.
+    The measurements of all parts are joined; percentiles come from all parts together.
     """
     waits = together(parts)
     latency = latency_of(waits)

@@ -1,4 +1,4 @@
-"""Mixed runs as rows: the inserts, and each query beside them."""
+"""Mixed runs as rows: the inserts, and each query during them."""
 
 from collections.abc import Iterator, Sequence
 

@@ -47,7 +47,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What equal results show side by side."""
+    """The pictures of equal results, side by side."""
 
     title: str
     pictures: Sequence[Over | Ranges | Form]

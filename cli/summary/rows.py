@@ -33,9 +33,9 @@ class Place:
     level: int | None = None
     """Rows in the tables before a step."""
     stage: int | None = None
-    """From 1."""
+    """Number of the stage, from 1."""
     workers: int | None = None
-    """Of a ramp, how many asked at its end; of a stage, active ones."""
+    """Workers at the end of a ramp, or active in a stage."""
 
     @property
     def dimensions(self) -> dict[str, str | int]:
@@ -45,7 +45,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """What distinguishes it in a column: a query, a level, a number of workers."""
+        """Name of the row in a column: a query, a level, a number of workers."""
         if self.query is not None and self.stage is not None:
             return f"{self.query}, stage {self.stage}"
         first = next(iter(self.dimensions.values()), "")
@@ -53,7 +53,7 @@ class Place:
 
     @property
     def number(self) -> int:
-        """What distinguishes it on an axis; 0 if that is a name."""
+        """Place of the row on an axis; 0 if it has a name."""
         first = next(iter(self.dimensions.values()), 0)
         return first if isinstance(first, int) else 0
 
@@ -79,14 +79,14 @@ class Row:
     place: Place
     runs: int
     figures: Mapping[str, Measurement]
-    """By name; empty where nothing could be measured."""
+    """Figures by name; empty where nothing could be measured."""
     verdict: str
     """The status in a word or two; the reason where nothing could be measured."""
     expected: str = ""
     found: str = ""
-    """Of a check: the values that were compared."""
+    """Values that a check compared."""
     level: VerifyMode | None = None
-    """How much of the stored rows was compared; None: the row is about something else."""
+    """Extent of the comparison of stored rows; None: the row is about something else."""
 
     @property
     def judged(self) -> str:

@@ -1,4 +1,4 @@
-"""What the rows of a result can be about, and which figures they then have."""
+"""The subjects of a result's rows, and the figures that they have."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ def _none(_: Sequence[RunRecord]) -> Iterable[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the rows of a summary are about, and what they can be judged by."""
+    """The subject of a summary's rows, and the figures that judge them."""
 
     name: str
     """The dimension in which they differ, or `load`: the inserts and the queries of a mixed run."""
@@ -29,17 +29,17 @@ class Subject:
     totals: Callable[[Sequence[RunRecord]], Iterable[Row]] = _none
     """The same -> what several queries come to together."""
     sources: tuple[type, ...] = ()
-    """What the figures of a row are measured by."""
+    """Records that measure the figures of a row."""
     listed_by: str = ""
     """The figure of a result in a list: of the best row, or of the last level."""
     judged_by: str = ""
     """The figure that decides which side of a comparison is better."""
     is_named: bool = False
-    """Whether its rows have names, and not numbers."""
+    """True if its rows have names, and not numbers."""
     over: str = ""
-    """In titles of pictures of rows with numbers."""
+    """Words in titles of pictures of rows with numbers."""
     last_row: str = ""
-    """What the last of these rows is."""
+    """Name of the last of these rows."""
 
     @property
     def figures(self) -> frozenset[str]:
@@ -53,7 +53,7 @@ class Subject:
         return tuple(FIGURES[n] for n in names if n in self.figures and FIGURES[n].compared)
 
     def figures_at(self, place: Place) -> frozenset[str]:
-        """The figures that a row may have: those of inserts, or those of queries."""
+        """Return the figures that a row may have: figures of inserts, or of queries."""
         if place.change is not None:
             return _measured_by(ChangeMetrics) | _measured_by(Latency)
         if place.query is None and place.load is None:

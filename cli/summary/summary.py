@@ -1,4 +1,4 @@
-"""What a result says, as typed figures: made once, and shown as a table, JSON or CSV."""
+"""The content of a result, as typed figures: made once, and shown as a table, JSON or CSV."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Summary:
     subject: Subject
     rows: tuple[Row, ...]
     totals: tuple[Row, ...] = ()
-    """Of each run that asked several queries: all of them together."""
+    """Totals of each run that asked several queries."""
 
     @property
     def every(self) -> tuple[Row, ...]:
@@ -31,7 +31,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """The size of the tables after the last run whose database reports one."""
+    """The size of the tables after the last run with a database that reports one."""
 
     size_bytes: int
     bytes_per_row: float

@@ -18,12 +18,12 @@ from cli.input.yamlfile import read_yaml
 
 _FILE = "dbinstall/settings.yaml"
 SUFFIX = "_advised"
-"""Of a target whose options are the advised ones."""
+"""Suffix of a target with the advised options."""
 _GIB = 1024
 
 
 class Choice(StrEnum):
-    """Which of the two sets."""
+    """One of the two sets of settings."""
 
     INSTALLED = "as installed"
     ADVISED = "as the vendor advises"
@@ -31,7 +31,7 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a server has of its machine or container."""
+    """The server's share of its machine or container."""
 
     memory_mib: int
     cores: int
@@ -102,7 +102,7 @@ class SettingAdvice(Record):
 
     @property
     def differs(self) -> bool:
-        """Whether the vendor advises another value."""
+        """True if the vendor advises another value."""
         return self.advised is not None and self.advised != self.installed
 
     def value(self, choice: Choice) -> Value:
@@ -115,20 +115,20 @@ class Advice(Record):
 
     product: str
     service: str = ""
-    """How the server's settings are given."""
+    """Way in which the server's settings are given."""
     mebibytes: str = ""
-    """How the server writes MiB: the suffix."""
+    """Suffix for MiB in the server's settings."""
     server: Mapping[str, SettingAdvice] = {}
     options: Mapping[str, SettingAdvice] = {}
-    """Of the target: the tables, and how the client writes."""
+    """Options of the target: the tables, and how the client writes."""
     nothing: str = ""
-    """Why there is one set only."""
+    """Reason why there is one set only."""
     beyond: Mapping[str, str] = {}
-    """What the vendor advises besides -> why it is in no set."""
+    """Further advice of the vendor -> the reason why it is in no set."""
 
     @property
     def differs(self) -> bool:
-        """Whether there are two sets."""
+        """True if there are two sets."""
         return any(each.differs for each in (*self.server.values(), *self.options.values()))
 
     def server_settings(self, choice: Choice, size: Size) -> dict[str, str]:

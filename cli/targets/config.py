@@ -51,13 +51,13 @@ class Target:
     tuned: Mapping[str, str]
     """Query name -> the target's own text for it."""
     namespace: str = "default"
-    """Of the benchmark's pods."""
+    """Namespace of the benchmark's pods."""
     secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
     """Option -> the Secret from which the pods read it; the command line never sees the value."""
     credential_files: Mapping[str, Path] = field(default_factory=dict)
     """Option -> the file that it was read from, which local processes read again."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
-    """Labels of the database's pods: the benchmark's never run beside them."""
+    """Labels of the database's pods: the benchmark's pods never share their nodes."""
     variables: Collection[str] = ()
     """Environment variables from which credentials were read."""
 
@@ -87,13 +87,13 @@ class Config:
         return self.targets[name]
 
     def runner_of(self, name: str) -> str:
-        """Return where a target's collector and workers run unless --runner says it."""
+        """Return where a target's collector and workers run by default; --runner overrides it."""
         return str(self.entry(name).get("runner") or "kubernetes")
 
     def resolve(
         self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
     ) -> Target:
-        """Return a target whose options are overridden by --extra-option; ConfigError if wrong."""
+        """Return a target with options overridden by --extra-option; ConfigError if wrong."""
         entry = self.entry(name)
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
@@ -280,7 +280,7 @@ def _variables(value: Any) -> list[str]:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text has no bytes that are not valid UTF-8, which Python keeps as surrogates."""
+    """Return whether a text is valid UTF-8; Python keeps other bytes as surrogates."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

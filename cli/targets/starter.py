@@ -33,7 +33,7 @@ class _Entry:
 
 
 def starter(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return a configuration and its targets: those of these names, or the first of a module."""
+    """Return a configuration and its targets: the named ones, or the first of a module."""
     text = read_text(shipped(FILE), _MAX_BYTES)
     head, entries = _parts(text)
     by_module: dict[str, _Entry] = {}

@@ -1,4 +1,4 @@
-"""What the workers have reported of rows that arrive, part by part, until it is judged."""
+"""The workers' reports about rows that arrive, kept part by part until they are judged."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from simulator.control.rejected import Rejected
 from simulator.protocol.arrivals import ArrivalPart, FreshAnswers, SentBatches
 
 MOST_BYTES = 256 << 20
-"""Of all parts of a run, as text."""
+"""Largest size of all parts of a run, as text."""
 
 
 class Arrivals:
@@ -44,7 +44,7 @@ class Arrivals:
         return chain.from_iterable(self._sent.values())
 
     def has_sent(self, worker: int) -> bool:
-        """Whether all batches of a worker are here."""
+        """Return whether all batches of a worker are here."""
         parts = self._sent.get(worker, [])
         return bool(parts) and parts[-1].last
 

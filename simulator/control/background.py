@@ -1,4 +1,4 @@
-"""When the server did work of its own: its counters, read once a second beside the run."""
+"""Work of the server in the background: its counters, read once a second during the run."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -14,14 +14,14 @@ SAMPLE_S = 1.0
 MOST_CHANGES = 500
 """More changes are joined with their neighbours, so that results stay small."""
 _FIRST_S = 5.0
-"""How long a run waits for the first counters, and after its end for the last ones."""
+"""Wait of a run for the first counters, and after its end for the last ones."""
 _LONGEST_PAUSE_S = 30.0
 """Between two attempts to read counters from a server that refuses them."""
 
 
 class _Change(NamedTuple):
     at_s: float
-    """When it was found, in seconds since 1970."""
+    """Time of its discovery, in seconds since 1970."""
     name: str
     times: int
 

@@ -28,9 +28,9 @@ class Claim:
 
 
 def claims_of(marks: Marks, database: Database, tables: Mapping[str, Table]) -> Iterator[Claim]:
-    """Yield the claims of all marks, newest first; `tables` are those of the run.
+    """Yield the claims of all marks, newest first; `tables` are the tables of the run.
 
-    Marks of earlier versions name no objects; their datasets say what their tables are.
+    Marks of earlier versions name no objects; their datasets define the tables.
     """
     named: set[str] = set()
     for mark in filter(None, marks.entries):

@@ -41,10 +41,10 @@ from simulator.verify.needed import Names
 _POLL_S = 0.5
 _LAST_REPORTS_S = 2.0
 _STALLED_S = 2.0
-"""A database that acknowledges no row for so long is named when the time is up."""
+"""A database that acknowledges no row for this long is named when the time is up."""
 _LAST_REPLIES_S = 0.05
 _TEARDOWN_S = 10.0
-"""How long the statements of --teardown may take after a failure."""
+"""Time for the statements of --teardown after a failure."""
 
 
 class Collector:
@@ -58,7 +58,7 @@ class Collector:
         clock: OwnClock,
         journal: Journal | None = None,
     ) -> None:
-        """Take what a run is made of; a journal in which another collector has written goes on."""
+        """Store the parts of a run; a journal that another collector wrote is continued."""
         self._spec = spec
         self._database = database
         self._token = token

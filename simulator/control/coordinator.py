@@ -24,11 +24,11 @@ _LIVE_S = 2.0
 """A worker that was heard so recently is alive."""
 _MANY = 50
 _LEAD_S = 0.002
-"""For each of many workers: so long it takes until the last one has the reply."""
+"""Time per worker, if there are many, until the last one has received the reply."""
 
 
 class StopReason(StrEnum):
-    """Why a run did not end by itself."""
+    """The reason why a run did not end by itself."""
 
     STOPPED = "run stopped"
     LOST = "worker lost"
@@ -48,9 +48,9 @@ class Coordinator:
         at_once: int | None = None,
         journal: Journal | None = None,
     ) -> None:
-        """Take the clock of instants, which workers share, and the one for silence.
+        """Store the clock of instants, which workers share, and the clock for silence.
 
-        Without the first, that of the journal, which keeps what another collector would need.
+        The journal's clock is the default of the first; it keeps what another collector would need.
         `arrivals` is barrier -> how many workers come to it; without it, all of them do. A barrier
         opens for `at_once` of them, the others follow by `let_in`; without it, for all.
         """
@@ -131,12 +131,12 @@ class Coordinator:
         return True
 
     async def passed(self, message: Arrival) -> bool:
-        """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
+        """Hold a worker at a barrier for a while; return whether it may continue."""
         return await self.held(self._gates[message.barrier][message.index])
 
     @property
     def _lead_s(self) -> float:
-        """How long before they begin all workers are let in; 0: few do not differ by much."""
+        """Return how long before their start workers are admitted; 0: few workers differ little."""
         return _LEAD_S * self.workers if self.workers >= _MANY else 0.0
 
     def let_in(self, barrier: str, more: int = 0) -> int:
@@ -148,7 +148,7 @@ class Coordinator:
         return len(gates) - len(closed[more:])
 
     def end_ramp(self, query: str) -> None:
-        """Have all workers go on to the next query; those that wait leave this one out."""
+        """Move all workers to the next query; waiting workers skip this one."""
         self.over = query
         self.let_in(query, self.workers)
 
@@ -170,7 +170,7 @@ class Coordinator:
 
     @property
     def waiting_first(self) -> int:
-        """How many workers are at the first barrier of the run."""
+        """Return how many workers are at the first barrier of the run."""
         return len(next(iter(self._arrived.values()), ()))
 
     def waiting(self, barrier: str) -> int:
@@ -188,7 +188,7 @@ class Coordinator:
 
     @property
     def newest_ms(self) -> int | None:
-        """The newest time of a row that a worker says was acknowledged; None: nobody says it."""
+        """Newest time of a row that a worker reported as acknowledged; None: no report."""
         known = [beat.newest_ms for beat in self.beats.values() if beat.newest_ms is not None]
         return max(known, default=None)
 
@@ -202,7 +202,7 @@ class Coordinator:
         return self._own_clock() - max(self._progressed_s, since_s)
 
     def report(self, report: WorkerReport) -> None:
-        """Take a worker's result; an error in it ends the run."""
+        """Store a worker's result; an error in it ends the run."""
         self.reports[report.index] = report
         if report.error:
             self.stop(f"worker {report.index}: {report.error}", StopReason.FAILED)

@@ -30,13 +30,13 @@ from simulator.verify.needed import SharedFolding, fold_alone, names_of_tables
 from simulator.verify.statistics import one_row
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
-"""Verdicts that say of each uncertain row whether it is stored."""
+"""Verdicts that decide for each uncertain row whether it is stored."""
 
 EnterPhase: TypeAlias = Callable[[str], None]
 
 
 class DatabaseWork:
-    """What the collector does to the database in one run, and its results so far."""
+    """The collector's work on the database in one run, and its results so far."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class DatabaseWork:
         )
 
     def _create(self) -> None:
-        """Create the tables, in place of those of earlier inserts."""
+        """Create the tables; they replace the tables of earlier inserts."""
         spec = self._spec
         self.touched |= spec.clean
         try:
@@ -125,7 +125,7 @@ class DatabaseWork:
 
     @property
     def prepared(self) -> Prepared:
-        """What another collector needs to go on from here."""
+        """Return the state that another collector needs to continue from here."""
         return Prepared(
             server=self.server,
             touched=self.touched,
@@ -134,7 +134,7 @@ class DatabaseWork:
         )
 
     def go_on(self, prepared: Prepared) -> None:
-        """Take the place of a collector that has prepared the tables."""
+        """Continue the work of a collector that has prepared the tables."""
         self.server, self.touched = prepared.server, prepared.touched
         self._is_set_up, self.size_before_bytes = prepared.is_set_up, prepared.size_before_bytes
         self.background.start()
@@ -163,7 +163,7 @@ class DatabaseWork:
                 raise SetupError(f"{which} failed: {cause}") from error
 
     def _expect_rows(self) -> None:
-        """Raise an error that says why, if the tables do not hold the rows of the dataset."""
+        """Raise an error with the reason if the tables do not hold the rows of the dataset."""
         self._expect_own()
         stored = 0
         with self._database.connect() as session:
@@ -227,9 +227,9 @@ class DatabaseWork:
             self.ownership.record(State.INCOMPLETE, stored, unclear)
 
     def verify_stored(self) -> None:
-        """Verify what the tables hold, without writing to them.
+        """Verify the contents of the tables, without writing to them.
 
-        An insert that did not end, and whose rows are all stored, is marked as complete.
+        An unfinished insert with all rows stored is marked as complete.
         """
         self._enter("verify")
         spec, mark = self._spec, self.ownership.found()
@@ -283,7 +283,7 @@ class DatabaseWork:
 
 
 def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
-    """Whether every row is known to be stored, or was acknowledged."""
+    """Return whether every row is known to be stored, or was acknowledged."""
     if verdict.accounts and verdict.accounts.lost:
         return False
     if not uncertain:

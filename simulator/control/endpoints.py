@@ -45,9 +45,9 @@ _SMALL_BYTES = 16 << 10
 _MOST_BYTES = MOST_ANSWER_BYTES
 _BODY_S = 60.0
 _DROP_S = 5.0
-"""How long a sender without the token may take for its body, which is dropped."""
+"""Time for a sender without the token to send its body, which is dropped."""
 _LARGE_BODIES = 16
-"""How many bodies that may be large are in memory at once; the others wait unread."""
+"""Large bodies in memory at once; further ones wait unread."""
 _MOST_PROBLEMS = 20
 _SHOWN_CHARACTERS = 500
 

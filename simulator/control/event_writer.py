@@ -1,4 +1,4 @@
-"""Writes the events of a run to standard output, from a thread of its own.
+"""Writes the events of a run to standard output, in a separate thread.
 
 The reader may be stopped: a full pipe must not keep the collector from hearing its workers.
 """
@@ -13,7 +13,7 @@ from typing import TextIO
 from simulator.protocol.events import Event, SampleEvent, event_line
 
 _EVENTS_OF_A_COLLECTOR = 10**9
-"""Numbers only rise: those of a collector that takes the place of another begin so much later."""
+"""Offset between the event numbers of two successive collectors: numbers only rise."""
 
 
 class EventWriter:
@@ -22,7 +22,7 @@ class EventWriter:
     def __init__(
         self, output: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take the stream to write to, standard output by default, and the run's own clock."""
+        """Store the stream to write to, standard output by default, and the run's own clock."""
         self._output = output or sys.stdout
         self._clock = clock
         self._written_s = clock()
@@ -39,16 +39,16 @@ class EventWriter:
             self._written_s = self._clock()
 
     def follow(self, collectors: int) -> None:
-        """Write after the events of so many collectors that were lost."""
+        """Continue after the events of this many collectors that were lost."""
         self._number = collectors * _EVENTS_OF_A_COLLECTOR
 
     @property
     def silent_s(self) -> float:
-        """How long ago the last event was written; samples, which no log shows, do not count."""
+        """Return the time since the last event was written; samples do not count."""
         return self._clock() - self._written_s
 
     def close(self) -> None:
-        """Return once everything is written, or nobody reads it any more."""
+        """Return once everything is written, or the reader is gone."""
         self._lines.put("")
         self._done.wait()
 

@@ -11,9 +11,9 @@ from simulator.protocol.events import QueryPlans, StatementPlan
 from simulator.protocol.spec import QueryLoad
 
 MOST_STATEMENTS = 4
-"""Of all statements that answer one query, such as one for each physical table."""
+"""Largest number of statements explained for one query, such as one for each physical table."""
 _MOST_CHARACTERS = 1 << 14
-"""Of the plans of a query type, and as many of their shapes."""
+"""Largest length of the plans of a query type, and of their shapes."""
 _CUT = "\n..."
 
 
@@ -33,7 +33,7 @@ def explained(
 
 
 def _plans(database: Database, name: str, statement: Statement) -> QueryPlans:
-    """Return the plans of a statement; each has a connection of its own: it may be lost."""
+    """Return the plans of a statement; each uses a new connection, which may be lost."""
     redact = database.options.redact
     try:
         with database.connect() as session:

@@ -61,7 +61,7 @@ class SharedFoldTasks:
         return FoldReply(number=task.number, queries=self._queries, ranges=task.ranges)
 
     async def take(self, index: int, folded: Folded) -> None:
-        """Merge what a worker has folded, unless somebody else has folded it meanwhile."""
+        """Merge a worker's folded rows, unless another worker has folded them meanwhile."""
         number = folded.number
         if self._given.get(number) != index:
             raise Rejected(f"worker {index} has not been given fold task {number}")

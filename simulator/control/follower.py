@@ -20,12 +20,12 @@ _POLL_S = 0.5
 _PROGRESS_PARTS = 200
 """A long run reports its progress less often, so that its log stays short..."""
 _PULSES = 3
-"""...but so often within the time that counts as silence, in every phase, as a sign of life."""
+"""Signs of life within the time that counts as silence, in every phase."""
 _SAMPLED = ("prefill", WARMUP, Work.INSERT, Work.QUERY, Work.MIXED, Work.CHANGE)
 
 
 class Follower:
-    """What the workers of one run do, as events."""
+    """Reports the workers' progress in one run as events."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Follower:
         clock: OwnClock,
         writer: EventWriter,
     ) -> None:
-        """Take the run, its clock, and the queries that are asked, in their order."""
+        """Store the run, its clock, and the queries that are asked, in their order."""
         self._spec = spec
         self._queries: Sequence[str] = list(queries)
         self._run = run
@@ -85,7 +85,7 @@ class Follower:
             await asyncio.sleep(_POLL_S)  # progress is also written when nothing happens
 
     def finish(self) -> None:
-        """Take what the workers did since the last poll: a short run may end between two."""
+        """Report the progress since the last poll: a short run may end between two polls."""
         self.follow()
         self._recent.note()
         self._sample()
@@ -120,7 +120,7 @@ class Follower:
         return self._run.measured_s or began_s + self._spec.warmup_s
 
     def restore(self, what: Entered | Stepped | Ramped) -> None:
-        """Take what another collector did before this one."""
+        """Restore the progress that another collector reported."""
         if isinstance(what, Entered):
             self.phases.restore(what)
         elif self.ramping:
@@ -135,7 +135,7 @@ class Follower:
 
     @property
     def steadied(self) -> bool | None:
-        """Whether the rate became steady in the warm-up; None: nobody waited for it."""
+        """True if the rate became steady in the warm-up; None: nobody waited for it."""
         return self._run.measured_s is not None if self._steady else None
 
     def pass_on(self, reports: Iterable[WorkerReport]) -> None:

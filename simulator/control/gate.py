@@ -31,7 +31,7 @@ from simulator.protocol.messages import (
 
 
 class Gate:
-    """Who the workers of a run are, how far each is, and the answers that they have sent."""
+    """Keeps the workers of a run, how far each is, and the answers that they have sent."""
 
     def __init__(self, run: Coordinator, script: Script) -> None:
         self.run = run
@@ -45,7 +45,7 @@ class Gate:
         self.arrivals = Arrivals()
 
     def take(self, message: Message, uid: str) -> None:
-        """Take a message that the journal has."""
+        """Apply a message that the journal has."""
         match message:
             case Registration():
                 self._register(message, uid)
@@ -83,7 +83,7 @@ class Gate:
             raise Rejected(f"worker {index} is registered by another process")
 
     async def arrive(self, message: Arrival, uid: str) -> bool:
-        """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
+        """Hold a worker at a barrier for a while; return whether it may continue."""
         self._arrive(message, uid)
         return await self.run.passed(message)
 
@@ -99,7 +99,7 @@ class Gate:
             self.run.beat(message)
 
     def report(self, report: WorkerReport, uid: str) -> None:
-        """Take a worker's result, once; an error in it ends the run."""
+        """Store a worker's result, once; an error in it ends the run."""
         self._admit(report.index, uid)
         if report.index not in self.run.reports:
             sent = {query: self._sent[report.index, query] for query in self.script.queries}
@@ -119,7 +119,7 @@ class Gate:
             self.run.journal.note(message, uid)
 
     async def fold_task(self, message: FoldRequest, uid: str) -> FoldReply:
-        """Take what a worker has folded; hold it for a while, and return what to fold next."""
+        """Merge a worker's folded rows; hold the worker, and return what to fold next."""
         self._admit(message.index, uid)
         if message.folded:
             await self.fold_tasks.take(message.index, message.folded)

@@ -1,7 +1,7 @@
-"""The journal of a run: a collector that takes the place of a lost one goes on with it.
+"""The journal of a run, from which a new collector continues the run of a lost one.
 
-It has what does not come again: messages of the workers, and what the run decided meanwhile, each
-with its instant. Heartbeats do come again. What starts a collector keeps the file.
+It keeps what is not repeated: messages of the workers, and decisions of the run, each
+with its instant. Heartbeats are repeated. The parent of a collector keeps the file.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Began(Message):
 
     boot_id: str
     ahead_s: float
-    """How far its time of day was ahead of the machine's monotonic clock."""
+    """Lead of its time of day over the machine's monotonic clock."""
 
 
 class Prepared(Message):
@@ -50,7 +50,7 @@ class Entered(Message):
     phase: str
     began_at_s: float
     seconds: dict[str, float]
-    """Of the phases before it."""
+    """Durations of the phases before it."""
 
 
 class Steadied(Message):
@@ -84,7 +84,7 @@ _KINDS: dict[str, type[Message]] = {
 
 
 class Entry(NamedTuple):
-    """What has happened, when, and which process it came from."""
+    """An event, its time, and the process it came from."""
 
     at_s: float
     uid: str
@@ -95,7 +95,7 @@ class Journal:
     """The entries of one run, in a file that outlives the collector."""
 
     def __init__(self, file: BinaryIO | None = None) -> None:
-        """Take a file that is open for reading and writing; without one, nothing is kept."""
+        """Store a file that is open for reading and writing; without one, nothing is kept."""
         self._file = file
         self._bytes = 0
         self._replayed_s: float | None = None
@@ -122,7 +122,7 @@ class Journal:
     def entries(self) -> Iterator[Entry]:
         """Yield what was kept, to be replayed; later entries follow the last one that is whole.
 
-        RunError if the journal was given up: nobody knows then how far the run is.
+        RunError if the journal was given up: the progress of the run is unknown then.
         """
         if self._file is None:
             return

@@ -23,7 +23,7 @@ Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _SHOWN_ROWS = 20
 _MOST_OWN_VALUES = 1 << 18
-"""Of all answers to own queries that are kept for a comparison between targets."""
+"""Values kept of all answers to own queries, for a comparison between targets."""
 _NO_TRUTH = "the answers to own queries are not checked: no truth of them is known"
 _LISTED = 5
 """Wrong answers of a query type that a verdict describes."""
@@ -160,7 +160,7 @@ class Judge:
 
 
 class _Kept:
-    """How many values of answers may still be kept for a comparison between targets."""
+    """The number of values of answers that may still be kept for a comparison between targets."""
 
     def __init__(self, values: int) -> None:
         self._left = values

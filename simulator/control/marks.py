@@ -1,6 +1,6 @@
-"""Reads and writes the marks of a database, in a table of their own.
+"""Reads and writes the marks of a database, in a separate table.
 
-The table is an ordinary one, which each module creates, writes and queries like those of a
+The table is an ordinary one, which each module creates, writes and queries like the tables of a
 workload. It has a row for each integer of a mark; the rows are a second apart, because some
 databases keep one row a second, and none of them lies in the future.
 """
@@ -83,7 +83,7 @@ class MarkTable:
 
     @cached_property
     def _has_spare(self) -> bool:
-        """Whether a rewriting has begun and not ended."""
+        """True if a rewriting has begun and not ended."""
         found = self._database.existing(self._database.objects(SPARE))
         return bool(found) and not self._is_foreign(found, SPARE)
 
@@ -101,7 +101,7 @@ class MarkTable:
         return self._database.contents(name, found)
 
     def _has_marks(self, found: Mapping[str, Existing], table: Table) -> bool:
-        """Whether a table, which exists, has the columns of ours and rows like its own."""
+        """Return whether a table, which exists, has the columns of ours and rows like its own."""
         try:
             with self._database.connect() as session:
                 rows = self._rows(session, table)
@@ -121,7 +121,7 @@ class MarkTable:
         self._database.drop(self._database.objects(TABLE))
 
     def open(self) -> None:
-        """Create the table if it does not exist; `missing` says why that is not possible."""
+        """Create the table if it does not exist; `missing` has the reason if that fails."""
         known = self.read().entries
         if known and self._has_spare:  # a crash has left both
             self._rewrite()
@@ -263,6 +263,6 @@ def _whole(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
 
 
 def _is_of_a_mark(row: Mapping[str, int]) -> bool:
-    """Whether a row can be one of a mark, even of one that was not written whole."""
+    """Return whether a row can be one of a mark, even of one that was not written whole."""
     whole = row["time"] % 1000 == 0 and _SINCE_MS <= row["mark"] < _UNTIL_MS
     return whole and row["part"] >= 0 and 0 <= row["value"] < MOST_VALUE

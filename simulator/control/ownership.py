@@ -1,4 +1,4 @@
-"""Whose the tables are, and whose rows they hold.
+"""Ownership of the tables, and the origin of their rows.
 
 Marks in the database name what this program has made, and what they name is recognised before it
 is touched (`claims.py`). Anything else is not ours: a run that needs its name is refused.
@@ -33,7 +33,7 @@ from simulator.protocol.spec import RunSpec
 
 
 class Ownership:
-    """Whose the tables of one run are, and whose rows they hold."""
+    """Ownership of the tables of one run, and the origin of their rows."""
 
     def __init__(self, spec: RunSpec, database: Database, tables: Sequence[Table]) -> None:
         self._spec = spec
@@ -46,7 +46,7 @@ class Ownership:
 
     @property
     def no_mark(self) -> str:
-        """Why the database keeps no mark of an insert; empty if it does."""
+        """Return why the database keeps no mark of an insert; empty if it does."""
         return self._book.missing if self._book else ""
 
     def read(self, *, visible: bool = False) -> Marks:
@@ -62,13 +62,13 @@ class Ownership:
 
     @property
     def _drops(self) -> bool:
-        """Whether the run drops the tables that exist and creates them again."""
+        """True if the run drops the tables that exist and creates them again."""
         return bool(self._spec.inserts) and self._spec.clean and not self._spec.dataset.ranges
 
     def expect_ours(self) -> None:
         """Raise ConfigError if something that is not ours bears a name that the run needs.
 
-        Before anything is called foreign the marks are read again: those of a process that was
+        Before anything is called foreign the marks are read again: marks of a process that was
         killed are perhaps not visible yet.
         """
         if not self._book:
@@ -230,7 +230,7 @@ class Ownership:
         return mark
 
     def interrupted(self, mark: Mark | None) -> bool:
-        """Whether the insert of the expected rows did not end, or not all of them are stored."""
+        """Return whether the insert of the expected rows did not end or stored only some."""
         return mark.state is not State.COMPLETE if mark else not self._spec.complete
 
 

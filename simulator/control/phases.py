@@ -19,7 +19,7 @@ class Phases:
         clock: Callable[[], float],
         emit: Callable[[Event], object],
     ) -> None:
-        """Take the run, its own clock, and what writes its events."""
+        """Store the run, its own clock, and the function that writes its events."""
         self._run = run
         self._clock = clock
         self._emit = emit
@@ -48,7 +48,7 @@ class Phases:
         self.seconds = dict(entered.seconds)
 
     def describe(self, detail: str) -> None:
-        """Say where the phase stands."""
+        """Report the progress of the phase."""
         self._emit(PhaseEvent(phase=self.now, detail=detail))
 
     def leave(self, at_s: float) -> None:
@@ -59,7 +59,7 @@ class Phases:
             self.now = ""
 
     def make_exact(self, spec: RunSpec) -> None:
-        """Replace the times at which phases of inserts were noticed by those of the barrier."""
+        """Replace the noticed times of insert phases by the times of the barrier."""
         start = spec.barrier
         first_s = self._run.first_arrival_s.get(start)
         released_s = self._run.released_s.get(start)

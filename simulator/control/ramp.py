@@ -11,12 +11,12 @@ from simulator.protocol.events import QueryRamp, RampEnd, RampStep
 from simulator.protocol.spec import Ramp
 
 _ABORT = 3
-"""So many times the limit end a ramp at once."""
+"""Multiple of the limit that ends a ramp at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the workers together had done at an instant."""
+    """The joint progress of the workers at an instant."""
 
     at_s: float
     runs: int
@@ -24,7 +24,7 @@ class Sample:
 
 
 class Move(StrEnum):
-    """What a ramp does next."""
+    """The next step of a ramp."""
 
     HOLD = "hold"
     RELEASE = "release"
@@ -106,11 +106,11 @@ class Ramping:
             self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))
 
     def _lacks_beats(self) -> bool:
-        """Whether it is not known yet what some workers have done before this collector."""
+        """Return whether it is not known yet what some workers have done before this collector."""
         return self.is_resumed and len(self._run.beats) < self._run.workers
 
     def restore(self, what: Stepped | Ramped) -> None:
-        """Take what a collector did before this one."""
+        """Restore the steps that another collector made."""
         match what:
             case Stepped(query=query, step=step, more=more):
                 self._steps[query].append(step)

@@ -1,7 +1,7 @@
-"""What the workers did in the last seconds, by their heartbeats.
+"""The workers' activity in the last seconds, from their heartbeats.
 
-A rate is that between two heartbeats of the same worker: the times at which they come do not
-change it. Latencies are those that were counted since the heartbeat before the window.
+A rate is measured between two heartbeats of the same worker: the times of arrival do not
+change it. Latencies include those counted since the heartbeat before the window.
 """
 
 from collections import deque
@@ -18,12 +18,12 @@ from simulator.protocol.spec import Work
 _RATE_BEATS = 1.8
 """The least time that a rate is taken over, in heartbeats."""
 SAMPLE_S = 1.0
-"""How often the workers are sampled..."""
+"""Interval at which the workers are sampled."""
 _SAMPLES = 3600
 """...for an hour of a phase; then less often, as its log would get long."""
 LATENCY_S = 5.0
 _SILENT_BEATS = 4
-"""A worker whose last heartbeat is as old does nothing now."""
+"""Age of the last heartbeat, in beats, from which a worker counts as idle."""
 
 
 class _Beat(NamedTuple):
@@ -41,9 +41,9 @@ class Recent:
         barrier: str = Work.INSERT.value,
         beside: Collection[int] = (),
     ) -> None:
-        """Take the clock on which the run hears its workers, and the barrier of all that write.
+        """Store the clock of heartbeats, and the barrier of all workers that write.
 
-        `beside`: the workers that ask queries beside those that write.
+        `beside` has the workers that ask queries while others write.
         """
         self._run = run
         self._clock = clock
@@ -57,7 +57,7 @@ class Recent:
         """Query -> the most runs that were seen: workers that go on no longer count theirs."""
 
     def note(self) -> None:
-        """Take the heartbeats that are new; to be called about as often as they come."""
+        """Read the new heartbeats; call it about as often as they arrive."""
         now_s = self._clock()
         for index, beat in self._run.beats.items():
             known = self._heard.setdefault(index, deque())
@@ -70,7 +70,7 @@ class Recent:
                 known.popleft()
 
     def is_due(self, entered_s: float, pulse_s: float) -> bool:
-        """Whether the next sample of a phase is due; no more than `pulse_s` lies between two."""
+        """Return whether the next sample of a phase is due, at the latest after `pulse_s`."""
         now_s = self._clock()
         every_s = max(SAMPLE_S, min((now_s - entered_s) / _SAMPLES, pulse_s))
         return now_s - max(self._sampled_s, entered_s) >= every_s - HEARTBEAT_S / 2
@@ -122,7 +122,7 @@ class Recent:
         )  # fmt: skip
 
     def _asked(self, beside: Iterable[deque[_Beat]], since_s: float | None) -> AskedSample:
-        """Return what the workers beside those that write do; reports have the last word."""
+        """Return the activity of workers that ask during writes; reports override heartbeats."""
         beside, reports = list(beside), self._run.reports
         latencies = self._latencies(beside)
         return AskedSample(

@@ -1,4 +1,4 @@
-"""Why a run is refused: the tables are somebody else's, or hold other rows; the remedies. Pure."""
+"""Reasons to refuse a run: the tables are foreign, or hold other rows; the remedies. Pure."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ def reserved(tables: Iterable[Table]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What bears a name that a run needs, and was not made by this program."""
+    """An object with a name that a run needs, which this program did not make."""
 
     name: str
     existing: Existing
@@ -32,7 +32,7 @@ class Foreign:
 
     @property
     def description(self) -> str:
-        """What it is, and how much is stored in it."""
+        """Description of the object, and how much is stored in it."""
         stored = f" ({_stored(self.contents)})" if self.contents else ""
         return f"{self.existing.kind} {self.name}{stored}"
 
@@ -82,7 +82,7 @@ def holding(target: str, attached: Sequence[str]) -> str:
 
 
 def of_another(target: str, mark: Mark) -> str:
-    """Return why a run is refused whose tables hold the rows of another insert."""
+    """Return the reason to refuse a run on tables with the rows of another insert."""
     if mark.state in (State.CLEARING, State.WRITING, State.CHANGING):
         return (
             f"the tables of {target} were written by another insert, which did not end or still"

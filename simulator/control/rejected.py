@@ -1,4 +1,4 @@
-"""What is said of a message that does not belong to the run."""
+"""The reply to a message that does not belong to the run."""
 
 
 class Rejected(Exception):

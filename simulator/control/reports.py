@@ -1,4 +1,4 @@
-"""What a worker's report must account for: every row of its task, and every answer that it got."""
+"""Checks that a worker's report accounts for every row of its task, and every answer it got."""
 
 from collections.abc import Collection, Mapping
 

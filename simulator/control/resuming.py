@@ -19,14 +19,14 @@ from simulator.protocol.events import Occurrence
 
 
 class Resumed(NamedTuple):
-    """How far the run is."""
+    """The progress of the run."""
 
     replaced_s: tuple[float, ...] = ()
-    """When collectors took the place of lost ones, this one included."""
+    """Times at which collectors replaced lost ones, this one included."""
     prepared: Prepared | None = None
-    """None: the tables are not ready, and nobody has begun."""
+    """None: the tables are not ready, and no worker has begun."""
     spent_s: float = 0.0
-    """For how long the run has lasted."""
+    """Duration of the run so far."""
 
     def occurrences(self, began_s: float) -> Iterator[Occurrence]:
         """Yield when collectors were replaced after the beginning."""

@@ -14,7 +14,7 @@ from simulator.protocol.verdict import VerifyMode
 from simulator.verify.fold_tasks import FOLD_TASK_ROWS
 
 MOST_ANSWER_BYTES = 256 << 20
-"""Of all different answers of a run, in JSON."""
+"""Largest size of all different answers of a run, in JSON."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,17 @@ class Script:
     outputs: Mapping[str, tuple[Output, ...]] = field(default_factory=dict)
     """Query type -> columns of its answers."""
     clocking: Clocking = field(default_factory=Clocking)
-    """With a duration, a worker may leave rows out."""
+    """A clocking with a duration allows a worker to leave out rows."""
     helps: bool = False
-    """Whether workers that have reported help the collector to compute the truth."""
+    """True if workers that have reported help the collector to compute the truth."""
     ramps: bool = False
-    """Whether a worker may leave out a query whose ramp ended before it was let in."""
+    """True if a worker may leave out a query whose ramp ended before it was let in."""
     barrier: str = Work.INSERT.value
-    """At which workers that write wait for all."""
+    """Barrier at which workers that write wait for all."""
     fresh: bool = False
-    """Whether queries are about fresh rows: workers report all batches, and every answer."""
+    """True if queries are about fresh rows: workers report all batches, and every answer."""
     in_turn: bool = False
-    """Whether queries are asked in turn behind that barrier, in place of one after the other."""
+    """True if queries are asked in turn behind that barrier, in place of one after the other."""
     weights: Mapping[str, int] = field(default_factory=dict)
     """Query type -> how often it is asked for each time of another; none: 1."""
 
@@ -77,7 +77,7 @@ class Script:
         return Counter(barrier for task in self.tasks for barrier in self.barriers(task))
 
     def instances(self, query: str, task: Ask, runs: int, warmup_runs: int) -> set[int]:
-        """Return the instances of a query type that a worker asks in so many runs."""
+        """Return the instances of a query type that a worker asks in this number of runs."""
         asked = {task.first, *task.warmup(warmup_runs), *task.instances(runs)}
         return asked if self.queries[query] else {0}
 
@@ -87,7 +87,7 @@ def _outputs(query: Query | TextQuery) -> tuple[Output, ...]:
 
 
 def _needs_help(spec: RunSpec) -> bool:
-    """Whether rows are compared, and are more than one fold task has."""
+    """Return whether rows are compared, and are more than one fold task has."""
     compares = bool(spec.asks) or spec.verify is not VerifyMode.NONE
     return bool(spec.workers) and compares and spec.after.rows > FOLD_TASK_ROWS
 

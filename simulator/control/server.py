@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _REQUEST_S = 10.0
-"""How long a new connection may take to its first request."""
+"""Time that a new connection may take until its first request."""
 _KEPT_ALIVE_S = 3600
 """A worker is silent on one of its connections while it inserts."""
 _CONNECTIONS_PER_WORKER = 4
@@ -25,7 +25,7 @@ class _Connection(H11Protocol):
     """A connection that ends unless its first request comes soon."""
 
     most: ClassVar[int]
-    """How many connections there may be; a further one is closed, and its worker tries again."""
+    """Limit of connections; a further one is closed, and its worker tries again."""
     _deadline: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

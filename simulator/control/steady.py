@@ -1,7 +1,7 @@
-"""When the warm-up of a run may end: once the rate of all workers has become steady.
+"""The end of a run's warm-up: the moment when the rate of all workers has become steady.
 
 The latter half of the rates so far is looked at, so that the warm-up itself is not: if the line
-through it neither rises nor falls by much, the rate is steady. The line is that of Theil and Sen,
+through it neither rises nor falls by much, the rate is steady. The line is the Theil-Sen estimator,
 the median of the slopes between all pairs, which single dips such as checkpoints do not bend.
 """
 
@@ -10,9 +10,9 @@ import numpy as np
 LEAST_RATES = 10
 """About one a second; fewer show nothing."""
 AHEAD_S = 2.0
-"""So early every worker hears when the measured part begins: some heartbeats."""
+"""Lead time with which workers hear when the measured part begins: some heartbeats."""
 _MOST_CHANGE = 0.07
-"""Of the mean, from the first to the last of the rates that are looked at."""
+"""Largest change relative to the mean, from the first to the last rate considered."""
 
 
 class Steady:
@@ -22,12 +22,12 @@ class Steady:
         self._rates: list[float] = []
 
     def note(self, rows_per_s: float) -> None:
-        """Take the rate of the last second or two."""
+        """Add the rate of the last second or two."""
         self._rates.append(rows_per_s)
 
     @property
     def is_reached(self) -> bool:
-        """Whether the rate has become steady."""
+        """True if the rate has become steady."""
         rates = np.asarray(self._rates[len(self._rates) // 2 :])
         if len(self._rates) < LEAST_RATES or not rates.mean():
             return False

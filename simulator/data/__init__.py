@@ -1,1 +1,1 @@
-"""What the rows are and what is asked of them: pure functions, no I/O."""
+"""The rows, and the queries about them: pure functions, no I/O."""

@@ -1,4 +1,4 @@
-"""NULLs drawn from strata: one of each so many rows has a NULL, in one of some columns."""
+"""NULLs drawn from strata: one row of each stratum has a NULL, in one of some columns."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from simulator.data.ranges import RowRange
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Which values of a table are NULL."""
+    """The NULL values of a table."""
 
     key: int
     every: int

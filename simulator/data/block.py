@@ -154,9 +154,9 @@ def replaced(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
 def renamed(
     column: ColumnData, by: ColumnData, names: Mapping[bytes, bytes]
 ) -> tuple[Rows, ColumnData] | None:
-    """Return the rows, by their index, whose value of `by` has another name, and these names.
+    """Return the indices of rows with a renamed value of `by`, and the new names.
 
-    None if there is no such row. `column` decides of which kind the names are.
+    None if there is no such row. `column` determines the kind of the names.
     """
     levels, codes = np.unique(by.values(), return_inverse=True)
     known = np.array([level in names for level in levels.tolist()], np.bool_)
@@ -181,7 +181,7 @@ class Block:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the values; those of arrays and levels are as wide as the widest."""
+        """Size of the values; values of arrays and levels count as wide as the widest."""
         return sum(_size_bytes(column) for column in self.data.values())
 
     def __len__(self) -> int:
@@ -203,7 +203,7 @@ class Block:
         return self._with(self.rows[rows], data)
 
     def _with(self, rows: Rows, data: dict[str, ColumnData]) -> "Block":
-        """Return a block of some of the rows, in which columns go on sharing their codes."""
+        """Return a block of some of the rows; columns continue to share their codes."""
         shared: dict[int, Rows] = {}
         for name, column in self.data.items():
             own = data[name]

@@ -1,9 +1,9 @@
-"""How a dataset changes after its rows were inserted: corrections, updates of tags, deletions.
+"""Changes of a dataset after its rows were inserted: corrections, updates of tags, deletions.
 
 A correction gives rows other fields, drawn with another seed; their tags, times and keys stay. An
 update gives a tag of some series another value. What is left after a deletion by time is a dataset
-again: the ranges of the rows that are not older. Whatever compares answers or rows with the dataset
-needs to know nothing of them.
+again: the ranges of the rows that are not older. Code that compares answers or rows with the
+dataset needs to know nothing of them.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from simulator.data.schema import TimeUnit
 
 
 class Deleting(StrEnum):
-    """How rows are deleted by their time (`change --delete-by`)."""
+    """Methods of deleting rows by their time (`change --delete-by`)."""
 
     STATEMENT = "statement"
     """One that names the time."""

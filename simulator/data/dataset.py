@@ -32,23 +32,23 @@ from simulator.frozen import Frozen
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
 TABLE_PREFIX = r"^([a-z][a-z0-9_]{0,29})?$"
-"""What the names of the tables may begin with: lower case, since some databases fold names."""
+"""Pattern of the tables' prefix: lower case, since some databases fold names."""
 
 
 class PartsBy(StrEnum):
-    """How the rows of a table are spread across its parts (`--tables-by`)."""
+    """The distribution of a table's rows across its parts (`--tables-by`)."""
 
     ROW = "row"
     """Row r is in part r mod parts."""
     WORKER = "worker"
-    """The rows of a lane, which are those of a worker, are in part lane mod parts."""
+    """The rows of a lane, which belong to one worker, are in part lane mod parts."""
 
 
 class Correction(Frozen):
-    """Rows whose fields were replaced by others."""
+    """Rows with fields that were replaced by others."""
 
     number: int = Field(ge=1)
-    """Of the dataset's corrections, which decides what the fields are."""
+    """Number of the correction in the dataset; it determines the fields."""
     ranges: tuple[RowRange, ...]
 
 
@@ -170,7 +170,7 @@ class DatasetReader:
         )
 
     def reading(self, queries: Iterable[Query]) -> "DatasetReader":
-        """Return a reader whose tables have only the columns that these queries read."""
+        """Return a reader of tables with only the columns that these queries read."""
         names: dict[str, set[str]] = defaultdict(set)
         for query in map(innermost, queries):
             names[query.table.name] |= columns_of(query)
@@ -179,14 +179,14 @@ class DatasetReader:
         return reader
 
     def only_times(self) -> "DatasetReader":
-        """Return a reader whose tables have only the time."""
+        """Return a reader of tables with only the time."""
         reader = copy(self)
         reader.tables = tuple(table.only(()) for table in self.tables)
         return reader
 
     @property
     def one_group(self) -> bool:
-        """Whether a payload may have rows of all tables: one group, one unit of time, no parts."""
+        """True if a payload may have rows of all tables: one group, one unit of time, no parts."""
         alike = {(table.group, table.time_unit) for table in self.tables}
         several = len(self.tables) > 1 and self.parts == 1 and not self._late
         return several and len(alike) == 1 and bool(self.tables[0].group)
@@ -217,7 +217,7 @@ class DatasetReader:
 
     @property
     def precision(self) -> Precision | None:
-        """How many bits numbers with a fraction have; None: they are not drawn."""
+        """Precision of numbers with a fraction; None: they are not drawn."""
         return self._workload.precision
 
     def values(
@@ -259,7 +259,7 @@ class DatasetReader:
 
     @property
     def time_rises(self) -> bool:
-        """Whether no row has an earlier time than the rows of its table and lane before it."""
+        """True if no row has an earlier time than the rows of its table and lane before it."""
         return self._workload.time_rises and not self._late
 
     @cached_property

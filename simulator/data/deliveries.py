@@ -10,8 +10,8 @@ drawn from strata, so that every share is exact and any row is known without the
 - of each batch one point is missing, and of its nine points three (in 7 of 10 batches) or two are
   late by one or two places.
 
-Strata that the end cuts short have nothing missing and nothing late, so that all members which
-joined together send as many batches. Members join at a steady rate: those of the start are there
+Strata that the end cuts short have nothing missing and nothing late, so that all members that
+joined together send as many batches. Members join at a steady rate: initial members are present
 for all batches, the last one for the last batch. A member that joined later has its first batch in
 a later round, and all have the last one in the same.
 """
@@ -92,7 +92,7 @@ class Deliveries:
         return ticks, members[send_of]
 
     def candidates(self, members: Rows, first: int, stop: int) -> Rows | None:
-        """Return the rows of some members and ticks, ascending, and a few beside them.
+        """Return the rows of some members and ticks, ascending, and a few more.
 
         None if they are too many.
         """
@@ -141,17 +141,17 @@ class Deliveries:
 
     @cached_property
     def _present(self) -> Rows:
-        """How many batches each member makes."""
+        """Return how many batches each member makes."""
         return self.batches - self._joined
 
     @cached_property
     def _sent(self) -> Rows:
-        """How many batches each member sends."""
+        """Return how many batches each member sends."""
         return self._present - self._present // _STRATUM
 
     @cached_property
     def _first(self) -> Rows:
-        """The round of each member's first batch, never less than that of the one before."""
+        """Return the round of each member's first batch; it never decreases."""
         first: Rows = self._sent[0] - self._sent
         return first
 

@@ -25,7 +25,7 @@ Source: TypeAlias = AggregateQuery | NewestQuery
 
 @dataclass(frozen=True, slots=True)
 class DerivedTable(Table):
-    """The answer to a query, as a table; its columns are those of the answer, in the same order.
+    """The answer to a query, as a table with the answer's columns, in the same order.
 
     Tags keep their names. No other column has the name of one that the source reads, because some
     databases would take the one for the other: the newest `fuel` is `newest_fuel`.
@@ -67,7 +67,7 @@ def derived(name: str, source: Source) -> DerivedTable:
 
 
 def _columns(source: Source) -> list[Column]:
-    """Return the columns of an answer, before their types and names are those of the table."""
+    """Return the columns of an answer, before they get the types and names of the table."""
     read = source.table
     if isinstance(source, NewestQuery):
         newest = [replace(read.column(c), name=f"newest_{c}") for c in source.columns]

@@ -24,7 +24,7 @@ def table(count: int) -> Array:
 def digits(values: NDArray[np.uint64], count: int) -> list[Array]:
     """Return values below 10**count as exactly `count` digits, in arrays to be joined side by side.
 
-    Leading digits that all values share, such as those of the times in a block, are rendered once.
+    Leading digits that all values share, such as the times in a block, are rendered once.
     13 digits of rising values take about 4 ns.
     """
     return _between(values, int(values.min()), int(values.max()), count)

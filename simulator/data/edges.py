@@ -1,4 +1,4 @@
-"""Where batches that mix the rows of several tables in the order of time begin and end."""
+"""The limits of batches that mix the rows of several tables in the order of time."""
 
 from collections.abc import Sequence
 

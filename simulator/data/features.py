@@ -1,4 +1,4 @@
-"""What a logical query uses beyond the least that every module renders.
+"""Features of a logical query beyond the minimum that every module renders.
 
 A module names the features that its database cannot answer, with the reason (Capabilities).
 """
@@ -36,7 +36,7 @@ class Feature(StrEnum):
 
 
 def features_of(query: Query) -> list[Feature]:
-    """Return the features that a query uses, and those of the query whose answer it reads."""
+    """Return the features of a query, and of the query with the answer that it reads."""
     source = below(query.table)
     if source is None:
         return _features(query)

@@ -17,7 +17,7 @@ from simulator.data.query_type import QueryType, always
 from simulator.data.schema import FLOATS, INTEGERS, Column, Table
 
 PREFIX = "fresh-"
-"""What the name of each of them begins with, and of no query of a workload."""
+"""Prefix of the names of these queries; no workload's query has it."""
 COUNT = Aggregate(Function.COUNT)
 
 
@@ -34,7 +34,7 @@ class FreshType:
         return replace(self.query, selection=Selection(since=since))
 
     def beginning(self, since_ms: int) -> QueryType:
-        """Return the query type whose only instance is about rows since an instant."""
+        """Return the query type with only one instance, about rows since an instant."""
         return always(self.since(since_ms))
 
     @property
@@ -44,12 +44,12 @@ class FreshType:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of whose values its answer has a row each."""
+        """Tags by which the answer is grouped."""
         return self.query.by if isinstance(self.query, AggregateQuery) else self.query.tags
 
     @property
     def field(self) -> Column | None:
-        """The column whose values it reads besides; None: none."""
+        """Further column that the query reads; None: none."""
         if isinstance(self.query, NewestQuery):
             return self.query.table.column(self.query.columns[-1])
         named = next((each.column for each in self.query.aggregates if each.column), None)

@@ -47,7 +47,7 @@ def _odd_bits(cell: Any) -> int:
 
 
 def _mixed(column: Output, bits: Hashes) -> Hashes:
-    """Return bits that differ from those of equal values in other columns."""
+    """Return bits that differ from the bits of equal values in other columns."""
     bits += np.uint64(key_of(0, column.name))
     return mix(bits)
 

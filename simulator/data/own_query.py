@@ -1,7 +1,7 @@
-"""Queries of the user's own: texts with parameters, of whose answers no truth is known.
+"""The user's own queries: texts with parameters, and answers without a known truth.
 
 Instance i of a query is a pure function of the seed, the query's name, the stored rows and i, like
-those of the workload's types.
+an instance of the workload's types.
 """
 
 import re
@@ -28,7 +28,7 @@ START, END = "start", "end"
 GIVEN = frozenset({"table", "bucket"})
 """Placeholders that a language fills: where the rows are."""
 _MOST_TRIES = 64
-"""Rows in which a column is NULL are passed over so often."""
+"""Tries to find a row in which a column is not NULL."""
 
 Number: TypeAlias = int | float
 Listed: TypeAlias = Number | str
@@ -45,14 +45,14 @@ Value: TypeAlias = Number | str | Instant
 
 
 class Drawn(Frozen):
-    """How a parameter is drawn: exactly one of a range, a list and a column is set."""
+    """The source of a parameter: exactly one of a range, a list and a column is set."""
 
     between: tuple[int, int] | None = None
     """A whole number, both ends included."""
     values: tuple[Listed, ...] = ()
     """One of these."""
     column: str = ""
-    """What a random stored row has there."""
+    """Column of a random stored row that provides the value."""
 
 
 class OwnQuery(Frozen):
@@ -69,7 +69,7 @@ class OwnQuery(Frozen):
     parameters: dict[str, Drawn] = Field(default_factory=dict)
 
     def table_of(self, reader: DatasetReader) -> Table:
-        """Return the table whose rows it reads."""
+        """Return the table with the rows that it reads."""
         return reader.table(self.table) if self.table else reader.tables[0]
 
 
@@ -89,7 +89,7 @@ def placeholders(text: str) -> frozenset[str]:
 
 
 def filled(text: str, written: Mapping[str, str]) -> str:
-    """Return a text whose parameters are replaced, in one pass: nothing in a value is one."""
+    """Return a text with its parameters replaced, in one pass: values are not searched."""
     return PLACEHOLDER.sub(lambda found: written[found[1]], text)
 
 

@@ -20,7 +20,7 @@ from simulator.data.schema import FLOATS, ID, INTEGERS, Column, Table, TimeUnit,
 
 
 class Operator(StrEnum):
-    """How Compared compares."""
+    """Operators of Compared."""
 
     LESS = "<"
     AT_MOST = "<="
@@ -54,7 +54,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which rows a query reads: those for which all of it holds."""
+    """The rows that a query reads: rows for which all conditions hold."""
 
     one_of: tuple[OneOf, ...] = ()
     compared: tuple[Compared, ...] = ()
@@ -157,7 +157,7 @@ class DistinctQuery:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether no two rows have the same combination: it contains the natural key."""
+        """True if no two rows have the same combination: it contains the natural key."""
         return bool(self.table.key) and {*self.table.key} <= {*self.columns}
 
 
@@ -192,7 +192,7 @@ Query: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery | RowsQuery
 
 
 def columns_of(query: Query) -> frozenset[str]:
-    """Return the columns that a query reads besides the time; the key too where it reads an id."""
+    """Return the columns that a query reads, without the time; with the key if it reads ids."""
     table, found = query.table, set[str]()
     match query:
         case AggregateQuery():
@@ -259,7 +259,7 @@ class Output:
     type: Type
     unit: TimeUnit
     ticks: int = 1
-    """How many of the integers that the driver returns are one unit: a time is handed over as the
+    """Number of the driver's integers in one unit: a time is returned as the
     database counts it, so that nothing finer than the table's unit is lost."""
     shortened: bool = False
     """A float32 arrives with the fewest digits that name it (20.2), not as the double it equals."""
@@ -311,7 +311,7 @@ class Statement:
     tuned: bool = False
     """The text comes from config.yaml, not from the module."""
     own: bool = False
-    """The text is that of a user's own query."""
+    """True if the text is a user's own query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Query types: kinds of queries whose parameters are drawn.
+"""Query types: kinds of queries with random parameters.
 
 Instance i of a type is a pure function of the seed, the type's name and i, so that the workers
 and the verification need no list of queries.
@@ -24,9 +24,9 @@ class QueryType(Generic[Asked_co]):
 
     instance: Callable[[int], Asked_co]
     varies: bool = True
-    """Whether instances differ; otherwise all are instance 0."""
+    """True if instances differ; otherwise all are instance 0."""
     problem: str = ""
-    """Why this dataset has no instance of it; empty if it has."""
+    """Reason why this dataset has no instance of it; empty if it has."""
 
     def number(self, number: int) -> int:
         """Return the number of the instance that is asked as the one with this number."""
@@ -48,7 +48,7 @@ def impossible(problem: str) -> QueryType:
 
 
 def before(query_type: QueryType, until_ms: int) -> QueryType:
-    """Return the type whose instances ask only about rows before an instant, in ms since 1970."""
+    """Return the type with instances only about rows before an instant, in ms since 1970."""
     if not query_type.problem and isinstance(query_type.instance(0), DistinctQuery):
         return impossible("it counts combinations of all rows, and has no range of time")
 

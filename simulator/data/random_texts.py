@@ -13,7 +13,7 @@ _PASS_WORDS = 1 << 15
 
 
 def letters_of(alphabet: bytes) -> NDArray[np.uint8]:
-    """Return the character that each value of 16 bits stands for."""
+    """Return the character for each 16-bit value."""
     places = np.arange(1 << 16) * len(alphabet) >> 16
     return np.frombuffer(alphabet, np.uint8).take(places)
 

@@ -92,7 +92,7 @@ class RowRange(Frozen):
         return self.model_copy(update={"stop": stop})
 
     def pieces(self, rows: int) -> Iterator["RowRange"]:
-        """Cut the range into ranges of at most so many rows, or of one round if that has more."""
+        """Cut the range into ranges of at most this many rows, or of one round if that has more."""
         rounds = max(rows // (self.take or 1), 1)
         step = rounds * (self.every or 1)
         for start in range(self.start, self.stop, step):
@@ -107,7 +107,7 @@ class RowRange(Frozen):
         return inside
 
     def __contains__(self, other: "RowRange") -> bool:
-        """Whether all rows of another range are rows of this one."""
+        """Return whether all rows of another range are rows of this one."""
         if not len(other):
             return True
         last = other.number(len(other) - 1)
@@ -195,7 +195,7 @@ def written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[Ro
 
 
 def covering(numbers: Rows, table: int) -> list[RowRange]:
-    """Return ranges of exactly these rows, in rising order; one or two for those of a batch."""
+    """Return ranges of exactly these rows, in rising order; one or two for a batch."""
     if not len(numbers):
         return []
     gaps = np.diff(numbers)

@@ -1,4 +1,4 @@
-"""The formats of files whose records databases take as they are."""
+"""The formats of files with records that databases accept unchanged."""
 
 from enum import StrEnum
 

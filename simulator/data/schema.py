@@ -18,7 +18,7 @@ class Type(StrEnum):
     FLOAT64 = "float64"
     BOOL = "bool"
     TEXT = "text"
-    """UTF-8 without NUL; in a block an 'S' array, whose items end at their last non-NUL byte."""
+    """UTF-8 without NUL; in a block an 'S' array with items that end at their last non-NUL byte."""
     TIMESTAMP = "timestamp"
     """An instant in UTC: int64 in the table's time_unit since 1970-01-01T00:00Z."""
 
@@ -70,16 +70,16 @@ class TimeUnit(StrEnum):
 
 
 class PrimaryKey(StrEnum):
-    """How the primary key is generated (`--primary-key`)."""
+    """The source of the primary key (`--primary-key`)."""
 
     DB = "db"
-    """By the database, as a counter (SERIAL)."""
+    """The database generates it as a counter (SERIAL)."""
     SQL = "sql"
-    """By the database, GENERATED ALWAYS AS IDENTITY; the sequence caches one batch of numbers."""
+    """The database generates it, ALWAYS AS IDENTITY; the sequence caches one batch of numbers."""
     CLIENT = "client"
-    """By the worker, which concatenates the columns of the natural key."""
+    """The worker concatenates the columns of the natural key."""
     UUID = "uuid"
-    """By the database, as a random UUID."""
+    """The database generates it as a random UUID."""
     NONE = "none"
     """There is no primary key and no id column."""
 
@@ -95,7 +95,7 @@ class Column:
     exact: bool = True
     """Sums do not depend on order: integers, or floats that are multiples of a power of two."""
     max_characters: int | None = None
-    """How long a text can be; None: unknown."""
+    """Longest text in characters; None: unknown."""
     rounded: bool = False
     """Databases may differ in the last digits, as of a mean: it is compared, and not returned."""
 
@@ -116,7 +116,7 @@ class Index:
 
 
 def usual_indices(columns: Iterable[Column]) -> tuple[Index, ...]:
-    """Return those of the reference document: a series in time, and the first field."""
+    """Return the indices of the reference document: a series in time, and the first field."""
     by_role: dict[Role, list[str]] = {role: [] for role in Role}
     for column in columns:
         by_role[column.role].append(column.name)
@@ -145,7 +145,7 @@ class Table:
     distinct_times: bool = False
     """No two rows have the same time, whatever their tags."""
     prefix: str = ""
-    """What name and group begin with, in addition to those of the workload (`--table-prefix`)."""
+    """Prefix of name and group, added to the workload's own (`--table-prefix`)."""
     signed: bool = False
     """True if the database stores with it that this program made it."""
 
@@ -156,7 +156,7 @@ class Table:
 
     @property
     def container(self) -> str:
-        """What its bucket or database is called, where tables of a group share one."""
+        """Name of its bucket or database, where tables of a group share one."""
         return self.group or self.name
 
     @property

@@ -48,7 +48,7 @@ _PASS_NODES = 16_384
 """Nodes drawn at once: many for a call of NumPy, few for the cache."""
 
 LEAST_STEP = -5
-"""No step of a free walk is further down, so that a counter whose steps have mean 5 never falls."""
+"""Limit of a downward step in a free walk, so that a counter with mean step 5 never falls."""
 
 BEYOND = math.sqrt(0.5)
 """Where to reflect a clamped walk: this many deviations beyond its clamps.
@@ -60,19 +60,19 @@ d, by Spitzer's identity for P(no partial sum is positive).
 
 
 class Distribution(StrEnum):
-    """How clamped walks move."""
+    """The movement of clamped walks."""
 
     UNPINNED = "unpinned"
     """Reflected at both bounds, without drift: they never stick, and every value is as likely."""
     DOCUMENTED = "documented"
-    """As the document's code: with a drift, walks reach a clamp and then stay on it."""
+    """The document's code: with a drift, walks reach a clamp and then stay on it."""
 
 
 class Precision(StrEnum):
-    """How many bits a measured value has."""
+    """The number of bits in a measured value."""
 
     GRID = "grid"
-    """Multiples of a power of two, about 13 bits, whose sums are exact in any order."""
+    """Multiples of a power of two, about 13 bits, with sums that are exact in any order."""
     FULL = "full"
     """Doubles of which no bit is always 0; 49 bits of a value between 0 and 100 are drawn."""
 
@@ -188,7 +188,7 @@ class Clamped:
     low: float
     high: float
     start: float | None = None
-    """Where the document's walk starts; None: anywhere between the bounds, as likely."""
+    """Start of the document's walk; None: anywhere between the bounds, as likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class UpDown:
     low: float
     high: float
     start: float
-    """Where the document's walk starts."""
+    """Start of the document's walk."""
 
 
 Gauge: TypeAlias = Drifting | Clamped | UpDown
@@ -221,7 +221,7 @@ class Walks:
         distribution: Distribution,
         precision: Precision,
     ) -> None:
-        """Take the walks by name; table and name, with the seed, are the key of a walk's draws."""
+        """Store the walks by name; table and name, with the seed, are the key of a walk's draws."""
         self._table = table
         self._walks = walks
         self._seed = seed

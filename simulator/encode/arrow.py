@@ -20,7 +20,7 @@ class Arrow:
     """
 
     def __init__(self, columns: Sequence[Column], unit: TimeUnit) -> None:
-        """Take the columns of a table, and its time unit."""
+        """Store the columns of a table, and its time unit."""
         self._columns = [(column, Rendered(_texts)) for column in columns]
         self._unit = unit
 

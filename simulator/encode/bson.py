@@ -54,7 +54,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An embedded document, or an array, whose names are "0", "1", ..."""
+    """An embedded document, or an array with the names "0", "1", ..."""
 
     name: str
     elements: "tuple[Element, ...]"

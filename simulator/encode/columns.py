@@ -19,7 +19,7 @@ from simulator.encode.rows import AnyShare, Share, blanked, packed
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """How a column is written."""
+    """The encoder of a column."""
 
     name: str
     write: Callable[[Array | Texts], Sequence[AnyShare]]
@@ -105,7 +105,7 @@ def _gathered(levels: Share, codes: NDArray[np.int64]) -> Share:
 def _with_nulls(
     shares: Sequence[AnyShare], valid: NDArray[np.bool_], null: bytes
 ) -> Sequence[AnyShare]:
-    """Return the shares, in which `null` stands where a value is not valid."""
+    """Return the shares, with `null` in place of invalid values."""
     padded = [share for share in shares if isinstance(share, Share)]
     if len(padded) < len(shares):
         instead = [Share([literal(null)], np.where(valid, 0, len(null)))] if null else []

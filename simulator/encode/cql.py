@@ -49,7 +49,7 @@ class Prepared:
     partition: tuple[str, ...]
     """The first of these columns, which select the node."""
     grouped: bool
-    """Whether a message has only rows of one partition."""
+    """True if a message has only rows of one partition."""
     most_bytes: int | None = None
     """Approximate size limit of a message; None: no limit."""
 

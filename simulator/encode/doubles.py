@@ -17,7 +17,7 @@ from simulator.data.ragged import overlapping
 _LONGEST = -2.2250738585072014e-308
 """No text is longer; at the end of an array it lets the others be read at full width."""
 _LEAST, _BOUND = 1e-4, 1e16
-"""Where repr has no exponent."""
+"""Bounds between which repr has no exponent."""
 
 
 def doubles(values: Array) -> Array:
@@ -57,7 +57,7 @@ def _texts(wide: NDArray[np.float64], padding: bytes) -> Array:
 
 @cache
 def _masks(width: int, padding: bytes) -> tuple[Array, Array]:
-    """Return for each length what keeps so many bytes of an item, and what pads the rest."""
+    """Return for each length a mask that keeps as many bytes of an item, and the padding."""
     kept = np.arange(width) < np.arange(width + 1)[:, None]
     used = np.where(kept, 0xFF, 0).astype(np.uint8)
     unused = np.where(kept, 0, ord(padding)).astype(np.uint8)

@@ -18,7 +18,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 @dataclass(frozen=True, slots=True)
 class Iso:
-    """How an instant in UTC is written, such as 2026-11-21 03:45:00.123+00."""
+    """The notation of an instant in UTC, such as 2026-11-21 03:45:00.123+00."""
 
     quote: bytes = b""
     middle: bytes = b" "

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 LIMIT = 16
-"""How many results a cache holds; a run has one or two for a column."""
+"""Results that a cache holds; a run has one or two for a column."""
 
 
 class Rendered(Generic[T]):

@@ -90,7 +90,7 @@ class LineProtocol:
         dialect: Dialect = INFLUXDB,
         labels: Mapping[str, str] = NO_LABELS,
     ) -> None:
-        """Take tags of every line in `labels`."""
+        """Store tags of every line in `labels`."""
         slots = _slots(table, _head(name, labels), dialect)
         self._text = Text(slots, Frame(b"", b"", b""), table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]

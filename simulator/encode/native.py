@@ -37,7 +37,7 @@ class Native:
     """
 
     def __init__(self, columns: Sequence[Column], types: Sequence[str]) -> None:
-        """Take the columns with the names of their ClickHouse types."""
+        """Store the columns with the names of their ClickHouse types."""
         self._count = leb128(len(columns))
         self._columns = [_NativeColumn(c, t) for c, t in zip(columns, types, strict=True)]
 

@@ -15,7 +15,7 @@ from simulator.encode.instants import microseconds
 from simulator.encode.levels import Rendered
 
 _ROWS_AT_ONCE = 1000
-"""So many references and rows stay in the cache of a core."""
+"""Rows whose references stay in the cache of a core."""
 
 
 class Instant(StrEnum):

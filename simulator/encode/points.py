@@ -149,7 +149,7 @@ class MixedPoints:
     """Encodes blocks of several tables as payloads that each have points of all of them."""
 
     def __init__(self, tables: Sequence[Points], payload: Frame) -> None:
-        """Take the encoder of each table; all have this frame."""
+        """Store the encoder of each table; all have this frame."""
         self._tables = tables
         self._payload = payload
 
@@ -164,7 +164,7 @@ class MixedPoints:
     ) -> list[list[bytes]]:
         """Return payloads with the rows of each block between two of its edges.
 
-        Limits and `instead` are those of `Points.encode`.
+        Limits and `instead` are described at `Points.encode`.
         """
         fitting = limit_rows or sum(map(len, blocks))
         written = []

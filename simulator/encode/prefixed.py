@@ -23,7 +23,7 @@ class Prefixed(Columns):
     def __init__(
         self, columns: Sequence[Column], instants: Callable[[Array], Array], null: int = -1
     ) -> None:
-        """Take a function from the table's instants to those of the wire, and a NULL's length."""
+        """Store a function from the table's instants to the wire's, and a NULL's length."""
         length = null.to_bytes(_LENGTH.itemsize, "big", signed=True)
         super().__init__(
             [Writer(column.name, partial(_written, column, instants), length) for column in columns]

@@ -50,7 +50,7 @@ class Share(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """A share whose items lie in one buffer, each as long as it is."""
+    """A share with items in one buffer, of different lengths."""
 
     content: NDArray[np.uint8]
     starts: Offsets
@@ -88,7 +88,7 @@ class LaidOut(NamedTuple):
 
     content: NDArray[np.uint8]
     ends: Offsets | None
-    """Where each row ends; None: all rows are equally long."""
+    """End of each row; None: all rows are equally long."""
     rows: int
 
     def offsets(self, rows: NDArray[np.int64]) -> Offsets:

@@ -41,11 +41,11 @@ class SeriesLines:
     """Encodes blocks of one physical table.
 
     Measured on one core (tests/perf/encode.py, four IoT columns, two points a row): 26 million
-    rows/s where a batch has one series, 0.2 million where nearly each row has a series of its own.
+    rows/s where a batch has one series, 0.2 million where nearly each row has its own series.
     """
 
     def __init__(self, table: Table, metrics: Mapping[str, str], labels: Mapping[str, str]) -> None:
-        """Take each field's metric, and labels of all series."""
+        """Store each field's metric, and labels of all series."""
         self._table = table
         every = "".join(f",{_pair(name, value)}" for name, value in labels.items())
         self._fields = [

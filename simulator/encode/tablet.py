@@ -52,7 +52,7 @@ class Tablets:
     """
 
     def __init__(self, columns: Sequence[Column], times: Callable[[Array], Array]) -> None:
-        """Take the columns without the time, and what converts times for the server."""
+        """Store the columns without the time, and the converter of times for the server."""
         self._columns = [_TabletColumn(column) for column in columns]
         self._tags = [column.name for column in columns if column.role is Role.TAG]
         self._times = times

@@ -21,7 +21,7 @@ from simulator.encode.rows import Frame, Share, Spans, between, cut, laid_out, w
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a format writes values."""
+    """The notation of values in a format."""
 
     null: bytes
     false: bytes
@@ -37,7 +37,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a text format writes values, rows and payloads."""
+    """The notation of values, rows and payloads in a text format."""
 
     style: Style
     row: Frame

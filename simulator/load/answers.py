@@ -45,7 +45,7 @@ class DifferentAnswers:
         """Instance -> digests of the answers that were reported."""
 
     def keep(self, asked: Asked, rows: Raw, began_ns: int, ended_ns: int) -> int:
-        """Keep the rows of an answer, unless they are those of the instance's answer before."""
+        """Keep the rows of an answer, unless they equal the instance's previous answer."""
         del began_ns, ended_ns
         instance, statement = asked
         if self._newest.get(instance) == rows:
@@ -83,5 +83,5 @@ def _rows_of(name: str, statement: Statement, raw: Raw) -> Rows:
 
 
 def unexpected(name: str, error: Exception) -> RunError:
-    """Return the error of a query whose answer cannot be read."""
+    """Return the error of a query with an answer that cannot be read."""
     return RunError(f"query {name}: the answer does not have the expected columns: {error}")

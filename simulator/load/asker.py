@@ -34,17 +34,17 @@ class Statements(Protocol):
     """The statements of one query type, each with the number of its instance."""
 
     def first(self) -> Asked:
-        """Return that of the first run."""
+        """Return the first run's instance."""
 
     def warmup(self, run: int) -> Asked:
-        """Return that of a run of the warm-up."""
+        """Return the instance of a warm-up run."""
 
     def timed(self, run: int) -> Asked:
-        """Return that of a timed run."""
+        """Return the instance of a timed run."""
 
 
 class Asker:
-    """Has one query type asked."""
+    """Runs one query type."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -57,7 +57,7 @@ class Asker:
         task: Ask,
         warmup_s: float = 0.0,
     ) -> None:
-        """The warm-up lasts at least `warmup_s` and as many runs as the task says."""
+        """The warm-up lasts at least `warmup_s` and as many runs as the task requires."""
         self._database, self._callers, self.name = database, callers, name
         self._statements, self._answers = statements, answers
         self._task = task
@@ -79,7 +79,7 @@ class Asker:
         over: Callable[[], bool] | None = None,
         pace: Pace = FASTEST,
     ) -> QueryTimes:
-        """Run the type as often or as long as the task says; report its answers afterwards.
+        """Run the type as often or as long as the task requires; report its answers afterwards.
 
         With `over`, until it returns True. With a rate, each run is due at a time.
         """
@@ -176,9 +176,9 @@ class Asker:
         *,
         timed: bool = True,
     ) -> None:
-        """Have a free caller run the next instance, that of the warm-up unless `timed`.
+        """Run the next instance with a free caller, as warm-up unless `timed`.
 
-        One that begins after it was due has waited since then.
+        A run that begins after it was due counts as waiting since then.
         """
         if timed:
             asked = self._statements.timed(self._begun)
@@ -222,7 +222,7 @@ class Asker:
         *,
         timed: bool = False,
     ) -> None:
-        """Have a free caller run an instance; the client's share of untimed ones is not kept."""
+        """Run an instance with a free caller; the client's share of untimed ones is not kept."""
         if stop.is_set():
             raise Stopped
         now_ns = time.perf_counter_ns()
@@ -282,7 +282,7 @@ class Rendered:
         text: str = "",
         warmup_s: float = 0.0,
     ) -> None:
-        """Take the target's own text for all of them, if there is one."""
+        """Store the target's own text for all instances, if there is one."""
 
         def rendered(number: int) -> Asked:
             instance = query_type.number(number)
@@ -295,13 +295,13 @@ class Rendered:
         self._timed = [rendered(number) for number in (numbers if query_type.varies else (0,))]
 
     def first(self) -> Asked:
-        """Return that of the first run."""
+        """Return the first run's instance."""
         return self._first
 
     def warmup(self, run: int) -> Asked:
-        """Return that of a run of the warm-up."""
+        """Return the instance of a warm-up run."""
         return self._warmup[run % len(self._warmup)]
 
     def timed(self, run: int) -> Asked:
-        """Return that of a timed run."""
+        """Return the instance of a timed run."""
         return self._timed[run % len(self._timed)]

@@ -25,7 +25,7 @@ from simulator.protocol.spec import Ask, RunSpec, Work
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What the worker does for the part that asks."""
+    """The worker's part of asking queries."""
 
     wait_for_all: Callable[[str], bool]
     """Waits at a barrier; returns whether the worker takes part in what follows."""

@@ -19,9 +19,9 @@ class Held:
 
 
 class Origin(ABC):
-    """What the batches of one block, or of several, are cut from.
+    """The source from which the batches of one block, or of several, are cut.
 
-    Most batches are acknowledged, and nobody asks which rows they hold; so one is only a number.
+    Most batches are acknowledged, and their rows are never looked up; so a batch is only a number.
     """
 
     sent = 0
@@ -39,9 +39,9 @@ class Batch:
     payload: Payload
     origin: Origin
     number: int
-    """Of the batches of its origin."""
+    """Number among the batches of its origin."""
     logged: int = -1
-    """Of all batches of the worker, where these are logged."""
+    """Number among all batches of the worker, where these are logged."""
 
     def held(self) -> Sequence[Held]:
         """Return its rows, by physical table."""

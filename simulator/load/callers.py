@@ -1,4 +1,4 @@
-"""Who asks over the connections of a worker: the worker itself, or several callers at once."""
+"""The callers that ask over the connections of a worker: the worker itself, or several at once."""
 
 import threading
 import time
@@ -11,20 +11,20 @@ from simulator.load.persistence import Persistence, driver_error
 from simulator.modules.base import Session
 
 Call: TypeAlias = Callable[[Session], None]
-"""What a caller does with a connection."""
+"""A caller's use of a connection."""
 
 
 class Callers(Protocol):
     """Those who ask; the worker has them begin one after the other."""
 
     lock: threading.Lock
-    """Of what callers write down."""
+    """Lock for the records of callers."""
 
     def wait_for_one(self) -> None:
         """Wait until a caller is free."""
 
     def call(self, call: Call) -> None:
-        """Have a free caller do something; what it raises is raised now, or later."""
+        """Run a call with a free caller; its error is raised now, or later."""
 
     def wait_for_all(self) -> None:
         """Wait until every caller is free; raise what the first one has raised that failed."""
@@ -40,7 +40,7 @@ class OneCaller:
     """The worker itself, over its only connection."""
 
     def __init__(self, session: Session, persistence: Persistence | None = None) -> None:
-        """Without persistence the first failure counts."""
+        """Store the persistence; without it the first failure counts."""
         self._session, self._persistence = session, persistence
         self.lock = threading.Lock()
 
@@ -74,12 +74,12 @@ class OneCaller:
 
 
 class SeveralCallers:
-    """As many as the connections have; each asks in a thread of its connection."""
+    """Callers in threads, one for each connection."""
 
     def __init__(
         self, connections: Connections, persistence: Persistence | None, *, embedded: bool
     ) -> None:
-        """`embedded`: the CPU time of this process is also that of the database."""
+        """Start the callers; with `embedded`, this process's CPU time includes the database's."""
         self._connections, self._embedded = connections, embedded
         self._persistence = persistence
         self.lock = threading.Lock()
@@ -134,7 +134,7 @@ class SeveralCallers:
             raise self._failure
 
     def cpu_s(self) -> float:
-        """Return that of this process."""
+        """Return the CPU time of this process."""
         return 0.0 if self._embedded else time.process_time()
 
     def close(self) -> None:

@@ -92,7 +92,7 @@ class Changer:
 
 
 class _Timing:
-    """How long the requests of one change take."""
+    """The durations of the requests of one change."""
 
     def __init__(self, name: str, all_waits: Durations) -> None:
         self.name, self._all = name, all_waits

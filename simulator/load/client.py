@@ -39,7 +39,7 @@ _LEAST_READ_S = 2.0
 _TOGETHER_BYTES = 1 << 18
 """Rows of answers, in JSON, that a message of several has at most."""
 _DRIFT = 1e-4
-"""How fast the clocks of two machines may part, at most."""
+"""Largest rate at which the clocks of two machines may drift apart."""
 _CUT_OFF = 0.8
 """Part of the silence: the worker has to start first, and to be reported afterwards."""
 
@@ -58,9 +58,9 @@ class CollectorClient:
         hold_s: float = HOLD_S,
         clock: Callable[[], float],
     ) -> None:
-        """Take how long the collector may take to appear and then be silent, on this clock.
+        """Store how long the collector may take to appear, and then be silent, on this clock.
 
-        `hold_s`: for how long it holds requests.
+        `hold_s` is the time for which it holds requests.
         """
         self._url = url
         self._index = index
@@ -203,7 +203,7 @@ class CollectorClient:
 
     @property
     def ticks(self) -> Ticks:
-        """How this machine's monotonic clock differs from the collector's: drift included."""
+        """Return how this machine's monotonic clock differs from the collector's, with drift."""
         if not self._corrected_ns:
             return Ticks()
         age_ns = time.perf_counter_ns() - self._corrected_ns

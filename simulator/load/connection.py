@@ -17,7 +17,7 @@ _LONGEST_PAUSE_S = 0.25
 
 
 OpenSession: TypeAlias = Callable[[float], Session]
-"""Opens one or several connections as a session, trying for so many seconds."""
+"""Opens one or several connections as a session, trying for this many seconds."""
 
 
 class Stopped(Exception):
@@ -25,7 +25,7 @@ class Stopped(Exception):
 
 
 class FailedElsewhere(Exception):
-    """An error of a session in another process, which has said what it means."""
+    """An error of a session in another process, which has classified it."""
 
     def __init__(self, cause: str, failure: Failure, *, may_pass: bool = False) -> None:
         super().__init__(cause)
@@ -56,12 +56,12 @@ def connected(
 
 
 def was_rotated(database: Database, options: Options) -> bool:
-    """Whether the credentials of a database were rotated since it had these options."""
+    """Return whether the credentials of a database were rotated since it had these options."""
     return database.options is not options
 
 
 def may_pass(database: Database, error: Exception) -> bool:
-    """Whether what causes a driver's error may pass without a change of what is sent."""
+    """Return whether what causes a driver's error may pass without a change of what is sent."""
     return database.is_out_of_space(error) or database.is_refused_login(error)
 
 
@@ -106,7 +106,7 @@ class Connection:
         return str(error) if isinstance(error, FailedElsewhere) else self.database.explain(error)
 
     def may_pass(self, error: Exception) -> bool:
-        """Whether what causes an error may pass: a full disk, or credentials that are rotated."""
+        """Return whether the cause of an error may pass: a full disk, or rotated credentials."""
         if isinstance(error, FailedElsewhere):
             return error.may_pass
         return may_pass(self.database, error)

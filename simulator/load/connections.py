@@ -38,17 +38,17 @@ _OTHER_FILES, _FILES_EACH = 200, 2
 Done: TypeAlias = Callable[[Exception | None], None]
 Open: TypeAlias = Callable[[], Session]
 _Given: TypeAlias = tuple[Callable[[Session], None], Done]
-"""What is done with a connection, and what is called when it has ended."""
+"""Work for a connection, and the function to call when it has ended."""
 _Inbox: TypeAlias = "SimpleQueue[_Given | None]"
 
 
 class NotSent(Exception):
-    """The connections were closed while somebody waited for one of them."""
+    """The connections were closed while a caller waited for one of them."""
 
 
 @dataclass(slots=True)
 class Meaning:
-    """What an error means, asked of the session that it came from."""
+    """The meaning of an error, from the session that raised it."""
 
     error: Exception
     failure: Failure
@@ -70,10 +70,10 @@ class Connections(Session):
     def __init__(
         self, open_one: Open, connections: int, callers: int, meanings: dict[int, Meaning]
     ) -> None:
-        """Open them all; an error closes those that are open, and is raised.
+        """Open all connections; an error closes the open ones, and is raised.
 
-        `meanings` are those of errors that nobody has asked about yet; connections that take the
-        place of these go on with them. SetupError if this process may not open so many files.
+        `meanings` has the meanings of errors that were not yet looked up; connections that take the
+        place of these continue with them. SetupError if this process may not open so many files.
         """
         _expect_files(connections)
         self.opened_ns: list[int] = []
@@ -149,7 +149,7 @@ class Connections(Session):
         return session
 
     def _go_on(self, inbox: _Inbox) -> None:
-        """Take what waits for a connection, or be free."""
+        """Start the next waiting work, or be free."""
         with self._lock:
             if self._waiting:
                 inbox.put(self._waiting.popleft())
@@ -185,17 +185,17 @@ class Connections(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether every connection works, or a new one has taken its place."""
+        """True if every connection works, or a new one has taken its place."""
         return self._lost is None
 
     @property
     def in_flight(self) -> int:
-        """As many as there are callers."""
+        """Return the number of callers."""
         return self._callers
 
     @property
     def makes_objects(self) -> bool:
-        """Whether payloads are Python objects."""
+        """True if payloads are Python objects."""
         return self._first.makes_objects
 
     def begin(self, payload: Payload, done: Done) -> None:
@@ -203,7 +203,7 @@ class Connections(Session):
         self.have(partial(_send, payload), done)
 
     def have(self, work: Callable[[Session], None], done: Done) -> None:
-        """Have the connection that has been free for longest do something, or the next one."""
+        """Run work on the connection that has been free for longest, or on the next free one."""
         given = work, done
         with self._lock:
             if not self._free:
@@ -224,7 +224,7 @@ class Connections(Session):
             raise error
 
     def classify(self, error: Exception) -> Failure:
-        """Return what the session has said that sent the payload."""
+        """Return the classification by the session that sent the payload."""
         known = self._meanings.pop(id(error), None)
         return known.failure if known and known.error is error else Failure.UNKNOWN
 

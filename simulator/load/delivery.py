@@ -33,7 +33,7 @@ class Delivery:
         clock: Callable[[], float],
         retry_s: float = 0.0,
     ) -> None:
-        """With `retry_s` a batch, or a lost connection, is tried again for so long."""
+        """Store the connection; a batch, or a lost connection, is tried again for `retry_s`."""
         self._connection, self._spent = connection, spent
         self._stop, self._clock, self._retry_s = stop, clock, retry_s
         self._window = Window()
@@ -44,7 +44,7 @@ class Delivery:
         """Notes when each batch is sent and acknowledged."""
 
     def deliver(self, batch: Batch, due_ns: int) -> None:
-        """Send, alone or beside other batches in flight."""
+        """Send, alone or in parallel with other batches in flight."""
         connection = self._connection
         if connection.in_flight > 1:
             self._deliver_beside(batch, due_ns)

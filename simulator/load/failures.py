@@ -1,4 +1,4 @@
-"""What goes wrong with the batches of a worker: counted by second and kind, in bounded memory."""
+"""Failures of the batches of a worker: counted by second and kind, in bounded memory."""
 
 import time
 from collections import Counter
@@ -42,7 +42,7 @@ class Failures:
             self._unlisted += 1
 
     def note_uncertain(self, batch: Iterable[Held], cause: str) -> None:
-        """Count the rows of a batch whose outcome is unknown."""
+        """Count the rows of a batch with an unknown outcome."""
         for held in batch:
             self.uncertain += covering(held.rows, held.table)
             self.uncertain_rows += len(held.rows)

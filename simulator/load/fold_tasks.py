@@ -1,4 +1,4 @@
-"""What a worker does after its report: it folds rows for the collector, drawn or stored ones."""
+"""A worker's work after its report: it folds drawn or stored rows for the collector."""
 
 import threading
 from base64 import b64encode
@@ -51,7 +51,7 @@ def read_window(
 
 
 class Folder:
-    """Folds rows for some of the queries whose truth the run needs."""
+    """Folds rows for some of the queries that the run verifies."""
 
     def __init__(
         self,

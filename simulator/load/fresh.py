@@ -95,7 +95,7 @@ class EveryAnswer:
         return 0
 
     def _has_row(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Whether an answer counts or shows a row; what is no answer is refused by `_pack`."""
+        """Return whether an answer counts or shows a row; `_pack` refuses other values."""
         place, is_count = len(self._type.tags), isinstance(self._type.query, AggregateQuery)
         found = [row[place] for row in rows if len(row) > place and row[place] is not None]
         try:

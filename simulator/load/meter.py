@@ -32,7 +32,7 @@ _FRAME_BYTES = 8
 _HEADER = ">iiiiqqd"
 """Cookie, length, offset, digits, lowest, highest, ratio."""
 _LARGEST_BYTES = 1 << 20
-"""Of a decompressed histogram; ours has 23,000 counters at most."""
+"""Largest size of a decompressed histogram; ours has 23,000 counters at most."""
 
 
 def new_histogram() -> HdrHistogram:
@@ -63,7 +63,7 @@ def _decoded(encoded: str) -> HdrHistogram:
 
 
 class _Portion:
-    """How many are folded at once: twice as many as before while they come quickly."""
+    """The number folded at once: twice as many as before while they arrive quickly."""
 
     def __init__(self) -> None:
         self.size = min(_LEAST_FOLDED, _BUFFER)
@@ -175,12 +175,12 @@ def _at(instant_ns: int | None, instant_s: Callable[[int], float]) -> float | No
 
 
 def _buffer() -> "array[int]":
-    """Return an array whose items are stored in half the time that NumPy takes."""
+    """Return an array with items that are stored in half the time that NumPy takes."""
     return array("q", bytes(8 * _BUFFER))
 
 
 class _Stage:
-    """What was to begin in one stage."""
+    """The batches due in one stage."""
 
     def __init__(self) -> None:
         self.first_ns = self.last_ns = self.rows = self.count = self.unsent = 0
@@ -192,7 +192,7 @@ class StageMeter:
     """Measures batches or queries of one worker by the stage in which they were to begin."""
 
     def __init__(self, stages: Sequence[LoadStage], start_ns: int) -> None:
-        """Take when the first stage begins; the others follow without a gap."""
+        """Store when the first stage begins; the others follow without a gap."""
         lengths = [stage.duration_s for stage in stages[:-1]]
         self._edges = start_ns + (np.cumsum([0.0, *lengths]) * 1e9).astype(np.int64)
         self._stages = [_Stage() for _ in stages]
@@ -267,7 +267,7 @@ class Meter:
         stages: Sequence[LoadStage] = (),
         outages: Outages | None = None,
     ) -> None:
-        """Take when the clock starts; what is due in the warm-up after it is counted apart.
+        """Store when the clock starts; batches due in the warm-up after it are counted apart.
 
         `stages` follow the warm-up; `outages` follow the acknowledgements closely.
         """
@@ -362,7 +362,7 @@ class Meter:
 
     @property
     def last_ns(self) -> int:
-        """When the last batch was acknowledged; `start_ns` without any."""
+        """Return the time of the last acknowledgement; `start_ns` without any."""
         self._fold()
         return self._last_ns
 
@@ -382,7 +382,7 @@ class Meter:
         return tuple(self._by_second.tolist())
 
     def acknowledged(self, instant_s: Callable[[int], float]) -> Acknowledged:
-        """Return the record of the report; `instant_s` is that of `StageMeter.times`."""
+        """Return the record of the report; `instant_s` converts as in `StageMeter.times`."""
         return Acknowledged(
             rows=self.rows,
             warmup_rows=self.warmup_rows,

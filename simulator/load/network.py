@@ -58,7 +58,7 @@ class Network:
         return type(database)(redirected(database.options, self._places))
 
     def renew(self) -> None:
-        """Take credentials that were rotated; an address among them leads to the relay again."""
+        """Use credentials that were rotated; an address among them leads to the relay again."""
         options = self._direct.options
         if self.spells and {*all_addresses(options)} <= {*self._places}:
             self.database.options = redirected(options, self._places)

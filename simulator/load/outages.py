@@ -1,4 +1,4 @@
-"""When nothing was acknowledged, and how long batches took in each second: of runs with faults."""
+"""Times without acknowledgements, and latencies in each second, in runs with faults."""
 
 import time
 from collections import Counter

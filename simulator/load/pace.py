@@ -20,7 +20,7 @@ _MOST_UNSENT = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast to send or to ask, and for how long."""
+    """The rate at which to send or to ask, and the duration."""
 
     rate_per_s: float = 0.0
     """Rows or queries; 0: as fast as possible."""
@@ -33,7 +33,7 @@ class Pace:
     here. 0: from the start on, in the warm-up too."""
 
     def due_ns(self, start_ns: int, number: float) -> int:
-        """Return when something is due, so many rows or queries after the start."""
+        """Return the due time of the row or query with this number after the start."""
         return start_ns + int(number / self.rate_per_s * 1e9)
 
     def begin_ns(self, start_ns: int, measured_ns: int) -> int:
@@ -50,23 +50,23 @@ FASTEST = Pace()
 
 
 class Kept(NamedTuple):
-    """How far a worker has kept to the schedule of a pace."""
+    """A worker's adherence to the schedule of a pace."""
 
     begin_ns: int
     until_ns: int
-    """When the next batch or query is due: what has begun covers the schedule until then."""
+    """Due time of the next batch or query: finished work covers the schedule until then."""
     unsent_ns: NDArray[np.int64]
-    """When those were due that did not begin before the end of the pace."""
+    """Due times of batches or queries that did not begin before the end of the pace."""
     late_ns: NDArray[np.int64]
     """Time from these instants until the worker was free again."""
     each: int = 1
-    """How many batches or queries each instant stands for, if there are very many."""
+    """Number of batches or queries for each instant, if there are very many."""
 
 
 def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
     """Return the paces of a worker among several: one, or one for each stage in which it is active.
 
-    `rate_per_s` is that of all active workers.
+    `rate_per_s` is the joint rate of all active workers.
     """
     if not clocking.stages:
         return [Pace(rate_per_s / of, place / of, clocking.duration_s)]
@@ -80,7 +80,7 @@ def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -
 
 
 class Timetable:
-    """When the batches or queries of a worker are due, by one pace after the other."""
+    """Due times of a worker's batches or queries, for one pace after the other."""
 
     def __init__(
         self, paces: Sequence[Pace], start_ns: int, measured_ns: int, batch_rows: int = 1
@@ -108,7 +108,7 @@ class Timetable:
             self._scheduled = pace.turn * self._batch_rows
 
     def due_ns(self, now_ns: int, rows: int = 1) -> int:
-        """Return when the next batch, of so many rows, or query is due; NEVER_NS: not at all.
+        """Return when the next batch of `rows` rows, or query, is due; NEVER_NS: not at all.
 
         Without a rate it is due now, or when the pace begins.
         """

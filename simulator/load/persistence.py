@@ -1,4 +1,4 @@
-"""How a worker goes on when a query fails while something is made to fail: as an application."""
+"""A worker's reaction to queries that fail during a fault: it retries, as an application does."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ def driver_error(error: Exception) -> Exception:
 
 
 class Persistence:
-    """For how long queries that fail are asked again, and how often they were."""
+    """Retries of failed queries: for how long, and how often."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Persistence:
         return not self._stop.wait(_PAUSE_S)
 
     def succeeded(self) -> None:
-        """Have the time begin again with the next failure."""
+        """Restart the time with the next failure."""
         self._until_s = None
 
     def usable(self, session: Session, error: Exception) -> Session:

@@ -23,14 +23,14 @@ AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
 _WHOLE_BLOCKS = 4
-"""Parts whose rows are drawn as a whole block each; more parts share so many rows."""
+"""Parts with rows that are drawn as a whole block each; more parts share as many rows."""
 
 
 class Preparer:
     """Makes the batches of one worker, and knows which of their rows were sent."""
 
     def __init__(self, reader: DatasetReader, connection: Connection, spent: Stopwatch) -> None:
-        """Take what draws the rows, and the connection for which they are encoded."""
+        """Store the source of the rows, and the connection for which they are encoded."""
         self._reader, self._connection, self._spent = reader, connection, spent
         self._mixes = connection.database.capabilities.mixes_tables and reader.one_group
         self._mixer = Mixer()
@@ -60,7 +60,7 @@ class Preparer:
     def ahead_bytes(self, batch_rows: int) -> int:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
-        After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once.
+        After each send the CPU caches are cold (about 0.4 ms): many rows are prepared at once.
         Not so for small batches, which would wait for it, or with several in flight.
         """
         connection = self._connection

@@ -21,7 +21,7 @@ from simulator.records.layout import layout_of
 from simulator.records.scan import Found, scan_part, without
 
 _AT_ONCE = 1024
-"""Batches whose places are looked up together."""
+"""Batches with places that are looked up together."""
 
 
 class RecordReader(AbstractContextManager["RecordReader"]):

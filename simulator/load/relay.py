@@ -1,9 +1,9 @@
 """A relay between a worker and its database: a network that can be cut, or made slow.
 
-It is a process of its own, and imports nothing that takes memory. The first line of its standard
+It is a separate process, and imports nothing that takes memory. The first line of its standard
 input is a list of servers, each a host and a port; it answers with a list of places where it
-listens. Each further line is a `Weather`, which it answers with an empty line as soon as it is so.
-It ends with its standard input: if the worker dies, too.
+listens. Each further line is a `Weather`, which it answers with an empty line as soon as it is in
+effect. It ends with its standard input: if the worker dies, too.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from simulator.host import allow_many_files
 
 _HOST: Final = "127.0.0.1"
 _MOST_WAITING_BYTES = 1 << 20
-"""In each direction of a connection; after that, its sender has to wait."""
+"""Bytes waiting in each direction of a connection; after that, its sender has to wait."""
 _Address: TypeAlias = tuple[str, int]
 
 
@@ -45,7 +45,7 @@ class _Network:
         self._is_open.set()
 
     def do(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something beside everything else."""
+        """Run work concurrently."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -88,7 +88,7 @@ class _Way:
         network.ways.add(self)
 
     def put(self, piece: bytes | None) -> None:
-        """Take what the source has sent."""
+        """Queue a piece that the source has sent."""
         weather = self._network.weather
         if weather == _CLEAR and not self._waiting:
             self._deliver(piece)
@@ -103,7 +103,7 @@ class _Way:
         self._schedule()
 
     def hurry(self) -> None:
-        """Have the new weather count for what waits."""
+        """Apply the new weather to the waiting bytes."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -156,7 +156,7 @@ class _End(asyncio.Protocol):
     """One end of a connection, which passes on to the other."""
 
     def __init__(self, network: _Network, server: _Address | None = None) -> None:
-        """With a server, it is the client's end: a connection to the server is opened for it."""
+        """Store the network; with a server, open a connection to it for the client's end."""
         self._network, self._server = network, server
         self.transport: asyncio.Transport
         self.way: _Way | None = None
@@ -166,7 +166,7 @@ class _End(asyncio.Protocol):
         """What arrived before there was another end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport."""
+        """Store the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         if self._server:
@@ -225,12 +225,12 @@ class _End(asyncio.Protocol):
         self.transport.abort()
 
     def pause_writing(self) -> None:
-        """Have the other end read no more: this one is full."""
+        """Stop the other end from reading: this one is full."""
         if self.other:
             self.other.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Have the other end go on."""
+        """Let the other end continue."""
         if self.other:
             self.other.transport.resume_reading()
 

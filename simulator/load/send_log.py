@@ -1,4 +1,4 @@
-"""When each batch of a worker was sent and acknowledged, with its rows: for `mixed --fresh`."""
+"""Times at which a worker's batches were sent and acknowledged, with rows: for `mixed --fresh`."""
 
 from array import array
 from collections.abc import Iterator

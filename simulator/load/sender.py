@@ -37,7 +37,7 @@ class Sender:
         several: Several | None = None,
         elsewhere: OpenSession | None = None,
     ) -> None:
-        """Connect. With `retry_s` a batch, or a lost connection, is tried again for so long.
+        """Connect. A batch, or a lost connection, is tried again for `retry_s`.
 
         `elsewhere` opens sessions in another process; else they have `several` connections.
         """
@@ -55,17 +55,17 @@ class Sender:
 
     @property
     def meter(self) -> Meter:
-        """What was acknowledged since the start."""
+        """Acknowledgements since the start."""
         return self.delivery.meter
 
     @property
     def failures(self) -> Failures:
-        """What went wrong with batches."""
+        """Failures of batches."""
         return self.delivery.failures
 
     @property
     def connects(self) -> str:
-        """How long it took to open each of several connections, as an encoded histogram."""
+        """Times to open each of several connections, as an encoded histogram."""
         return encoded_histogram(self._connection.opened_ns)
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class Sender:
             yield from turn
 
     def insert_files(self, files: Sequence[Batch]) -> None:
-        """Have the database import files, timed, one after the other."""
+        """Import files by the database, timed, one after the other."""
         self._insert(self.preparer.imported(files), 0, ())
 
     def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:
@@ -174,7 +174,7 @@ class Sender:
             self.spent.end_warmup()
 
     def _awaited(self, timetable: Timetable, now_ns: int, rows: int) -> int:
-        """Wait until a batch of so many rows may begin; return when it is due, or NEVER_NS."""
+        """Wait until a batch of this many rows may begin; return when it is due, or NEVER_NS."""
         due_ns = timetable.due_ns(now_ns, rows)
         if due_ns == NEVER_NS:
             return due_ns

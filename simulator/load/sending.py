@@ -33,7 +33,7 @@ from simulator.redaction import RedactedStream
 
 
 class _Sending:
-    """Does what the worker asks, with one session."""
+    """Sends for the worker, with one session."""
 
     def __init__(self, pipe: Pipe, database: Database, session: Session) -> None:
         self._pipe, self._database, self._session = pipe, database, session

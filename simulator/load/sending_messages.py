@@ -1,4 +1,4 @@
-"""What a worker and the process that sends its batches say to each other, over a pipe."""
+"""Messages between a worker and the process that sends its batches, over a pipe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Begin:
     options: Options
     several: Several
     within_s: float
-    """For how long to try."""
+    """Time for which to try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class OfBlock:
-    """A block, cut into payloads of so many rows."""
+    """A block, cut into payloads of this many rows."""
 
     block: Block
     mode: str
@@ -60,14 +60,14 @@ Arguments: TypeAlias = OfBlock | OfBlocks
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, in the words of the module."""
+    """A failure, in the module's wording."""
 
     cause: str
     failure: Failure = Failure.FATAL
     may_pass: bool = False
     """See `Connection.may_pass`."""
     alive: bool = True
-    """Whether the session is usable afterwards."""
+    """True if the session is usable afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +95,4 @@ class Ended:
     number: int
     problem: Problem | None
     cpu_s: float
-    """Of this process so far."""
+    """CPU time of this process so far."""

@@ -1,7 +1,7 @@
 """The process of a worker that has the connections to the database, with --fault kill-worker.
 
 Driver, connections, encoded batches and those in flight are in it, and are gone when it is killed,
-as those of an application are. The worker draws the rows, and keeps what was acknowledged.
+as in an application. The worker draws the rows, and keeps what was acknowledged.
 """
 
 import multiprocessing
@@ -45,14 +45,14 @@ from simulator.protocol.spec import PlannedFault, Several
 
 _LOOK_S = 0.05
 _END_S = 5.0
-"""How long a process may take to close its connections."""
+"""Time that a process may take to close its connections."""
 _KILLED = "the process that had the connection was killed"
 
 _Process: TypeAlias = "subprocess.Popen[bytes]"
 
 
 class SendingProcess:
-    """Opens sessions in a process of its own, and kills it at the times of a fault."""
+    """Opens sessions in a separate process, and kills it at the times of a fault."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class SendingProcess:
         self._cpu_s = cpu_s
 
     def cpu_s(self) -> float:
-        """Return the CPU time of the worker: its own, and that of what sends for it."""
+        """Return the CPU time of the worker, including its sending process."""
         return time.process_time() + self._ended_cpu_s + self._cpu_s
 
     def close(self) -> None:
@@ -162,7 +162,7 @@ def _exit_code(process: _Process) -> int:
 
 
 class _Kept:
-    """What was encoded, for as long as a payload of it may be sent (again)."""
+    """Encoded blocks, kept for as long as a payload of them may be sent (again)."""
 
     __slots__ = ("arguments", "encoded", "number", "sizes_bytes")
 
@@ -199,7 +199,7 @@ class SessionElsewhere(Session):
         self._reader.start()
 
     def _read(self) -> None:
-        """Take the answers until the process has ended."""
+        """Receive the answers until the process has ended."""
         try:
             while True:
                 self._take(self._pipe.recv())
@@ -229,21 +229,21 @@ class SessionElsewhere(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs, and its session is usable."""
+        """True if the process runs, and its session is usable."""
         return self._alive
 
     @property
     def in_flight(self) -> int:
-        """As many as the session can have."""
+        """Return the limit of the session."""
         return self._ready.in_flight
 
     @property
     def makes_objects(self) -> bool:
-        """Whether the session's payloads are Python objects."""
+        """True if the session's payloads are Python objects."""
         return self._ready.makes_objects
 
     def close(self) -> None:
-        """Have the process close its session, and end."""
+        """Make the process close its session, and exit."""
         with self._lock:
             if not self._is_gone:
                 self._is_gone = True
@@ -255,7 +255,7 @@ class SessionElsewhere(Session):
     # --- encoding ---------------------------------------------------------------------------------
 
     def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
-        """Have the process encode a block; return payloads that are places in it."""
+        """Encode a block in the process; return payloads that are places in it."""
         whole, rest = divmod(len(block), batch_rows)
         rows = [batch_rows] * whole + [rest] * bool(rest)
         places = self._encoded(OfBlock(block, mode, batch_rows), len(rows))
@@ -312,14 +312,14 @@ class SessionElsewhere(Session):
     # --- sending ----------------------------------------------------------------------------------
 
     def send(self, payload: Payload) -> None:
-        """Have the process send a payload, and wait."""
+        """Send a payload by the process, and wait."""
         ended: SimpleQueue[Exception | None] = SimpleQueue()
         self.begin(payload, ended.put)
         if (error := ended.get()) is not None:
             raise error
 
     def begin(self, payload: Payload, done: Done) -> None:
-        """Have the process send a payload, which it encodes again if it is another process."""
+        """Start to send a payload; a new process encodes it again."""
         kept, place = payload.data
         with self._lock:
             if self._is_gone:
@@ -331,9 +331,9 @@ class SessionElsewhere(Session):
             self._write(Send(self._last, kept.number, place))
 
     def classify(self, error: Exception) -> Failure:
-        """Return what the session there has said."""
+        """Return the classification by the session of the process."""
         return error.failure if isinstance(error, FailedElsewhere) else Failure.UNKNOWN
 
     def run(self, statement: object) -> Sequence[Sequence[Any]]:
-        """Not needed: queries have sessions of their own."""
+        """Raise an error: queries have separate sessions."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a worker makes fail itself at the times of a fault, in a thread beside its load."""
+"""Faults that a worker causes itself, in a thread parallel to its load."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Where the time of a worker goes, in the records that its report takes as they are."""
+"""The use of a worker's time, in the records of its report."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from simulator.protocol.messages import Clocked, Timings
 
 @dataclass(slots=True)
 class Stopwatch:
-    """What a worker that writes has spent its time on, in ns."""
+    """The use of a writing worker's time, in ns."""
 
     generate_ns: int = 0
     encode_ns: int = 0
@@ -22,10 +22,10 @@ class Stopwatch:
     backoff_ns: int = 0
     """Pauses before repeated sends."""
     disconnected_ns: int = 0
-    """Without a connection, after one was lost."""
+    """Time without a connection, after one was lost."""
 
     def start(self) -> None:
-        """Discard everything so far."""
+        """Discard all times so far."""
         self.end_warmup()
         self.backoff_ns = self.disconnected_ns = 0
 
@@ -54,7 +54,7 @@ class RunClock:
         offset_s: Callable[[], float],
         cpu_s: Callable[[], float] = time.process_time,
     ) -> None:
-        """Take what is added to this machine's time for that of the collector, and CPU time."""
+        """Store the function for the offset to the collector's time, and the source of CPU time."""
         self._clock, self._offset_s, self._read_cpu_s = clock, offset_s, cpu_s
         self._started: float | None = None
         self._ended: float | None = None
@@ -68,7 +68,7 @@ class RunClock:
 
     @property
     def is_started(self) -> bool:
-        """Whether the measured part has begun."""
+        """True if the measured part has begun."""
         return self._started is not None
 
     def stop(self, length_s: float | None = None, inactive_s: float = 0.0) -> None:

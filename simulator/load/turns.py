@@ -43,9 +43,9 @@ class Turns:
         warmup_s: float = 0.0,
         when_measured: Callable[[], object] = int,
     ) -> None:
-        """Take askers, of the same callers, whose first runs are done.
+        """Store askers with the same callers; their first runs are done.
 
-        What is due in the first `warmup_s` is not timed. `when_measured` is called at its end.
+        Runs due in the first `warmup_s` are not timed. `when_measured` is called at its end.
         """
         self._askers, self._callers, self._pace, self._first = askers, callers, pace, first
         self._turns = in_turn(askers, weights)

@@ -25,7 +25,7 @@ class Send:
 class Window:
     """The batches in flight.
 
-    Drivers report the end of a batch on threads of their own. A queue passes it to the thread that
+    Drivers report the end of a batch on their own threads. A queue passes it to the thread that
     sends, which alone counts and decides.
     """
 

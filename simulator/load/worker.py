@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
-"""How long a worker without a collector waits for a batch in flight, and tries to report."""
+"""Time for which a worker without a collector waits for a batch in flight, and tries to report."""
 
 
 def _settle_memory() -> None:
     """Reduce garbage collection while the clock runs.
 
     Rows as Python objects contain no cycles, but their number would trigger a collection twelve
-    times per block, whose time would count as the client's or as latency of the database.
+    times per block, which would count as the client's time or as latency of the database.
     """
     gc.collect()
     gc.freeze()
@@ -200,7 +200,7 @@ class Worker:
             self._stop.wait(every_s)
 
     def _end_alone(self, cause: str) -> None:
-        """Stop; end the process if the database holds it up, since nobody else may be left."""
+        """Stop; end the process if the database blocks it, since no other process may be left."""
         self.stop(cause)
         if not self._over.wait(_LAST_SEND_S):
             if self._reported:
@@ -297,7 +297,7 @@ class Worker:
         files: Sequence[Batch] = (),
         records: RecordReader | None = None,
     ) -> None:
-        """Wait for all, and write the timed rows: those of files or records, if there are any."""
+        """Wait for all, and write the timed rows: from files or records, if there are any."""
         spec = self._spec
         self._wait_for_all(spec.barrier)
         clocking, writers = spec.clocking, len(spec.inserts)

@@ -94,7 +94,7 @@ def _others(options: Options) -> list[tuple[str, Any]]:
 
 
 def _host(options: Options, found: Sequence[Address]) -> str:
-    """Return the host that further ports are of: an option of its own, or that of the address."""
+    """Return the host of the additional ports: the option for it, or the host of the address."""
     named = (getattr(options, name) for name in _host_options(options))
     return next(filter(None, named), found[0][0])
 

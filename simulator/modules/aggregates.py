@@ -1,4 +1,4 @@
-"""Aggregates that a database keeps beside its tables in its own way, and that answer queries."""
+"""Aggregates that a database maintains for its tables and uses to answer queries."""
 
 from typing import Any, ClassVar
 

@@ -50,11 +50,11 @@ DRIVER_COPY = "driver-copy"
 PREFILL_ROWS = 1000
 """Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
-"""Prefix of the tables that the program keeps for itself, beside those of a workload."""
+"""Prefix of the program's internal tables."""
 
 
 class Failure(StrEnum):
-    """What an error of `send` means for the rows that were sent."""
+    """The meaning of an error of `send` for the rows that were sent."""
 
     NOT_APPLIED = "not_applied"
     """They are certainly not stored, or replace what is stored of them; send them again."""
@@ -66,59 +66,59 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a module supports, as plain data."""
+    """The abilities of a module, as plain data."""
 
     modes: Mapping[str, str]
     """Insert mode -> how one batch is sent; SINGLE and BATCH first, IMPORT if it has one."""
     primary_keys: Mapping[PrimaryKey, str]
     """Supported primary key -> how this database generates it."""
     acknowledged: str
-    """What an acknowledgement means, in a sentence; `describe` reads the server's settings."""
+    """The meaning of an acknowledgement, in a sentence; `describe` reads the server's settings."""
     oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Product, as `describe` names it -> its oldest supported version."""
     multiple_tables: bool = True
     mixes_tables: bool = False
-    """Whether a payload of mode BATCH can have rows of several tables of a group."""
+    """True if a payload of mode BATCH can have rows of several tables of a group."""
     formats: frozenset[RecordFormat] = frozenset()
-    """Formats of files whose records it takes as they are (`Session.envelope`)."""
+    """File formats whose records the module sends unchanged (`Session.envelope`)."""
     no_import: str = "this module knows none beside its batches"
-    """Why there is no mode IMPORT."""
+    """The reason why there is no mode IMPORT."""
     no_driver: str = "this module has only its own way to send rows"
-    """Why the vendor's driver cannot send rows, without an option `client`."""
+    """The reason why the vendor's driver cannot send rows; there is no option `client`."""
     indices: bool = False
-    """Whether there are secondary indices (option `create_indices`)."""
+    """True if there are secondary indices (option `create_indices`)."""
     stores: bool = True
     """False if nothing is stored, so that nothing can be verified or queried."""
     checks_rows: bool = False
-    """Whether `check_rows` knows without a server that a value cannot be stored."""
+    """True if `check_rows` knows without a server that a value cannot be stored."""
     replaces_rows: bool = False
-    """Whether a row replaces another one that has the same tags and time."""
+    """True if a row replaces another one that has the same tags and time."""
     separates_fields: bool = False
-    """Whether each field is stored apart: rows with the same tags and time mix their values."""
+    """True if each field is stored apart: rows with the same tags and time mix their values."""
     embedded: bool = False
-    """Whether the data is a local file that all workers open."""
+    """True if the data is a local file that all workers open."""
     prefill_rows: int = PREFILL_ROWS
     max_workers: int | None = None
-    """How many processes can have it open at once; None: any number."""
+    """Largest number of processes that can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
     """Feature of queries that `translate` does not express -> why not."""
     late: str = ""
-    """Why an answer may lack rows that were acknowledged before it began; empty: it has them."""
+    """The reason why an answer may lack rows acknowledged before it began; empty: it has them."""
     changes: Changes = field(default_factory=Changes)
     plans: str = ""
-    """What `query_plans` asks for, such as "EXPLAIN ANALYZE"; empty: it has none."""
+    """The statement of `query_plans`, such as "EXPLAIN ANALYZE"; empty: it has none."""
     no_plans: str = "this module does not ask for them"
-    """Why there are no query plans."""
+    """The reason why there are no query plans."""
     no_time_sums: str = ""
-    """Why verification does not add up times; empty: the database does, exactly."""
+    """The reason why verification does not add up times; empty: the database does, exactly."""
     no_wide_sums: str = ""
-    """Why verification adds up no integers or times beyond 64 bits; empty: the database does."""
+    """The reason why verification adds up no integers or times beyond 64 bits; empty: it does."""
     in_client: str = ""
-    """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
+    """Work of the client to answer queries, beyond the driver's: "decodes ..."; empty: none."""
     shortens_float32: bool = False
     """True if the driver returns a float32 with the fewest digits that name it (20.2)."""
     limits: tuple[str, ...] = ()
-    """What it cannot do or store, one sentence each."""
+    """Limits of the module or database, one sentence each."""
 
     @property
     def default_key(self) -> PrimaryKey:
@@ -134,14 +134,14 @@ class Server:
     version: str
     nodes: int
     durability: str
-    """What an acknowledgement means with the server's settings, in a sentence."""
+    """The meaning of an acknowledgement with the server's settings, in a sentence."""
     durable: bool | None
-    """Whether an acknowledged row survives a power cut; None if unknown."""
+    """True if an acknowledged row survives a power cut; None if unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
     buffer_bytes: int | None = None
-    """Memory for pages of tables that the server keeps for itself; None if it does not say."""
+    """Memory in which the server caches pages of tables; None if the server does not report it."""
     survives_failover: bool | None = None
-    """Whether the replica that replaces a lost node has each acknowledged row; None: unknown."""
+    """True if the replica that replaces a lost node has each acknowledged row; None: unknown."""
 
 
 class Payload(NamedTuple):
@@ -234,17 +234,17 @@ class Session(Login, Waits, Explaining, Changing):
         """Send one payload; return once it is acknowledged. Raises the driver's own errors."""
 
     def gave_up(self, error: Exception) -> bool:
-        """Whether the server refused a query of `run` only because it took or read too much."""
+        """Return whether the server refused a query of `run` only for its size or time."""
         return False
 
     @property
     def in_flight(self) -> int:
-        """How many payloads may be in flight at once; more than 1 requires `begin`."""
+        """Return how many payloads may be in flight at once; more than 1 requires `begin`."""
         return 1
 
     @property
     def makes_objects(self) -> bool:
-        """Whether payloads are Python objects, which are slow to prepare far ahead."""
+        """True if payloads are Python objects, which are slow to prepare far ahead."""
         return False
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
@@ -263,12 +263,12 @@ class Session(Login, Waits, Explaining, Changing):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and return every row, as the driver returns it.
 
-        What Python does with the answer, beyond what a driver does, is done within `in_client`,
-        and `Capabilities.in_client` says what that is.
+        Python's work on the answer, beyond the driver's, is done within `in_client`,
+        and `Capabilities.in_client` describes it.
         """
 
     def read_only(self) -> None:
-        """Have the database refuse from now on what writes; nothing where it has no such state."""
+        """Make the database refuse writes from now on; do nothing where it has no such state."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield portions of about `rows` rows, in bounded memory."""
@@ -287,7 +287,7 @@ Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Sessio
 class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
-    The methods that use the server open a session of their own. They raise SetupError, with the
+    The methods that use the server open a new session. They raise SetupError, with the
     server's message and a remedy, or the driver's error.
     """
 
@@ -295,7 +295,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
     capabilities: ClassVar[Capabilities]
     options_model: ClassVar[type[Options]]
     reconnect_s: ClassVar[float] = 5.0
-    """For how long a worker tries to replace a lost connection: longer than a restart takes."""
+    """Time for replacing a lost connection: longer than a restart takes."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -376,7 +376,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
 
     @property
     def changes(self) -> Changes:
-        """How stored rows are changed, with these options."""
+        """Return how stored rows are changed, with these options."""
         return self.capabilities.changes
 
     def drops_until(self, time_ms: int) -> int:
@@ -420,7 +420,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
         return self._as_returned(self.translate(query))
 
     def _as_returned(self, statement: Statement) -> Statement:
-        """Return a statement whose outputs say how the driver returns a float32."""
+        """Return a statement with outputs that show how the driver returns a float32."""
         columns = statement.outputs
         if not self.capabilities.shortens_float32:
             return statement

@@ -1,4 +1,4 @@
-"""How stored rows are changed: corrected by upserts, and deleted by their time."""
+"""Changes of stored rows: corrections by upserts, and deletions by time."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,20 +13,20 @@ CORRECT = "correct"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How a module changes stored rows; where it cannot, why not."""
+    """A module's ways to change stored rows, and the reasons where it has none."""
 
     corrects: str = ""
-    """How rows take the place of stored ones, such as "INSERT ... ON CONFLICT"."""
+    """The statement that replaces stored rows, such as "INSERT ... ON CONFLICT"."""
     no_corrections: str = "this module does not replace rows"
     keys: frozenset[PrimaryKey] = frozenset({PrimaryKey.CLIENT})
     """Primary keys of the tables in which rows take the place of others."""
     merges: bool = False
-    """Whether a NULL leaves the stored value in its place, so that nullable fields are refused."""
+    """True if a NULL leaves the stored value in its place, so that nullable fields are refused."""
     retags: str = ""
-    """How a tag of all rows of a series is updated, such as "UPDATE"."""
+    """The statement that updates a tag of all rows of a series, such as "UPDATE"."""
     no_retags: str = "this module does not update rows"
     deletes: str = ""
-    """How rows before a time are deleted, such as "DELETE"."""
+    """The statement that deletes rows before a time, such as "DELETE"."""
     no_deletion: str = "this module does not delete rows by their time"
     drops: str = ""
     """The same in the database's own way, such as "drop_chunks"."""
@@ -46,7 +46,7 @@ BY_SERIES = Changes(
     merges=True,
     no_retags="tags name the series, and a series is not renamed",
 )
-"""Where a row takes the place of another one of its series and time."""
+"""Changes where a row replaces another row with the same series and time."""
 
 
 class Changing:
@@ -64,5 +64,5 @@ class Changing:
         raise NotImplementedError
 
     def drop_before(self, table: Table, until: int) -> None:
-        """Do the same in the database's own way, up to a time that `Database.drops_until` says."""
+        """Do the same by the database's special command, up to `Database.drops_until`."""
         raise NotImplementedError

@@ -120,7 +120,7 @@ class EmbeddedSession(ClickhouseSession):
         return content
 
     def read_only(self) -> None:
-        """Have the engine refuse what writes."""
+        """Make the engine refuse writes."""
         self.execute("SET readonly = 2")
 
     def pieces(self, statement: str) -> Generator[bytes, None, None]:
@@ -142,7 +142,7 @@ class EmbeddedSession(ClickhouseSession):
             raise ServerError(str(error)) from error
 
     def load(self, into: str, form: str, file: Path) -> int | None:
-        """Have the engine read a file; return how many rows it has written."""
+        """Load a file with the engine; return how many rows it has written."""
         try:
             name = self.dialect.text(str(file))
             done = self._connection.query(f"{into} FROM INFILE {name} FORMAT {form}")

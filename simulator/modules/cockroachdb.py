@@ -27,7 +27,7 @@ _SYNC = "kv.raft_log.disable_synchronization_unsafe"
 
 
 class CockroachdbDialect(PostgresDialect):
-    """PostgreSQL's SQL, with types as wide as those of binary COPY, and stricter arithmetic."""
+    """PostgreSQL's SQL, with the column widths of binary COPY, and stricter arithmetic."""
 
     types: ClassVar[Mapping[Type, str]] = {  # `integer` has eight bytes by default
         **PostgresDialect.types,
@@ -43,7 +43,7 @@ class CockroachdbDialect(PostgresDialect):
     }
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact: extract() returns doubles."""
+        """Return a column as a number with an exact sum: extract() returns doubles."""
         if column.type is not Type.TIMESTAMP:
             return super().number(column, unit)
         name, per_second = self.name(column.name), unit.per_second
@@ -116,7 +116,7 @@ class Cockroachdb(Postgres):
     compacting: ClassVar[str] = "ANALYZE"  # the servers compact on their own; there is no VACUUM
 
     def session_settings(self) -> dict[str, str]:
-        """Return the session's settings, with that of COPY if it is used."""
+        """Return the session's settings, including the setting of COPY if it is used."""
         settings = super().session_settings()
         if not self.options.use_values_lists:
             settings["copy_from_atomic_enabled"] = "on"  # older servers copy in parts

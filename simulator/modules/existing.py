@@ -1,4 +1,4 @@
-"""What bears a name in a database, made by this program or by somebody else."""
+"""Objects that already have a name in a database, made by this program or by others."""
 
 from dataclasses import dataclass
 
@@ -8,23 +8,23 @@ MOST_COUNTED = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What bears a name."""
+    """An object that already has a name."""
 
     kind: str
     """Such as "table", "view" or "bucket"."""
     alike: bool = True
-    """Whether `create` makes the like, so that it may be ours and `drop` can remove it."""
+    """True if `create` makes such objects: it may be ours, and `drop` can remove it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """How much is stored in something; None: unknown."""
+    """Size of an object's contents; None: unknown."""
 
     rows: int | None = None
     """Up to MOST_COUNTED + 1; or points, where there are no rows."""
     size_bytes: int | None = None
     noun: str = "row"
-    """What is counted."""
+    """The unit of the count."""
 
     @property
     def is_empty(self) -> bool:

@@ -1,6 +1,6 @@
 """InfluxDB 1.8, by HTTP: databases, users with passwords, InfluxQL.
 
-https://docs.influxdata.com/influxdb/v1/. Each table has a database of its own, in which its parts
+https://docs.influxdata.com/influxdb/v1/. Each table has its own database, in which its parts
 are measurements. The vendor's client, made for InfluxDB 2, serves /ping and /query here.
 """
 
@@ -109,7 +109,7 @@ class Influxdb1(Influxdb):
     # --- databases
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of databases, whatever is measured in them."""
+        """Return which names belong to databases, whatever they contain."""
         with self.administration() as session:
             taken = self._databases(session)
         return {name: Existing("database") for name in names if name in taken}

@@ -1,6 +1,6 @@
 """InfluxDB 3 Core and Enterprise, by HTTP: line protocol and SQL.
 
-https://docs.influxdata.com/influxdb3/core/api/. Each table has a database of its own, in which its
+https://docs.influxdata.com/influxdb3/core/api/. Each table has its own database, in which its
 parts are tables; their time column is called `time` and counts nanoseconds. The vendor's client for
 InfluxDB 2 has no method for this API, so that every request is made here.
 """
@@ -97,7 +97,7 @@ class _Dialect(sql.Dialect):
         return _as_number(column, self.name(column.name))
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return the sum of a column; that of 64-bit integers would overflow without an error."""
+        """Return the sum of a column; a sum of 64-bit integers would overflow without an error."""
         number = self.number(column, unit)
         wide = column.type in (Type.INT64, Type.TIMESTAMP)
         return f"sum(CAST({number} AS DECIMAL(38, 0)))" if wide else f"sum({number})"
@@ -199,7 +199,7 @@ class Influxdb3(Influxdb):
     # --- databases
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of databases, whatever is measured in them."""
+        """Return which names belong to databases, whatever they contain."""
         with self.administration() as session:
             taken = self._databases(session.http)
         return {name: Existing("database") for name in names if name in taken}
@@ -302,7 +302,7 @@ class Influxdb3(Influxdb):
 
 
 class _Texts(SqlTexts):
-    """SQL about one database, whose columns are named as those of `translate`."""
+    """SQL about one database; its columns have the names that `translate` uses."""
 
     def __init__(
         self, dialect: sql.Dialect, table: Table, keys: Sequence[str], database: str
@@ -322,7 +322,7 @@ class _Texts(SqlTexts):
 _OF_A_RUN = re.compile(
     r"(?:file_groups|chunks|files|metrics|partition_sizes)=(?:\{.*?\}|\[.*?\]|\w+),? ?"
 )
-"""Of a plan: which files and parts are read."""
+"""Parts of a plan that differ by run: the files and parts that are read."""
 
 
 def _plan_line(line: str) -> str:

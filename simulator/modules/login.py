@@ -8,14 +8,14 @@ class Login(ABC):
     """A session that was opened with credentials."""
 
     is_outdated: Callable[[], bool] = staticmethod(lambda: False)
-    """Whether they were rotated since; what opens the session sets how that is known."""
+    """Returns whether the credentials were rotated since; the opener of the session sets it."""
 
     @property
     @abstractmethod
     def alive(self) -> bool:
-        """Whether the connection works; if not, the worker opens a new one."""
+        """True if the connection works; if not, the worker opens a new one."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether the connection works, and was not opened with old credentials."""
+        """True if the connection works, and was not opened with old credentials."""
         return self.alive and not self.is_outdated()

@@ -36,7 +36,7 @@ from simulator.modules.options import Options
 
 
 class Encoding(StrEnum):
-    """How batches are encoded before they are dropped."""
+    """The encoding of batches before they are dropped."""
 
     NONE = "none"
     PGCOPY = "pgcopy"
@@ -110,16 +110,16 @@ class NullSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return True
 
     @property
     def makes_objects(self) -> bool:
-        """Whether payloads are Python rows."""
+        """True if payloads are Python rows."""
         return self._encoding is Encoding.OBJECTS
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as the options say."""
+        """Return the encoder of blocks that the options select."""
         return _encoder(self._encoding, table)
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:

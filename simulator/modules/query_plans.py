@@ -1,4 +1,4 @@
-"""Query plans: what a database says of how it answers a statement, such as EXPLAIN prints."""
+"""Query plans: a database's account of how it answers a statement, such as EXPLAIN prints."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,7 +11,7 @@ class QueryPlan(NamedTuple):
 
     statement: str
     text: str
-    """As the database returns it."""
+    """The plan as the database returns it."""
     shape: str
     """The plan without what differs between two runs of it: figures, literals, generated names."""
 

@@ -43,7 +43,7 @@ def _comparable(columns: Columns) -> dict[str, str]:
 
 
 class Signing:
-    """How a database recognises and drops what `create` has made.
+    """The part of a database that recognises and drops what `create` has made.
 
     By default it has no place for a text.
     """

@@ -318,7 +318,7 @@ class SqliteSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return True
 
     @property
@@ -327,7 +327,7 @@ class SqliteSession(Session):
         return True
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as Python rows, beside the statement that inserts one."""
+        """Return the encoder of blocks as Python rows, with the statement that inserts one."""
         marks = ", ".join("?" * len(table.columns))
         insert = f"INSERT INTO {sql.target(_DIALECT, table, name)} VALUES ({marks})"
         if mode == CORRECT:
@@ -392,7 +392,7 @@ class SqliteSession(Session):
         yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     def read_only(self) -> None:
-        """Have SQLite refuse what writes."""
+        """Make SQLite refuse writes."""
         self.connection.execute("PRAGMA query_only = ON")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
@@ -410,12 +410,12 @@ def _apart(value: Any) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """Return a sum of integers whose halves were added up apart; any other value as it is."""
+    """Return a sum of integers with halves that were added up apart; any other value unchanged."""
     if isinstance(value, str) and (found := _SUMS_OF_HALVES.fullmatch(value)):
         return (int(found[1]) << 32) + int(found[2])
     return value
 
 
 def _is_own(name: str) -> bool:
-    """Return whether a name is that of the marks or of a table that `check` makes."""
+    """Return whether a name belongs to the marks or to a table that `check` makes."""
     return re.fullmatch(rf"{OWN}(marks|check_[0-9a-f]{{8}})", name) is not None

@@ -1,4 +1,4 @@
-"""Languages in which users write queries of their own.
+"""Languages in which users write queries.
 
 A text is checked before anything runs: it must be one statement that reads. Parameters become
 values of the language, which nothing in them can break.
@@ -19,14 +19,14 @@ class TextLanguage(ABC):
     """A language, for the queries over one table."""
 
     def __init__(self, table: Table, keys: Sequence[str]) -> None:
-        """Take the names under which a user may write a text for it, the most special first."""
+        """Store the names under which a user may write a text for it, the most special first."""
         self.table = table
         self.keys = tuple(dict.fromkeys(keys))
 
     @property
     @abstractmethod
     def places(self) -> Mapping[str, str]:
-        """Where the rows are: `table`, and what else the language needs."""
+        """Return the places of the rows: `table`, and what else the language needs."""
 
     @abstractmethod
     def with_values(self, text: str, query: TextQuery) -> str:
@@ -68,11 +68,11 @@ class StatementLanguage(TextLanguage):
     begins: ClassVar[frozenset[str]]
     """Words that a statement which reads begins with, in lower case."""
     writes: ClassVar[re.Pattern[str]]
-    """What a statement that writes has outside of quotes and comments."""
+    """Pattern of words that only a writing statement has outside quotes and comments."""
     passed_over: ClassVar[re.Pattern[str]]
     """Comments and texts in quotes."""
     one_statement: ClassVar[bool] = True
-    """Whether a semicolon ends a statement."""
+    """True if a semicolon ends a statement."""
 
     @abstractmethod
     def literal(self, value: Value) -> str:
@@ -96,6 +96,6 @@ class StatementLanguage(TextLanguage):
         return super().problem(text, columns)
 
     def with_values(self, text: str, query: TextQuery) -> str:
-        """Return a text whose parameters are literals."""
+        """Return a text with literals as parameters."""
         values = {name: self.literal(value) for name, value in query.values.items()}
         return filled(text, {**self.places, **values})

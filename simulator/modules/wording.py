@@ -29,11 +29,11 @@ class Wording:
         return SetupError(f"{self.name}: {what} already exists; {EXISTS}")
 
     def is_out_of_space(self, error: Exception) -> bool:
-        """Whether the server's disk is full, by the remedy for the error."""
+        """Return whether the server's disk is full, by the remedy for the error."""
         return _FREE_SPACE in self.explain(error)
 
     def is_refused_login(self, error: Exception) -> bool:
-        """Whether the server does not accept the credentials, by the remedy for the error."""
+        """Return whether the server refuses the credentials, judged by the error's remedy."""
         return bool(_REFUSED_LOGIN.search(self.explain(error)))
 
     def remedy(self, error: Exception) -> str | None:

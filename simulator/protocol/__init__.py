@@ -1,1 +1,1 @@
-"""What crosses a process boundary: the run's specification, messages, verdicts."""
+"""Everything that crosses a process boundary: the run's specification, messages, verdicts."""

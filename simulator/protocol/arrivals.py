@@ -1,4 +1,4 @@
-"""What workers report of rows that arrive: batches, and answers about fresh rows."""
+"""Workers' reports about rows that arrive: batches, and answers about fresh rows."""
 
 from typing import Annotated
 
@@ -8,27 +8,27 @@ from simulator.protocol.messages import Index, Instant, Message, Name, Scalar
 from simulator.protocol.packed import Packed
 
 NEVER_NS = (1 << 62) - 1
-"""When a batch was acknowledged that was not."""
+"""Time of acknowledgement of a batch that was not acknowledged."""
 BATCH_COLUMNS = ("sent_ns", "acknowledged_ns")
 RUN_COLUMNS = ("batch", "table", "first", "count", "step")
 """Rows first, first + step, ... of one batch and table (its place)."""
 ANSWER_COLUMNS = ("since_ms", "began_ns", "ended_ns", "rows")
 NULL_INTEGER, NULL_DOUBLE = -(1 << 63), 0x7FF8 << 48
-"""In the values of an answer; the latter is a NaN."""
+"""NULLs among the values of an answer; the latter is a NaN."""
 _MOST_KEYS = 1 << 18
 
 
 class Ticks(Message):
-    """How a worker's monotonic clock differs from that of the collector."""
+    """The difference between a worker's monotonic clock and the collector's."""
 
     offset_ns: Instant = 0
-    """Is added to the worker's time."""
+    """Offset to add to the worker's time."""
     unsure_ns: Annotated[int, Field(ge=0)] = 0
-    """By how much the sum may be wrong, either way; 0 on the machine of the collector."""
+    """Uncertainty of the sum, either way; 0 on the machine of the collector."""
 
 
 class ArrivalPart(Message):
-    """Something that is reported in parts: the last one says so."""
+    """A part of a report; the last one is marked."""
 
     index: Index
     part: Annotated[int, Field(ge=0)]
@@ -44,7 +44,7 @@ class SentBatches(ArrivalPart):
     runs: Packed
     """RUN_COLUMNS; `batch` counts from the first one of this part."""
     measured_ns: Instant = 0
-    """When the measured part began."""
+    """Start of the measured part."""
 
 
 class FreshAnswers(ArrivalPart):
@@ -52,7 +52,7 @@ class FreshAnswers(ArrivalPart):
 
     query: Name
     count: Annotated[int, Field(ge=0)]
-    """How many answers this part has."""
+    """Number of answers in this part."""
     answers: Packed
     """ANSWER_COLUMNS."""
     keys: Annotated[tuple[tuple[Scalar, ...], ...], Field(max_length=_MOST_KEYS)] = ()

@@ -1,4 +1,4 @@
-"""What the collector reports to the command line: numbered events, as JSON lines.
+"""The collector's reports to the command line: numbered events, as JSON lines.
 
 The collector writes them to its standard output, which the runner reads. The last one is the
 outcome of the run.
@@ -39,10 +39,10 @@ class ProgressEvent(Message):
 
 
 class AskedSample(Message):
-    """What the workers that ask do now, beside those that write."""
+    """The present activity of workers that ask while others write."""
 
     runs: int
-    """Of all queries in this phase."""
+    """Runs of all queries in this phase."""
     queries_per_s: float
     p50_ms: float | None = None
     p99_ms: float | None = None
@@ -50,11 +50,11 @@ class AskedSample(Message):
 
 
 class SampleEvent(Message):
-    """What the workers do now: rates of the last second or two, latencies of the last five."""
+    """The workers' present activity: rates of the last two seconds, latencies of the last five."""
 
     event: Literal["sample"] = "sample"
     at_s: float
-    """In seconds since 1970."""
+    """Time in seconds since 1970."""
     phase: str
     query: str = ""
     """The one that is asked now."""
@@ -62,22 +62,22 @@ class SampleEvent(Message):
     """Acknowledged in this phase."""
     rows_per_s: float = 0.0
     runs: int = 0
-    """Of the query that is asked now."""
+    """Runs of the query that is asked now."""
     queries_per_s: float = 0.0
     p50_ms: float | None = None
     p99_ms: float | None = None
     """None if no batch or query has ended."""
     active: int | None = None
-    """How many workers are active; None: all of them, without stages."""
+    """Number of active workers; None: all of them, without stages."""
     errors: int = 0
     retried: int = 0
     uncertain_rows: int = 0
     asked: AskedSample | None = None
-    """Of a mixed run, whose other figures are those of the inserts."""
+    """Sample of queries in a mixed run; the other figures concern the inserts."""
 
 
 class AskedEvent(Message):
-    """How often the workers have asked a query (--print-interval)."""
+    """Number of times that the workers have asked a query (--print-interval)."""
 
     event: Literal["asked"] = "asked"
     query: str
@@ -114,7 +114,7 @@ class ServerFacts(Message):
 
     @property
     def keeps_rows(self) -> bool:
-        """Whether it promises that no fault takes an acknowledged row."""
+        """True if it promises that no fault takes an acknowledged row."""
         return bool(self.durable) and self.survives_failover is not False
 
 
@@ -142,7 +142,7 @@ class AnswerDigest(Message):
     digest: str
     ok: bool | None
     rows: tuple[tuple[Scalar, ...], ...] | None = None
-    """Of an own query, unless there are too many: what is compared instead of the truth."""
+    """Rows of an own query, unless there are too many; they are compared instead of the truth."""
 
 
 class QueryVerdict(Message):
@@ -152,19 +152,19 @@ class QueryVerdict(Message):
     statement: str
     tuned: bool
     own: bool = False
-    """Whether it is a query of the user's own, of which no truth is known."""
+    """True if it is a query of the user's own, of which no truth is known."""
     columns: tuple[str, ...] = ()
-    """Of the answers to an own query."""
+    """Columns of the answers to an own query."""
     verdict: Verdict
     answers: int = 0
-    """How many different answers were compared."""
+    """Number of different answers compared."""
     shown: tuple[ShownAnswer, ...] = ()
     digests: tuple[AnswerDigest, ...] = ()
-    """Of all answers, where they are to be compared with those of another target."""
+    """Digests of all answers, where they are to be compared with another target's."""
 
 
 class StatementPlan(Message):
-    """How the database answers one statement, as the database says it."""
+    """The database's account of how it answers one statement."""
 
     statement: str
     text: str
@@ -173,18 +173,18 @@ class StatementPlan(Message):
 
 
 class QueryPlans(Message):
-    """How the database answers the first instance of a query type (--plans)."""
+    """The database's plans for the first instance of a query type (--plans)."""
 
     query: str
     statements: tuple[StatementPlan, ...] = ()
     more: bool = False
-    """Whether more statements answer the query together with these."""
+    """True if more statements answer the query together with these."""
     problem: str = ""
-    """Why the database did not say it."""
+    """Reason why the database did not return a plan."""
 
 
 class Freshness(Message):
-    """How long after its acknowledgement a row was seen in the answers to a query."""
+    """Delays from the acknowledgement of a row to its first appearance in a query's answers."""
 
     query: str
     rows: int
@@ -192,13 +192,13 @@ class Freshness(Message):
     unseen_rows: int
     """Acknowledged, and in no answer until the end."""
     delays: tuple[tuple[int, int], ...]
-    """Of the rows that were seen: simulator.protocol.sketch."""
+    """Delays of the rows that were seen: simulator.protocol.sketch."""
     unseen: tuple[tuple[int, int], ...] = ()
     """How long the others were watched, in the same form; empty in results of before."""
 
 
 class RampEnd(StrEnum):
-    """Why a ramp is over."""
+    """The reason for the end of a ramp."""
 
     LIMIT = "limit"
     """The response time passed the limit."""
@@ -209,7 +209,7 @@ class RampEnd(StrEnum):
 
 
 class RampStep(Message):
-    """What a number of workers measured until more were let in."""
+    """Measurements with a number of workers, until more were admitted."""
 
     workers: int
     runs: int
@@ -222,7 +222,7 @@ class QueryRamp(Message):
 
     query: str
     workers: int
-    """How many were let in when it ended."""
+    """Number of admitted workers at its end."""
     end: RampEnd
     wait_ms_avg: float
     """The moving average when it ended."""
@@ -233,7 +233,7 @@ class Occurrence(Message):
     """Something in the timed part that may explain a dip of the rate."""
 
     at_s: float
-    """In seconds since the common start; the server's own work began up to a second before."""
+    """Seconds since the common start; the server's own work began up to a second before."""
     what: str
     """A counter of the server, such as "checkpoints", or what went wrong."""
     count: int = 1
@@ -243,7 +243,7 @@ class Occurrence(Message):
 class Outcome(Message):
     """The outcome of a run, whether it succeeded or failed.
 
-    On the wire it does not contain the workers' reports: each report is an event of its own, so
+    On the wire it does not contain the workers' reports: each report is a separate event, so
     that no line grows with the number of workers.
     """
 
@@ -253,7 +253,7 @@ class Outcome(Message):
     exit_code: int = 0
     """The exit code for the cause; 0 when done."""
     touched: bool = False
-    """Whether the tables were dropped, created or written."""
+    """True if the tables were dropped, created or written."""
     released_s: float | None = None
     phases_s: dict[str, float] = Field(default_factory=dict)
     server: ServerFacts | None = None
@@ -267,29 +267,32 @@ class Outcome(Message):
     queries: tuple[QueryVerdict, ...] = ()
     plans: tuple[QueryPlans, ...] = ()
     freshness: tuple[Freshness, ...] = ()
-    """Of queries that count fresh rows."""
+    """Freshness by queries that count fresh rows."""
     ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
     size_before_bytes: int | None = None
     """Before rows were changed."""
     deleted_rows: int = 0
-    """Of a run that deletes rows, those that are gone by the dataset."""
+    """Rows that are gone according to the dataset, in a run that deletes rows."""
     complete: bool = False
-    """Whether every row of an insert is known to be stored, or was acknowledged."""
+    """True if every row of an insert is known to be stored, or was acknowledged."""
     marks: tuple[Mark, ...] = ()
-    """Of a run that reads them: the newest mark of each table."""
+    """Newest mark of each table, in a run that reads them."""
     no_mark: str = ""
-    """Why the database keeps no mark of the insert; empty if it does."""
+    """Reason why the database keeps no mark of the insert; empty if it does."""
     paused_s: float = 0.0
-    """For how long the collector stood still while the workers were timed."""
+    """Time for which the collector stood still while the workers were timed."""
     steady: bool | None = None
-    """Whether the rate became steady in the warm-up; None: nobody waited for it."""
+    """True if the rate became steady in the warm-up; None: nobody waited for it."""
     background: dict[str, int] = Field(default_factory=dict)
-    """How often the server did work of its own in the timed part, as far as it counts it."""
+    """Number of times that the server did background work in the timed part, as far as it counts
+    it.
+    """
     occurrences: tuple[Occurrence, ...] = ()
-    """When it did so, and when the run failed; each worker reports its own failures."""
+    """Times of background work, and of failures of the run; each worker reports its own failures.
+    """
     scanned: Scanned | None = None
-    """Of a run that scans a file of records."""
+    """Result of a run that scans a file of records."""
 
 
 Event: TypeAlias = Annotated[

@@ -18,7 +18,7 @@ class Folded(Message):
     number: Count
     """Number of the fold task."""
     content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=BASE64)] | None
-    """`Oracle.to_bytes`, of a window that of its only table; None if larger than FOLD_BYTES."""
+    """`Oracle.to_bytes`; for a window, the fingerprint of its only table; None if too large."""
 
 
 class FoldRequest(Message):

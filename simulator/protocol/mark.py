@@ -39,11 +39,12 @@ _KNOWN = (
     b':"client","primary_key":"none","primary_key":"db","parts":1,"ranges":[[0,1,0,10000]]},'
     b'"version":"0.2.0","by":"root@'
 )
-"""What records contain: a compressor that knows it needs half the bytes. Part of the format."""
+"""Common contents of records: a compressor that knows it needs half the bytes. Part of the format.
+"""
 
 
 class State(StrEnum):
-    """What is known about the rows of an insert."""
+    """The known state of the rows of an insert."""
 
     CLEARING = "clearing"
     """The tables are being dropped and created: they hold anything."""
@@ -58,7 +59,7 @@ class State(StrEnum):
 
 
 class Mark(BaseModel):
-    """What an insert records about the tables that it writes."""
+    """An insert's record about the tables that it writes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,7 +71,7 @@ class Mark(BaseModel):
     dataset: Dataset
     """The contents of the tables once every row is written."""
     uncertain: tuple[RowRange, ...] = ()
-    """Rows of it whose outcome was unknown when the insert ended: all others were acknowledged."""
+    """Rows with an unknown outcome when the insert ended: all others were acknowledged."""
     objects: dict[str, tuple[str, ...]] = {}
     """Table -> what this program has made for it, or is about to make or to drop, by its names in
     the database. Empty in marks of earlier versions."""
@@ -80,11 +81,11 @@ class Mark(BaseModel):
     intended: bool = False
     """True if nothing bore the objects' names when this was recorded: they were to be created."""
     version: str
-    """Of the program."""
+    """Version of the program."""
     by: str
     """User and machine of the command line."""
     at_ms: int
-    """When it was recorded, in ms since 1970 UTC; later ones replace earlier ones."""
+    """Time of the record, in ms since 1970 UTC; later ones replace earlier ones."""
 
     def describe(self) -> str:
         """Return which insert it was, by whom and when, and how it ended."""
@@ -108,7 +109,7 @@ _ENDED = {
 
 
 def same_rows(one: Dataset, other: Dataset) -> bool:
-    """Whether two datasets are the same rows, wherever their file was read from."""
+    """Return whether two datasets are the same rows, wherever their file was read from."""
     return one.origin == other.origin and _stored(one) == _stored(other)
 
 
@@ -144,7 +145,7 @@ def encode(mark: Mark) -> list[int]:
 
 
 def decode(values: Sequence[int], at_ms: int) -> Mark:
-    """Return the mark that integers stand for; ValueError if they are damaged."""
+    """Return the mark that integers encode; ValueError if they are damaged."""
     try:
         whole = b"".join(value.to_bytes(_VALUE_BYTES, "big") for value in values)
         checksum, body = whole[:_CHECKSUM_BYTES], whole[_CHECKSUM_BYTES:]
@@ -197,7 +198,7 @@ def _in_lanes(groups: Sequence[Sequence[int]]) -> list[RowRange]:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks in a database, newest first; None stands for a damaged one."""
+    """The marks in a database, newest first; None represents a damaged one."""
 
     entries: tuple[Mark | None, ...] = ()
 

@@ -19,23 +19,23 @@ from simulator.protocol.sketch import BUCKETS
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 UID_HEADER = "X-Worker-Uid"
-"""Who sends: the token is common to all workers, the uid known to one process only."""
+"""Header with the sender: the token is common to all workers, the uid known to one process only."""
 UID_PATTERN = "^[0-9a-f]{32}$"
 HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
 """A worker or collector that is silent for this long is considered lost."""
 MOST_HEARTBEATS_PER_S = 200
-"""Of all workers together, while there are not so many that one would seem silent."""
+"""Heartbeats of all workers together, unless so many make one seem silent."""
 TIMEOUT_GRACE_S = 5.0
-"""For how long the collector may exceed --timeout before the others end the run."""
+"""Time by which the collector may exceed --timeout before the others end the run."""
 NO_COLLECTOR = "the collector cannot be reached"
-"""How a worker that has lost the collector begins its last message."""
+"""Start of the last message of a worker that has lost the collector."""
 HOLD_S = 2.0
-"""For so long the collector holds a waiting request of few workers, which then repeat it."""
+"""Time for which the collector holds a waiting request of few workers, which then repeat it."""
 WARMUP = "warmup"
 """The phase between the barrier and the measured part."""
 MOST_FAILURES = 300
-"""A report lists the first failures: so many different kinds and seconds."""
+"""Failures in a report, by kind and second; it lists the first ones."""
 REPORTED_SECONDS = 7 * 86_400
 """A report lists the rows of each second for a week at most."""
 _TEXT_CHARACTERS = 10_000
@@ -46,24 +46,24 @@ BASE64 = "^[A-Za-z0-9+/=]*$"
 MOST_ANSWERS = 100
 """Answers that a worker asks about, or sends, in one message."""
 MOST_STAGES = 100
-"""Of a run (--stages)."""
+"""Stages of a run (--stages)."""
 MOST_SILENCES = 100
 """A report lists the longest ones."""
 MOST_OWN_FAULTS = 10_000
 MOST_WAITS = 1 << 20
-"""Pairs of second and bucket in a report: those of about a day."""
+"""Pairs of second and bucket in a report, enough for about a day."""
 _MOST_CHANGES = 10
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
 
 
 def heartbeat_s(workers: int) -> float:
-    """Return how often each of so many workers shows that it is alive."""
+    """Return the interval of signs of life for a number of workers."""
     return max(HEARTBEAT_S, min(workers / MOST_HEARTBEATS_PER_S, SILENCE_S / 3))
 
 
 def hold_s(workers: int) -> float:
-    """Return the longest time for which the collector holds a request of so many workers."""
+    """Return the longest time for which the collector holds a request, for a number of workers."""
     return max(HOLD_S, heartbeat_s(workers))
 
 
@@ -85,13 +85,13 @@ Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Duration: TypeAlias = Annotated[float, Field(ge=0)]
 Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
 Instant: TypeAlias = Annotated[int, Field(ge=-(1 << 62), lt=1 << 62)]
-"""In ms or ns since any beginning."""
+"""Instant in ms or ns since any epoch."""
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=BASE64)]
 """Encoded HdrHistogram of microseconds; empty without values."""
 Bucket: TypeAlias = Annotated[int, Field(ge=0, lt=BUCKETS)]
 BucketCount: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 40)]
-"""So many fit into a heartbeat, and the sum of all workers' into 64 bits."""
+"""Limit for a heartbeat; the sum over all workers fits into 64 bits."""
 Scalar: TypeAlias = int | float | str | bool | None
 
 
@@ -127,9 +127,9 @@ class Heartbeat(Message):
     runs: Count = 0
     """Timed ones, of the query that it asks now; of all queries in a mixed run."""
     waited_s: Duration = 0.0
-    """How long these runs have waited for their answers."""
+    """Time for which these runs have waited for their answers."""
     latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
-    """Of all timed batches or runs so far: simulator.protocol.sketch."""
+    """Latencies of all timed batches or runs so far: simulator.protocol.sketch."""
     newest_ms: Instant | None = None
     """The time of a row that was acknowledged last, where queries about fresh rows are asked."""
 
@@ -140,13 +140,13 @@ class Reply(Message):
     go: bool = True
     """False: wait, and repeat the request."""
     begin_s: float | None = None
-    """When what is behind a barrier begins, on the collector's clock: for all at the same time."""
+    """Start time of the phase after a barrier, on the collector's clock: the same for all."""
     stop: str | None = None
-    """Why the run is over, if it is; the worker stops and reports."""
+    """Reason why the run is over, if it is; the worker stops and reports."""
     over: str = ""
-    """The query whose ramp ended last: the worker asks it no more."""
+    """The query with the last ramp to end: the worker asks it no more."""
     measured_s: float | None = None
-    """When the measured part begins, on the collector's clock, once the rate is steady."""
+    """Start of the measured part, on the collector's clock, once the rate is steady."""
     newest_ms: int | None = None
     """The newest time of such a row, of any worker."""
     now_s: float
@@ -158,7 +158,7 @@ class Reply(Message):
 
 
 class AnswerKey(Message):
-    """Which answer to which instance of a query."""
+    """Identifies one answer to one instance of a query."""
 
     instance: Instance
     digest: Digest
@@ -206,9 +206,9 @@ class StageTimes(Message):
     stage: Annotated[int, Field(ge=0, lt=MOST_STAGES)]
     """Its number, from 0."""
     started_s: float
-    """When the first batch was due, or the first query was asked."""
+    """Due time of the first batch, or start of the first query."""
     ended_s: float
-    """When the last batch or query that began in the stage was acknowledged or answered."""
+    """End of the last batch or query that began in the stage."""
     rows: Count = 0
     """Acknowledged; 0 for queries."""
     count: Count
@@ -216,7 +216,7 @@ class StageTimes(Message):
     unsent: Count = 0
     """Further ones, which fell due in the stage and did not begin before its end."""
     due_until_s: float | None = None
-    """When the next one of the schedule was due; None: there is no rate."""
+    """Due time of the next one in the schedule; None: there is no rate."""
     latency: Histogram
     """Latencies of batches, or waits of queries, unsent ones included."""
 
@@ -233,16 +233,16 @@ class QueryTimes(Message):
     runs: Count
     """Timed runs after the first one."""
     waits: Histogram
-    """Of the time from each request to the last byte of its answer."""
+    """Times from each request to the last byte of its answer."""
     wait_s: Duration
     """Sum of these times."""
     client_s: Duration
-    """What decoding and folding the answers took besides."""
+    """Further time for decoding and folding the answers."""
     cpu_s: Duration = 0.0
     """CPU time of the worker meanwhile, where several connections share it; 0: it has one, or the
     database is in its process."""
     elapsed_s: Duration
-    """From the first timed request to the last answer."""
+    """Time from the first timed request to the last answer."""
     due_s: Duration | None = None
     """Time, from the first timed request on, that the runs cover of the schedule; None: there is
     no rate."""
@@ -251,7 +251,7 @@ class QueryTimes(Message):
     unsent_s: Duration = 0.0
     """Sum of the times from their due instants to the end."""
     answers: Count
-    """Different answers to different instances, those of the first run included."""
+    """Different answers to different instances, first run included."""
     warmup_runs: Count = 0
     """Between the first run and the timed ones."""
     stages: ByStage = ()
@@ -267,23 +267,23 @@ class ChangeTimes(Message):
 
     name: Name
     rows: Count = 0
-    """Corrected ones; how many are deleted the dataset says."""
+    """Rows corrected. The number deleted follows from the dataset."""
     count: Count
     """Batches or deletions."""
     waits: Histogram
-    """Of the time from each request to its acknowledgement."""
+    """Times from each request to its acknowledgement."""
     wait_s: Duration
     """Sum of these times."""
     client_s: Duration
-    """What drawing and encoding the rows took besides."""
+    """Further time for drawing and encoding the rows."""
     started_s: float
-    """When the first one was requested."""
+    """Time of the first request."""
     ended_s: float
-    """When the last one was acknowledged."""
+    """Time of the last acknowledgement."""
 
 
 class Failed(StrEnum):
-    """What can go wrong with the batches of a worker that goes on."""
+    """Failures of batches that a worker survives."""
 
     RETRIED = "batches retried"
     """The database refused a batch, which was sent again."""
@@ -294,7 +294,7 @@ class Failed(StrEnum):
 
 
 class BatchFailures(Message):
-    """What went wrong in one second of the timed part of a worker."""
+    """Failures of one worker in one second of the timed part."""
 
     second: Count
     """Since the common start."""
@@ -303,34 +303,34 @@ class BatchFailures(Message):
 
 
 class Clocked(Message):
-    """When a worker was measured, and what of its machine it had meanwhile."""
+    """The measured period of a worker, and the use of its machine meanwhile."""
 
     started_s: float | None = None
-    """When the measured part began; None if it did not."""
+    """Start of the measured part; None if it did not begin."""
     ended_s: float | None = None
-    """When the last send was acknowledged."""
+    """Time of the last acknowledgement."""
     duration_s: float = 0.0
     """Between them, without the time between the stages in which it was active."""
     cpu_s: Duration = 0.0
     throttled_s: Duration = 0.0
-    """For how long a CPU limit throttled the worker while the clock ran."""
+    """Time for which a CPU limit throttled the worker while the clock ran."""
     paused_s: Duration = 0.0
-    """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
+    """Time for which the worker stood still: it was stopped, or its machine suspended."""
 
 
 class Timings(Message):
-    """What a worker that writes has spent its time on."""
+    """The use of a writing worker's time."""
 
     generate_s: Duration = 0.0
     encode_s: Duration = 0.0
     send_s: Duration = 0.0
-    """From each send to its acknowledgement or failure, including pauses before retries."""
+    """Time from each send to its acknowledgement or failure, including pauses before retries."""
     idle_s: Duration = 0.0
     """Waiting for the scheduled time of a batch (--rate)."""
     backoff_s: Duration = 0.0
     """Pauses before repeated sends, which `send_s` includes."""
     disconnected_s: Duration = 0.0
-    """Without a connection, after one was lost; `send_s` includes it."""
+    """Time without a connection, after one was lost; `send_s` includes it."""
 
 
 class Span(Message):
@@ -344,15 +344,15 @@ class Silence(Message):
     """A time without an acknowledgement. Instants are in the collector's clock."""
 
     began_s: float
-    """When the last batch before it was acknowledged."""
+    """Time of the last acknowledgement before the outage."""
     ended_s: float
-    """When the first batch after it was."""
+    """Time of the first acknowledgement after the outage."""
 
 
 Waits: TypeAlias = Annotated[
     tuple[tuple[Count, Bucket, BucketCount], ...], Field(max_length=MOST_WAITS), FailFast()
 ]
-"""Second since the common start, bucket, and batches that were due then and took so long."""
+"""Second since the common start, bucket, and number of batches due then with this latency."""
 
 
 class Acknowledged(Message):
@@ -360,14 +360,14 @@ class Acknowledged(Message):
 
     rows: Count = 0
     warmup_rows: Count = 0
-    """Of these, those of the warm-up; durations, batches and bytes are of what follows it."""
+    """Rows of the warm-up, included above; durations, batches and bytes exclude them."""
     sends: Count = 0
     payload_bytes: Count | None = None
     """Size of what was acknowledged; None where the driver makes the bytes."""
     latency: Histogram = ""
     """Latencies of batches, unsent ones included."""
     due_until_s: float | None = None
-    """When the next batch was due, on the collector's clock: the acknowledged ones cover the
+    """Due time of the next batch, on the collector's clock: the acknowledged ones cover the
     schedule until then. None: there is no rate."""
     unsent: Count = 0
     """Batches that fell due and were not sent before the end; `latency` has each with the time
@@ -377,24 +377,24 @@ class Acknowledged(Message):
     ] = ()
     """Acknowledged rows of each second, for the first week."""
     rows_each_s: Annotated[int, Field(ge=1, lt=1 << 20)] = 1
-    """How many seconds each of these numbers is of, in a result."""
+    """Seconds that each of these numbers covers, in a result."""
     stages: ByStage = ()
     """The batches after the warm-up by the stage in which they began (--stages)."""
     silences: Annotated[tuple[Silence, ...], Field(max_length=MOST_SILENCES)] = ()
     """The longest ones, of a run with faults (--fault)."""
     waits_by_second: Waits = ()
-    """Of such a run."""
+    """Waits of such a run."""
 
 
 class Troubles(Message):
-    """What went wrong with the batches of a worker."""
+    """Failures of a worker's batches."""
 
     retried: Count = 0
     uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()
     uncertain_cause: Text = ""
     """The last error that left the outcome of a batch unknown."""
     failures: Annotated[tuple[BatchFailures, ...], Field(max_length=MOST_FAILURES)] = ()
-    """What went wrong in the timed part, by second; the first ones."""
+    """Failures in the timed part, by second; the first ones."""
     more_failures: Count = 0
     """Those after the listed ones."""
 
@@ -409,13 +409,13 @@ class WorkerReport(Clocked, Timings, Acknowledged, Troubles):
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""
     memory_peak_bytes: Count = 0
     connects: Histogram = ""
-    """Of the time to open each of several connections (--connections)."""
+    """Times to open each of several connections (--connections)."""
     queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
     queries_again: Count = 0
     """Attempts to ask a query that failed, and were made again (--fault)."""
     changes: Annotated[tuple[ChangeTimes, ...], Field(max_length=_MOST_CHANGES)] = ()
     faults: Annotated[tuple[Span, ...], Field(max_length=MOST_OWN_FAULTS)] = ()
-    """When it made its network, or its sending process, fail."""
+    """Times at which it made its network, or its sending process, fail."""
     node: Text = ""
     """The cluster node of the worker."""
 

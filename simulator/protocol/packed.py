@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 MOST_NUMBERS = 1 << 18
-"""Of one text."""
+"""Numbers in one text."""
 _MOST_BYTES = 8 * MOST_NUMBERS
 _CHARACTERS = (_MOST_BYTES + (1 << 16)) // 3 * 4
 Packed: TypeAlias = Annotated[str, Field(max_length=_CHARACTERS, pattern="^[A-Za-z0-9+/=]*$")]
@@ -24,7 +24,7 @@ def packed(columns: Columns) -> str:
 
 
 def unpacked(text: str, columns: int) -> Columns:
-    """Return so many columns of a text; ValueError if it is damaged, or has too many numbers."""
+    """Return `columns` columns of a text; ValueError if it is damaged, or has too many numbers."""
     reader = zlib.decompressobj()
     try:
         content = reader.decompress(base64.b64decode(text, validate=True), _MOST_BYTES + 1)

@@ -11,14 +11,14 @@ from simulator.data.records import RecordFormat
 from simulator.frozen import Frozen
 
 VOLUME_FOLDER = "/records"
-"""Where pods find the volume claim of a file; the chart mounts it there."""
+"""Mount point of a file's volume claim in pods; the chart mounts it there."""
 
 Edge = tuple[int, ...]
 """A place between two records: the byte, and the rows of each table of the file before it."""
 
 
 class FileManifest(Frozen):
-    """What a file holds: enough to draw its rows again, and to know that it is this file."""
+    """Contents of a file: enough to draw its rows again, and to identify the file."""
 
     format_version: Literal[1] = 1
     program_version: str = __version__
@@ -40,20 +40,20 @@ class RecordsFile(Frozen):
     path: str
     format: RecordFormat
     volume_claim: str = ""
-    """Which pods mount at VOLUME_FOLDER to read the file; empty: it is on this machine."""
+    """Claim that pods mount at VOLUME_FOLDER to read the file; empty: it is on this machine."""
     tables: tuple[int, ...] = ()
-    """The places of the tables whose rows it has; not known before the scan."""
+    """Places of the tables with rows in the file; unknown before the scan."""
     skip: bool = False
-    """Whether damaged records are left out."""
+    """True if damaged records are left out."""
 
     @property
     def name(self) -> str:
-        """How messages name the file."""
+        """Name of the file in messages."""
         return shown(self.path, self.volume_claim)
 
 
 class ScanTask(Frozen):
-    """What the scan of a file is for."""
+    """The purpose of a file's scan."""
 
     workers: tuple[int, ...] = ()
     """Numbers of workers that are to share the file."""
@@ -66,13 +66,13 @@ class ScanTask(Frozen):
     """Records that all workers send together, at most."""
     manifest: FileManifest | None = None
     manifest_path: str = ""
-    """Where to look for it otherwise; empty: nowhere."""
+    """Alternative place of the manifest; empty: none."""
     needs_manifest: bool = False
-    """Whether nothing else says which tables the rows are of."""
+    """True if nothing else says which tables the rows are of."""
 
 
 class Scanned(Frozen):
-    """What a scan has found."""
+    """Findings of a scan."""
 
     size_bytes: int
     sha256: str
@@ -84,10 +84,10 @@ class Scanned(Frozen):
     """The first records that were left out."""
     skipped_rows: int = 0
     tables: tuple[int, ...] = ()
-    """The places of the tables whose rows are in the file."""
+    """Places of the tables with rows in the file."""
     manifest: FileManifest | None = None
     params: dict[str, Any] = Field(default_factory=dict)
-    """Of a prepared file."""
+    """Parameters of a prepared file."""
 
 
 def shown(path: str, volume_claim: str) -> str:

@@ -1,4 +1,4 @@
-"""What each process of a run receives: the specification, the run's token and the credentials.
+"""The input of each process of a run: the specification, the run's token and the credentials.
 
 In a pod they are mounted files. Locally they arrive on standard input, a pipe from the command
 line, so that no credential touches a disk.

@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 _PARTS = 16
 """Buckets for each power of two."""
 BUCKETS = 32 * _PARTS
-"""From 1 us to 1.2 h."""
+"""Buckets from 1 us to 1.2 h."""
 _FRACTION_SHIFT = 23 - 4
-"""What a 32-bit float has beyond its exponent and four bits of its fraction: the bucket."""
+"""Bits of a 32-bit float below its exponent and four bits of its fraction, which are the bucket."""
 _ONE = 127 * _PARTS
-"""The bucket of 1.0, counted from that of the smallest float."""
+"""The bucket of 1.0, counted from the smallest float's."""
 
 Counts: TypeAlias = NDArray[np.int64]
-"""How many latencies are in each bucket."""
+"""Number of latencies in each bucket."""
 
 
 def counts_of(durations_ns: NDArray[np.int64], weights: NDArray[np.int64] | None = None) -> Counts:
     """Return durations, counted by bucket; shorter and longer ones in the first and the last.
 
-    With weights, each counts so often.
+    Weights are the number of times that each counts.
     """
     return np.bincount(buckets_of(durations_ns), weights, BUCKETS).astype(np.int64)
 

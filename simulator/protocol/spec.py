@@ -29,7 +29,7 @@ from simulator.protocol.verdict import VerifyMode
 MOST_INSTANCES = 10_000
 """Different timed instances of a query type in a run; more runs ask them again."""
 FIRST_INSTANCE = 1 << 20
-"""From here on are the instances of first runs and of the warm-up."""
+"""Number from which instances of first runs and of the warm-up begin."""
 MOST_WARMUP = 300
 """Different instances of the warm-up of a worker; more runs ask them again."""
 
@@ -54,17 +54,17 @@ class Work(StrEnum):
 
     @property
     def writes(self) -> bool:
-        """Whether a run of this kind leaves rows in the tables."""
+        """True if a run of this kind leaves rows in the tables."""
         return self in (Work.INSERT, Work.MIXED, Work.CHANGE)
 
     @property
     def asks(self) -> bool:
-        """Whether a run of this kind times queries."""
+        """True if a run of this kind times queries."""
         return self in (Work.QUERY, Work.MIXED)
 
     @property
     def needs_rows(self) -> bool:
-        """Whether a run of this kind is about rows that an earlier insert has stored."""
+        """True if a run of this kind is about rows that an earlier insert has stored."""
         return self in (Work.QUERY, Work.MIXED, Work.CHANGE, Work.VERIFY)
 
 
@@ -75,7 +75,7 @@ class Insert(Frozen):
     prefill: tuple[RowRange, ...] = ()
     timed: tuple[RowRange, ...] = ()
     span: tuple[int, int] = (0, 0)
-    """Where the timed rows begin and end in the file of records, in bytes."""
+    """Begin and end of the timed rows in the file of records, in bytes."""
 
 
 MOST_WEIGHT = 1000
@@ -86,7 +86,7 @@ class Ask(Frozen):
     """The task of a worker that asks queries: its share of the instances of every type.
 
     Its timed runs ask instances place, place + every, ... and begin again after its share of
-    `most`. The first run, which is timed apart, and the warm-up ask instances of their own.
+    `most`. The first run, which is timed apart, and the warm-up ask other instances.
     """
 
     task: Literal["ask"] = "ask"
@@ -104,7 +104,7 @@ class Ask(Frozen):
         return self.model_copy(update={"runs": self.runs * weight})
 
     def warmup(self, runs: int) -> range:
-        """Return the different instances of so many runs of the warm-up."""
+        """Return the different instances of a number of warm-up runs."""
         start = self.first + self.every
         return range(start, start + self.every * min(runs, MOST_WARMUP), self.every)
 
@@ -114,7 +114,7 @@ class Ask(Frozen):
         return FIRST_INSTANCE + self.place
 
     def instances(self, runs: int) -> range:
-        """Return the different instances of so many timed runs; run k asks number k of them."""
+        """Return the different instances of a number of timed runs; run k asks number k of them."""
         share = max(-(-(self.most - self.place) // self.every), 1)
         return range(self.place, self.place + self.every * min(runs, share), self.every)
 
@@ -126,25 +126,25 @@ class Change(Frozen):
     delete_ms: tuple[int, ...] = ()
     """Up to which times it deletes rows, one after the other."""
     correct: tuple[RowRange, ...] = ()
-    """Rows whose fields it replaces after that, which are not deleted."""
+    """Rows with fields that are replaced after that, and that are not deleted."""
     retags: tuple[Retag, ...] = ()
     """Tags that it updates at last, one series after the other."""
     by: Deleting = Deleting.STATEMENT
     at_s: float = Field(default=0.0, ge=0)
-    """So long after the barrier it begins."""
+    """Start, in seconds after the barrier."""
 
 
 Task: TypeAlias = Annotated[Insert | Ask | Change, Field(discriminator="task")]
 
 
 class Ramp(Frozen):
-    """How workers are let in one after the other until answers take too long."""
+    """Admission of workers, one after the other, until answers take too long."""
 
     step: int = Field(ge=1)
-    """So many workers begin together."""
+    """Number of workers that begin together."""
     interval_s: float = Field(gt=0)
     window_s: float = Field(gt=0)
-    """Of the moving average of the response time."""
+    """Length of the moving average of the response time."""
     limit_s: float = Field(gt=0)
 
 
@@ -159,59 +159,59 @@ class Several(Frozen):
     """The connections of each worker that writes or asks."""
 
     connections: int = Field(default=1, ge=1)
-    """So many send batches, or ask queries, at the same time."""
+    """Number of connections that send batches, or ask queries, at the same time."""
     pool: int = Field(default=0, ge=0)
-    """They share so many connections; 0: each has its own."""
+    """Number of connections that they share; 0: each has its own."""
 
 
 class Clocking(Frozen):
-    """When the measured part of a run begins and ends, and how fast its workers go."""
+    """The limits of a run's measured part, and the rates of its workers."""
 
     duration_s: float = 0.0
-    """The measured part ends after this time even if rows or runs are left, where queries are asked
-    one after the other that of each; 0: no limit. With stages, the sum of theirs."""
+    """The measured part ends after this time even if rows or runs are left; where queries are asked
+    one after the other, the part of each; 0: no limit. With stages, the sum of their lengths."""
     warmup_s: float = 0.0
-    """What is due in this time before the measured part is not measured."""
+    """Load due in this time before the measured part is not measured."""
     until_steady: bool = False
-    """Whether the warm-up ends before that once the rate of all workers is steady."""
+    """True if the warm-up ends before that once the rate of all workers is steady."""
     rows_per_s: float = 0.0
-    """Over all workers that write; 0: as fast as possible."""
+    """Rate of all workers that write; 0: as fast as possible."""
     queries_per_s: float = 0.0
-    """Over all workers that ask; 0: as fast as possible."""
+    """Rate of all workers that ask; 0: as fast as possible."""
     stages: tuple[LoadStage, ...] = ()
     """One after the other, after the warm-up; for each query again. Empty: all workers are always
     active."""
 
 
 class Weather(Frozen):
-    """What a network does with the bytes that pass it, in both directions."""
+    """A network's treatment of bytes in both directions."""
 
     is_cut: bool = False
     """Nothing passes; what was sent meanwhile passes afterwards, as TCP sends it again."""
     delay_s: float = Field(default=0.0, ge=0)
     bytes_per_s: float = Field(default=0.0, ge=0)
-    """Of each connection; 0: no limit."""
+    """Limit of each connection; 0: none."""
 
 
 class PlannedFault(Frozen):
-    """What is made to fail in a run: outages are measured, and rows accounted for."""
+    """A fault planned in a run: outages are measured, and rows accounted for."""
 
     name: str
     instants_s: tuple[float, ...]
-    """In seconds from the beginning of the measured part."""
+    """Start times in seconds since the beginning of the measured part."""
     lasts_s: float = Field(ge=0)
     network: Weather | None = None
-    """What the workers' connections have meanwhile; None: it is not the network that fails."""
+    """Condition of the workers' connections meanwhile; None: the network does not fail."""
     kills_workers: bool = False
     """The processes that have the connections of workers that write are killed."""
 
     def is_on(self, elapsed_s: float) -> bool:
-        """Whether it lasts, so long after the beginning of the measured part."""
+        """Return whether it lasts, so long after the beginning of the measured part."""
         return any(0 <= elapsed_s - each <= self.lasts_s for each in self.instants_s)
 
 
 class QueryLoad(Frozen):
-    """Which queries the workers of a run ask, and what is kept of the answers."""
+    """The queries that the workers of a run ask, and which answers are kept."""
 
     queries: dict[str, str] = Field(default_factory=dict)
     """Query type -> the target's own text for it, or empty; own queries too, without a text."""
@@ -222,18 +222,18 @@ class QueryLoad(Frozen):
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
     fresh_ms: int = 0
-    """Queries are about so much of the time that rows were last acknowledged of; 0: about the rows
+    """Length of the newest acknowledged time that queries are about; 0: queries are about the rows
     that were stored before, up to `until_ms`."""
     aligned: bool = False
-    """Whether windows of time are aligned to the buckets of the query."""
+    """True if windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
-    """How many answers to each type the outcome contains."""
+    """Number of answers to each type in the outcome."""
     plans: bool = False
-    """Whether the outcome contains the query plan of each type."""
+    """True if the outcome contains the query plan of each type."""
     ramp: Ramp | None = None
     """Each query is asked until its ramp is over; None: all workers begin together."""
     digests: bool = False
-    """Whether the outcome has the digest of every answer, and the wrong ones."""
+    """True if the outcome has the digest of every answer, and the wrong ones."""
     print_interval: int = 0
     """After how many timed runs of a query the collector reports them; 0: never."""
 
@@ -260,17 +260,17 @@ class RunSpec(Frozen):
     records: RecordsFile | None = None
     """None: workers draw and encode the rows."""
     scan: ScanTask | None = None
-    """Of a run of Work.SCAN."""
+    """Task of a run of Work.SCAN."""
     batch_rows: int = 0
     imports: bool = False
-    """Whether each worker writes its timed rows to files, which the database then imports."""
+    """True if each worker writes its timed rows to files, which the database then imports."""
     scratch: str = ""
-    """The folder of these files; empty: that of temporary files."""
+    """Folder of these files; empty: the folder of temporary files."""
     clocking: Clocking = Clocking()
     several: Several = Several()
     fault: PlannedFault | None = None
     retry_s: float = 0.0
-    """For how long a worker sends a batch again that was refused, and tries to replace a lost
+    """Time for which a worker retries a refused batch, and tries to replace a lost
     connection, at least; 0: a few times."""
     clean: bool = True
     replace_tables: tuple[str, ...] = ()
@@ -282,11 +282,11 @@ class RunSpec(Frozen):
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
     appear_s: float = 120.0
-    """How long workers and collector may take to connect to each other."""
+    """Time that workers and collector may take to connect to each other."""
     silence_s: float = SILENCE_S
     """A worker or collector that is silent for this long is considered lost."""
     load: QueryLoad = QueryLoad()
-    """Of the workers that ask."""
+    """Load of the workers that ask."""
 
     @property
     def volume_claim(self) -> str:
@@ -299,21 +299,21 @@ class RunSpec(Frozen):
     def barrier(self) -> str:
         """The barrier at which the clock of workers that write starts, and of all of a mixed run.
 
-        Without rows to write, each query has a barrier of its own.
+        Without rows to write, each query has a separate barrier.
         """
         together = self.work in (Work.MIXED, Work.CHANGE)
         return (self.work if together else Work.INSERT).value
 
     @property
     def warmup_s(self) -> float:
-        """For how long after the barrier nothing is measured.
+        """Return the time after the barrier in which nothing is measured.
 
         Workers that ask one query after the other warm up each before its barrier.
         """
         return 0.0 if self.work is Work.QUERY else self.clocking.warmup_s
 
     def active_at(self, elapsed_s: float) -> int:
-        """Return how many workers are active so long after the start of the stages."""
+        """Return how many workers are active at a time after the start of the stages."""
         stages = self.clocking.stages
         for stage in stages:
             elapsed_s -= stage.duration_s
@@ -338,7 +338,7 @@ class RunSpec(Frozen):
 
     @cached_property
     def changed(self) -> Dataset:
-        """What is left of the rows that were stored before, as it is then."""
+        """Return the rows stored before that are left after the changes."""
         found = self.dataset
         if ranges := [item for task in self.changes for item in task.correct]:
             found = corrected(found, ranges)

@@ -42,7 +42,7 @@ _DEPTHS = {
 
 
 class VerifyMode(StrEnum):
-    """How much is compared (`--verify`)."""
+    """The extent of the comparison (`--verify`)."""
 
     NONE = "none"
     ROWS = "rows"
@@ -97,7 +97,7 @@ class Check(BaseModel):
 
 
 class Accounts(BaseModel):
-    """What became of every row that was sent, and what else is stored."""
+    """The outcome of every row that was sent, and what else is stored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -106,12 +106,12 @@ class Accounts(BaseModel):
     lost: int
     """Acknowledged and not stored."""
     announced: bool
-    """Whether the server says that it may lose acknowledged rows, or does not say that it keeps
+    """True if the server says that it may lose acknowledged rows, or does not say that it keeps
     them."""
     present: int
-    """Of unknown outcome, and stored."""
+    """Rows of unknown outcome that are stored."""
     absent: int
-    """Of unknown outcome, and not stored."""
+    """Rows of unknown outcome that are not stored."""
     doubled: int
     torn: int
     """Stored in part."""
@@ -128,17 +128,17 @@ class Verdict(BaseModel):
     reason: str = ""
     checks: tuple[Check, ...] = ()
     not_compared: tuple[str, ...] = ()
-    """What was not compared, and why; the other checks still count."""
+    """Parts that were not compared, and why; the other checks still count."""
     level: VerifyMode | None = None
-    """How much was compared of the stored rows; None: answers, or a result that does not say it."""
+    """Extent of the comparison of stored rows; None: answers, or an older result."""
     left_out: tuple[str, ...] = ()
-    """Which sums of this level the database does not calculate, and why."""
+    """Sums of this level that the database does not calculate, and why."""
     uncertain_present: int = 0
-    """Rows whose send had no known outcome and that are stored."""
+    """Rows with an unknown outcome that are stored."""
     uncertain_absent: int = 0
-    """Rows whose send had no known outcome and that are not stored."""
+    """Rows with an unknown outcome that are not stored."""
     accounts: Accounts | None = None
-    """Of a run with faults (--fault)."""
+    """Accounts of a run with faults (--fault)."""
 
     @classmethod
     def of(

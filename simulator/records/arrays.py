@@ -16,7 +16,7 @@ from simulator.data.schema import FLOATS, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, FileParams, content_path
 
 MAX_TEXT_BYTES = 1024
-"""In a block, every text of a column takes the space of the longest."""
+"""Longest text: in a block, every text of a column takes the space of the longest."""
 YEAR_1_US, YEAR_10000_US = -62_135_596_800_000_000, 253_402_300_800_000_000
 _PORTION = 1 << 20
 _INT64 = np.dtype(np.int64)

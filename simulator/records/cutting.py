@@ -1,4 +1,4 @@
-"""Where records end, and which table each belongs to: what a scan needs to know of a format."""
+"""The ends of records, and the table of each: a scan's knowledge of a format."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
 
 UNKNOWN = -1
-"""In place of a table: the record cannot be one."""
+"""Place instead of a table's: the record cannot belong to one."""
 _NEWLINE, _QUOTE, _BACKSLASH = b'\n"\\'
 _FIELDS, _LENGTH = 2, 4
 
@@ -22,19 +22,19 @@ class Cutter(ABC):
     """Cuts the bytes of a format into records."""
 
     expected: str
-    """What a record must look like."""
+    """Expected form of a record."""
 
     @abstractmethod
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
         """Return where the records in these bytes end, and the place of each record's table.
 
-        What follows the last end is not whole. UNKNOWN is the place of what cannot be a record;
-        `last` says that the file ends here.
+        Bytes after the last end are not whole. UNKNOWN is the place of bytes that cannot be a
+        record; `last` means that the file ends here.
         """
 
 
 class Whole(Cutter):
-    """Cuts formats whose records show their end themselves."""
+    """Cuts formats with records that show their end themselves."""
 
     def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
         """Return the records' ends, and the places of their tables."""
@@ -56,17 +56,17 @@ class Named(Whole):
     """Records of lines, which begin with the name of their table."""
 
     begins: Sequence[bytes]
-    """How the records of each table begin."""
+    """First bytes of the records of each table."""
     last: bytes
     """The bytes of which one precedes the last line feed."""
     expected: str
     quoted: bool = False
-    """Whether a line feed between quotes does not end a record."""
+    """True if a line feed between quotes does not end a record."""
     action: bytes = b""
-    """How the first line of a record begins, if it has two."""
+    """First bytes of a record's first line, if it has two."""
 
     def ends(self, content: Bytes) -> Places:
-        """Return the ends of lines; of records of two, that of the second, or before an action."""
+        """Return the ends of lines; of the second line, or before an action, for records of two."""
         found = _line_ends(content, escapes=True) if self.quoted else _newlines(content)
         if not self.action or not len(found):
             return found

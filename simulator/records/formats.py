@@ -1,6 +1,6 @@
 """The formats of `--format`: which encoder writes a row, and what begins and ends a file.
 
-The encoders are those of the modules that send rows so; what is imported here is imported when a
+The encoders belong to the modules that send rows so; they are imported when a
 format is used, since few runs need it.
 """
 
@@ -22,7 +22,7 @@ Encode: TypeAlias = Callable[[Block, Rows], Sequence[Buffer]]
 """Block, edges -> the records between each two edges."""
 
 _MIXED_ROWS = 100
-"""Rows of several tables alternate in portions of so many, each in the order of time."""
+"""Rows of several tables alternate in portions of this size, each in the order of time."""
 _WHOLE_BLOCKS = 1 << 62
 
 
@@ -34,18 +34,18 @@ class Format:
     about: str
     encoder: Callable[[Table], Encode]
     names_tables: bool = False
-    """Whether a record names its table, so that a file can have several."""
+    """True if a record names its table, so that a file can have several."""
     is_text: bool = True
     mixed_rows: int = _MIXED_ROWS
     header: Callable[[Table], bytes] = lambda _table: b""
     trailer: bytes = b""
     divisible: bool = True
-    """Whether the bytes of a turn do not depend on those before it."""
+    """True if the bytes of a turn do not depend on those before it."""
     is_compressed: bool = False
     """True if its content is compressed."""
 
     def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
-        """Yield the bytes of a file whose rows are these blocks; each turn has one of a table."""
+        """Yield the bytes of a file with the rows of these blocks; each turn has one of a table."""
         encode = self.turn_encoder(tables)
         return self.framed(tables, (part for blocks in turns for part in encode(blocks)))
 
@@ -137,7 +137,7 @@ def _no_rows(_table: Table) -> Encode:
 
 
 def _plain(schema: Any) -> Any:
-    """Return the schema with texts in place of dictionaries, whose values differ by row group."""
+    """Return the schema with texts in place of dictionaries, which differ by row group."""
     import pyarrow as pa  # noqa: PLC0415
 
     kinds = (pa.string() if pa.types.is_dictionary(field.type) else field.type for field in schema)

@@ -1,4 +1,4 @@
-"""What a file of records is made of, by its format and the tables whose rows it has."""
+"""The structure of a file of records, from its format and the tables with rows in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from simulator.records.points import point_lines
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a file of records is made of."""
+    """The structure of a file of records."""
 
     cutter: Cutter
     tables: int
@@ -33,7 +33,7 @@ def layout_of(form: RecordFormat, tables: Sequence[Table]) -> Layout:
 def tables_in(
     reader: DatasetReader, form: RecordFormat, name: str, manifest: FileManifest | None
 ) -> tuple[int, ...]:
-    """Return the places of the tables whose rows are in a file.
+    """Return the places of the tables with rows in a file.
 
     ConfigError if its manifest has another format, or is needed to choose one table.
     """

@@ -15,24 +15,24 @@ from simulator.records.arrays import expect_as_described
 from simulator.records.manifest import first_problem
 
 NAME = "file.json"
-"""Of the description in the folder."""
+"""File name of the description in the folder."""
 _MOST_BYTES = 4 << 20
 _PIECE_BYTES = 1 << 20
 
 
 class PreparedFile(Frozen):
-    """What is in the folder."""
+    """The contents of the folder."""
 
     format_version: Literal[1] = 1
     program_version: str = __version__
     params: FileParams
     size_bytes: int = Field(ge=0)
     sha256: str
-    """Of the arrays, in the order of their names."""
+    """SHA-256 of the arrays, in the order of their names."""
 
 
 def is_prepared(folder: Path) -> bool:
-    """Whether a folder is one that `prepare` has written."""
+    """Return whether a folder is one that `prepare` has written."""
     try:
         return (folder / NAME).is_file()
     except OSError:
@@ -40,7 +40,7 @@ def is_prepared(folder: Path) -> bool:
 
 
 def described(folder: Path, params: FileParams) -> PreparedFile:
-    """Return the description of a folder whose arrays are written."""
+    """Return the description of a folder with complete arrays."""
     size_bytes, sha256 = _content(folder)
     return PreparedFile(params=params, size_bytes=size_bytes, sha256=sha256)
 

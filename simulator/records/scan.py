@@ -23,19 +23,19 @@ from simulator.records.layout import Layout
 
 _CHUNK_BYTES = 8 << 20
 _LONGEST_BYTES = 64 << 20
-"""No record is so long: what comes after such a one cannot be cut."""
+"""Longest record: text after a longer one cannot be cut."""
 _SHOWN_BYTES = 60
 _SHOWN_RECORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a scan has found."""
+    """Findings of a scan."""
 
     index: NDArray[np.int64]
-    """For each batch where it begins, and the rows of each table before it; then the end."""
+    """Start of each batch, and the rows of each table before it; then the end."""
     gaps: NDArray[np.int64]
-    """Where each damaged record begins and ends; the batches are without them."""
+    """Begin and end of each damaged record; the batches exclude them."""
     size_bytes: int
     sha256: str
     skipped: tuple[str, ...]
@@ -85,7 +85,7 @@ class _Scan:
         self.skipped_rows = 0
 
     def begin(self, content: bytes) -> None:
-        """Take the header of the file; ConfigError if it is another one."""
+        """Read the header of the file; ConfigError if it is another one."""
         header = self._layout.header
         if content != header:
             raise ConfigError(
@@ -94,7 +94,7 @@ class _Scan:
         self._at = len(header)
 
     def take(self, content: bytes, offset: int, *, last: bool) -> int:
-        """Take the whole records of these bytes of the file; return how many bytes they are."""
+        """Scan the whole records of these bytes of the file; return their length in bytes."""
         cutter = self._layout.cutter
         data = np.frombuffer(content, np.uint8)
         ends, places = cutter.cut(data, last=last)
@@ -162,7 +162,7 @@ class _Scan:
         return Found(index, gaps, size_bytes, sha256, tuple(self.skipped), self.skipped_rows)
 
     def read(self, chunks: Iterator[bytes], offset: int, trailer: bytes) -> None:
-        """Take all records of consecutive bytes, of which the first is at `offset`."""
+        """Read all records of consecutive bytes; the first is at `offset`."""
         rest, at = b"", offset
         for chunk in chunks:
             if len(rest) < _LONGEST_BYTES:

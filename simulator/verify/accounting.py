@@ -1,4 +1,4 @@
-"""Accounts for every row of a table: which rows that were sent are stored, and what else is.
+"""Accounts for every row of a table: which sent rows are stored, and what else is.
 
 A row that was acknowledged is present or lost; one whose outcome is unknown is present or absent.
 Rows are compared by their hash, in passes, so that memory is bounded.
@@ -30,16 +30,16 @@ _Numbers = NDArray[np.int64]
 
 @dataclass
 class Account:
-    """What became of the rows of a table."""
+    """The outcome of the rows of a table."""
 
     kept: int = 0
     """Acknowledged, and stored."""
     lost: int = 0
     """Acknowledged, and not stored."""
     present: int = 0
-    """Of unknown outcome, and stored."""
+    """Rows of unknown outcome that are stored."""
     absent: int = 0
-    """Of unknown outcome, and not stored."""
+    """Rows of unknown outcome that are not stored."""
     doubled: int = 0
     """Further copies of rows."""
     torn: int = 0
@@ -53,12 +53,12 @@ class Account:
 
     @property
     def is_clean(self) -> bool:
-        """Whether all that is stored was sent, once: whole rows, or parts of missing ones."""
+        """True if all that is stored was sent, once: whole rows, or parts of missing ones."""
         parts = self.torn <= self.lost + self.absent
         return parts and not self.doubled and not self.foreign
 
     def beyond(self) -> Iterator[str]:
-        """Yield in words what is stored besides whole rows, once each."""
+        """Yield descriptions of everything stored except whole rows, once each."""
         if self.torn:
             yield f"{self.torn:,} stored in part"
         if self.doubled:
@@ -80,7 +80,7 @@ def _first(shown: Sequence[object], number: int) -> str:
 
 
 class Accountant:
-    """Compares the stored rows of one table with those of a dataset."""
+    """Compares the stored rows of one table with a dataset."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -92,7 +92,7 @@ class Accountant:
         *,
         pass_rows: int = PASS_ROWS,
     ) -> None:
-        """Take the numbers of rows of unknown outcome; None: all of them."""
+        """Store the numbers of rows of unknown outcome; None: all of them."""
         self._session, self._dataset, self._table = session, dataset, table
         self._uncertain, self._pass_rows = uncertain, pass_rows
         self._statement = database.render(RowsQuery(table))
@@ -108,7 +108,7 @@ class Accountant:
         return found
 
     def _compare(self, found: Account, number: int, passes: int) -> None:
-        """Compare the rows whose hashes belong to this pass."""
+        """Compare the rows with hashes that belong to this pass."""
         mine = (hashes[hashes % np.uint64(passes) == number] for hashes, _ in self._read())
         stored, copies = np.unique(
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
@@ -166,7 +166,7 @@ class Accountant:
 
 
 class Sent:
-    """How many of the rows that were sent have each of the stored hashes, which are sorted."""
+    """The number of sent rows for each of the stored hashes, which are sorted."""
 
     def __init__(self, stored: Hashes, copies: _Numbers) -> None:
         self._stored, self._copies = stored, copies

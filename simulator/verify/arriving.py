@@ -28,7 +28,7 @@ from simulator.protocol.packed import Columns, unpacked
 
 Numbers: TypeAlias = NDArray[np.int64]
 BEFORE_NS = -(1 << 62)
-"""When rows were sent and acknowledged that were stored before."""
+"""Send and acknowledgement time of rows that were stored before."""
 _TAIL_ROWS = 64
 Key: TypeAlias = tuple[Any, ...]
 """The values of the tags of a group, in canonical form."""
@@ -39,11 +39,11 @@ class Sent:
     """The timed batches of all workers."""
 
     sent_ns: Numbers
-    """When each was sent, at the earliest."""
+    """Earliest time at which each was sent."""
     acknowledged_ns: Numbers
-    """When it was acknowledged, at the latest; NEVER_NS: it was not."""
+    """Latest time of its acknowledgement; NEVER_NS: it was not acknowledged."""
     is_measured: NDArray[np.bool_]
-    """Whether it was acknowledged in the measured part."""
+    """True if it was acknowledged in the measured part."""
     runs: Columns
     """RUN_COLUMNS; `batch` is a place in the others."""
 
@@ -78,9 +78,9 @@ class Answers:
 
     since_ms: Numbers
     began_ns: Numbers
-    """At the earliest."""
+    """Earliest possible time."""
     ended_ns: Numbers
-    """At the latest."""
+    """Latest possible time."""
     owner: Numbers
     """The answer that each row belongs to."""
     keys: Sequence[Key]
@@ -119,9 +119,9 @@ class Window:
     group: Numbers
     """The place of each row's key."""
     times: Numbers
-    """In the table's time unit."""
+    """Times in the table's unit."""
     values: NDArray[Any]
-    """Of the field that the query reads, or zeros."""
+    """Values of the field that the query reads, or zeros."""
     sent_ns: Numbers
     acknowledged_ns: Numbers
     batch: Numbers

@@ -1,8 +1,8 @@
-"""Compares what is stored with the dataset, after the clock has stopped.
+"""Compares the stored rows with the dataset, after the clock has stopped.
 
 `counts` compares the number of rows, the sums, minima and maxima of every column, and the number of
 distinct natural keys; `full` also reads every row. The truth is computed from the dataset's own
-rows. A row whose send had no known outcome may be stored or not; the comparison finds out which.
+rows. A row of unknown outcome may be stored or not; the comparison determines which.
 Every other row must be stored exactly once.
 """
 
@@ -60,9 +60,9 @@ def verify(  # noqa: PLR0913
     *,
     promised: bool | None = None,
 ) -> Verdict:
-    """Compare what is stored with the dataset; rows of `uncertain` may be absent.
+    """Compare the stored rows with the dataset; rows of `uncertain` may be absent.
 
-    After faults, `promised` is whether the server says that acknowledged rows survive them; every
+    After faults, `promised` is whether the server promises that acknowledged rows survive; every
     row is accounted for then, in mode `full`. An error ends the comparison; it is not raised if
     rows or answers were found to be wrong before.
     """
@@ -91,7 +91,7 @@ def verify(  # noqa: PLR0913
 
 
 class _Comparison:
-    """What is stored beside what should be stored."""
+    """The stored rows, and the rows that should be stored."""
 
     def __init__(
         self,
@@ -184,9 +184,9 @@ class _Comparison:
             self._every_row(differing, fold_here)
 
     def _every_row(self, tables: Sequence[Table], fold: Folding) -> None:
-        """Compare statistics and rows of every table, whose outcomes are all known.
+        """Compare statistics and rows of every table, with all outcomes known.
 
-        A server is read by several connections at once, also those of workers.
+        Several connections read a server at once, from workers as well.
         """
         apart = not self.database.capabilities.embedded
         tasks = FoldTasks(
@@ -399,7 +399,7 @@ def _account_check(name: str, account: Account, *, promised: bool) -> Check:
 
 
 def _sums_fields(query: AggregateQuery) -> bool:
-    """Whether the sum of a column is asked that is no part of the natural key."""
+    """Return whether the sum of a column is asked that is no part of the natural key."""
     fields = {column.name for column in query.table.with_role(Role.FIELD)}
     summed = {each.column for each in query.aggregates if each.function is Function.SUM}
     return bool(summed & (fields - {*query.table.key}))

@@ -30,12 +30,12 @@ from simulator.verify.selection import selected
 _ROWS = "rows"
 _PENDING_GROUPS = 1 << 17
 _RUN_GROUPS = 64
-"""A run takes as much memory as so many groups, besides its groups."""
+"""Memory of a run, in addition to its groups, as a number of groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Which rows a cube folds, by what, and what it keeps of each group."""
+    """The rows that a cube folds, the grouping, and what it keeps of each group."""
 
     table: Table
     by: tuple[str, ...]
@@ -72,7 +72,7 @@ class View:
     """The value of each tag and the start of the bucket, in parallel."""
     run: Run
     measures: Mapping[str, tuple[Measure, Arrays]]
-    """By subject."""
+    """Measures by subject."""
 
 
 def rolled(run: Run, keys: Sequence[Numbers], measures: Sequence[Measure]) -> Run:
@@ -237,7 +237,7 @@ class Cube:
         return View(tuple(groups), run, {m.subject: (m, arrays) for m, arrays in measured})
 
     def _narrowed(self, run: Run, selection: Selection) -> Run:
-        """Return the groups whose rows a selection selects."""
+        """Return the groups with rows that a selection selects."""
         ours = self.shape.selection
         for one in selection.one_of:
             if one not in ours.one_of:

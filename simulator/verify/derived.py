@@ -17,7 +17,7 @@ Slack = Sequence[Sequence[float]]
 
 
 def block_of(table: DerivedTable | Spells, answer: Answer) -> Block:
-    """Return the rows of a table whose source has this true answer."""
+    """Return the rows of a table from the true answer of its source."""
     if isinstance(table, DerivedTable):
         return _block(table, answer.rows)
     periods = _block(table.periods, answer.rows)

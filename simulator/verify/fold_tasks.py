@@ -29,12 +29,12 @@ VERIFY_BLOCK_ROWS = 1 << 16
 FOLD_TASK_ROWS = 1 << 20
 _LEAST_ROWS = 1 << 14
 _MOST_RANGES = 1000
-"""Of a task: small ranges are folded together."""
+"""Ranges of a task: small ranges are folded together."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldTask:
-    """Rows that one thread or process folds: those of ranges, or stored ones."""
+    """Rows that one thread or process folds: rows of ranges, or stored ones."""
 
     number: int
     ranges: tuple[RowRange, ...] = ()
@@ -64,7 +64,7 @@ class FoldTasks:
         windows: Iterable[Window] = (),
         read: Read | None = None,
     ) -> None:
-        """Take the windows of stored rows, and what reads them here."""
+        """Store the windows of stored rows, and the function that reads them here."""
         self.queries = tuple(queries)
         self._windows, self._read_window = deque(windows), read
         self._stored: dict[int, Fingerprint] = defaultdict(Fingerprint)
@@ -149,7 +149,7 @@ class FoldTasks:
                     self._left.extendleft(reversed(task.ranges))
 
     def fold(self) -> None:
-        """Fold what nobody has taken, and then what others have not brought back."""
+        """Fold the tasks that no worker has taken, and then the ones that were not returned."""
         try:
             while (task := self._next_here()) is not None:
                 oracle, is_open = self._total.empty(), partial(self._is_open, task.number)
@@ -186,9 +186,9 @@ class FoldTasks:
         return self._total.truth(query)
 
     def expected(self, table: Table) -> Fingerprint:
-        """Return that of the dataset's rows, once all tasks are folded."""
+        """Return the fingerprint of the dataset's rows, once all tasks are folded."""
         return self._total.fingerprint(table)
 
     def stored(self, table: Table) -> Fingerprint:
-        """Return that of the stored rows, once all tasks are folded."""
+        """Return the fingerprint of the stored rows, once all tasks are folded."""
         return self._stored[self._reader.place(table)]

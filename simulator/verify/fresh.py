@@ -46,7 +46,7 @@ _Describe: TypeAlias = Callable[[int, int], Wrong]
 
 @dataclass(slots=True)
 class Found:
-    """What became of the answers to a query."""
+    """The outcome of the answers to a query."""
 
     answers: int = 0
     right: int = 0
@@ -54,7 +54,7 @@ class Found:
     """The first ones."""
     began_ns: list[Numbers] = field(default_factory=list)
     ended_ns: list[Numbers] = field(default_factory=list)
-    """Of the answers that count rows."""
+    """Ends of the answers that count rows."""
     seen_ns: list[Numbers] = field(default_factory=list)
     """Each of them counts as many rows as were acknowledged until then."""
 
@@ -151,7 +151,7 @@ class _Ordered:
 
 
 class _Compared:
-    """The answers of one worker since one instant, beside the rows since then."""
+    """The answers of one worker since one instant, with the rows since then."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ class Labels:
         return np.array([known.setdefault(value, len(known)) for value in values], np.int64)
 
     def known(self, values: Iterable[Any]) -> Numbers:
-        """Return the numbers of those of the values that have one, each once."""
+        """Return the numbers of the known values, each once."""
         found = {self._numbers[value] for value in values if value in self._numbers}
         return np.array(sorted(found), np.int64)
 
@@ -50,7 +50,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What rows are grouped by: a small code per row, and the key that each code stands for."""
+    """The key of a grouping: a small code per row, and the key for each code."""
 
     codes: Numbers
     keys: Numbers

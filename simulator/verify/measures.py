@@ -1,6 +1,6 @@
-"""What a cube keeps of the rows of each group: parallel arrays with one item per group.
+"""A cube's contents for the rows of each group: parallel arrays with one item per group.
 
-A measure folds rows into such arrays, and arrays of several parts into those of the whole.
+A measure folds rows into such arrays, and merges the arrays of several parts.
 """
 
 from abc import ABC, abstractmethod
@@ -38,7 +38,7 @@ class Measure(ABC):
     @property
     @abstractmethod
     def subject(self) -> str:
-        """What is measured; a cube has one measure of each subject."""
+        """Subject of the measurement; a cube has one measure of each subject."""
 
     @abstractmethod
     def joined(self, other: Any) -> "Measure":

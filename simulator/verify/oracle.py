@@ -43,14 +43,14 @@ class Truth:
     answer: Answer
     slack: tuple[tuple[float, ...], ...] = ()
     undecided: str = ""
-    """Why another answer may be as right; empty if none is."""
+    """Reason why another answer may be as right; empty if none is."""
 
     def verdict(self, found: Answer) -> bool | None:
         """Return whether an answer is right; None if that cannot be decided."""
         return self.agrees(found) or (None if self.undecided else False)
 
     def agrees(self, found: Answer) -> bool:
-        """Whether an answer agrees with the truth."""
+        """Return whether an answer agrees with the truth."""
         if found == self.answer:
             return True
         if not self.slack or len(found.rows) != len(self.answer.rows):
@@ -125,7 +125,7 @@ class Oracle:
         return from_bytes(self.folds, content)
 
     def fingerprint(self, table: Table) -> Fingerprint:
-        """Return that of all rows of a table."""
+        """Return the fingerprint of all rows of a table."""
         return self.every[RowsQuery(table)].found
 
     def truth(self, query: Query) -> Truth:

@@ -1,4 +1,4 @@
-"""Which cubes answer which queries: as few as possible, so that a row is folded once.
+"""The choice of cubes that answer queries: as few as possible, so that a row is folded once.
 
 Queries that differ only in their tags' values or in their window of time share a cube that is also
 divided by these tags, and at the instants where windows begin and end. A query whose groups are
@@ -128,13 +128,13 @@ def _coarseness(shape: Shape) -> tuple[int, int, float]:
 
 
 def keeps(cube: Shape, shape: Shape) -> bool:
-    """Whether a cube answers a shape's queries: its groups do, and it keeps what they need."""
+    """Return whether a cube's groups and measures answer a shape's queries."""
     wanted = combined((*cube.measures, *shape.measures))
     return answers(cube, shape) and wanted == cube.measures
 
 
 def answers(cube: Shape, shape: Shape) -> bool:
-    """Whether a cube has the groups of a shape, or groups that they are unions of."""
+    """Return whether a cube has the groups of a shape, or groups that they are unions of."""
     ours, theirs = cube.selection, shape.selection
     return (
         cube.table == shape.table

@@ -1,7 +1,7 @@
-"""Folds as bytes: what a process that has folded some of the rows sends to the one that merges.
+"""Folds as bytes: a process that has folded some of the rows sends them to the one that merges.
 
-A line of JSON names the arrays, whose bytes follow. They are checked before any is merged: they may
-come from a process of another version, or from nobody that has folded anything.
+A line of JSON names the arrays; their bytes follow. They are checked before any is merged: they may
+come from a process of another version, or from a foreign one.
 """
 
 import hashlib

@@ -18,7 +18,7 @@ from simulator.modules.base import Database, Session
 from simulator.verify.parts import Part, whole_of
 
 _PIECES, _DEEPEST = 4, 4
-"""A part of a table whose statistics are too much for the server is divided, four times at most."""
+"""A part of a table with statistics too large for the server is divided, four times at most."""
 _MERGED: dict[Function, Callable[[list[Any]], Any]] = {
     Function.COUNT: sum,
     Function.SUM: sum,

@@ -16,7 +16,7 @@ STREAM_ROWS = 20_000
 WINDOW_ROWS = 500_000
 """Rows of a window at least, as far as their times are evenly spread."""
 MOST_WINDOWS = 8
-"""Of a table: a database without an index of the time reads the table for each."""
+"""Windows of a table: a database without an index of the time reads the table for each."""
 
 
 def windows_of(database: Database, dataset: Dataset) -> Iterator[Window]:
@@ -49,14 +49,14 @@ def unreadable(error: ValueError) -> Check:
 
 
 class StoredRows:
-    """Reads windows, each by a connection of its own; for several threads."""
+    """Reads windows, each by a separate connection; for several threads."""
 
     def __init__(self, database: Database, dataset: Dataset) -> None:
         self._database = database
         self.tables = DatasetReader(dataset).tables
 
     def fingerprint(self, window: Window, wanted: Callable[[], bool]) -> Fingerprint | None:
-        """Return that of the rows of a window; None if it is not wanted any more.
+        """Return the fingerprint of the rows of a window; None if it is not wanted any more.
 
         Raises the driver's error, and ValueError if a value is not of its column's type.
         """

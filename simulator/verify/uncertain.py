@@ -1,4 +1,4 @@
-"""Which rows of unknown outcome are stored: only the times that they have are read."""
+"""Finds the stored rows among those of unknown outcome; only their times are read."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -83,7 +83,7 @@ def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[Span]:
 
 
 def _within(reader: DatasetReader, item: RowRange, spans: Sequence[Span]) -> Iterator[RowRange]:
-    """Yield the parts of a range whose rows have these times."""
+    """Yield the parts of a range with rows at these times."""
     places = reader.places_at(item, [time for span in spans for time in span]).tolist()
     for low, high in zip(places[::2], places[1::2], strict=True):
         yield from item.part(low, high)

@@ -85,7 +85,7 @@ def container(pod: Object) -> Object:
 
 
 def selects(selector: dict[str, str], labels: dict[str, str]) -> bool:
-    """Whether Kubernetes would find an object with these labels."""
+    """Return whether Kubernetes would find an object with these labels."""
     return selector.items() <= labels.items()
 
 

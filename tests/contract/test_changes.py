@@ -102,7 +102,7 @@ LACKING = "the test server comes without the module reindex, and so without _del
 
 
 def lacks_deletion(target, database, dataset):
-    """Whether the server says that it has no deletion, when asked for one of no rows."""
+    """Return whether the server says that it has no deletion, when asked for one of no rows."""
     if target.server != "elasticsearch":  # what others lack is a fault
         return False
     try:

@@ -63,7 +63,7 @@ class Kubernetes:
 
     environment: Mapping[str, str]
     own: bool
-    """Whether it is the test cluster, whose nodes can be crashed and whose processes are ours."""
+    """True if it is the test cluster, whose nodes can be crashed and whose processes are ours."""
     image: str = ""
     """Of collector and workers; empty for the one that the chart names."""
     postgres_image: str = ""

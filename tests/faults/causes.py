@@ -62,7 +62,7 @@ def causes(cell: Cell, victim: str) -> Causes:
 
 
 def must_survive(cell: Cell) -> bool:
-    """Whether the fault must do no harm at all."""
+    """Return whether the fault must do no harm at all."""
     place = cell.place
     if (place.victim, place.fault) == ("collector", "kill"):
         return True  # another one takes its place
@@ -74,7 +74,7 @@ def must_survive(cell: Cell) -> bool:
 
 
 def may_survive(cell: Cell) -> bool:
-    """Whether a whole and verified result may be true after the fault."""
+    """Return whether a whole and verified result may be true after the fault."""
     place = cell.place
     if place.fault in ("pause", "blink", "reset") or must_survive(cell):
         return True

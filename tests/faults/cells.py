@@ -50,7 +50,7 @@ class Place:
         return f"{self.target}/{self.victim}/{self.fault}/{self.phase} of {self.command}"
 
     def matches(self, only: str) -> bool:
-        """Whether TARGET/VICTIM/FAULT/PHASE matches; parts may be missing or have wildcards."""
+        """Return whether TARGET/VICTIM/FAULT/PHASE matches; parts may be missing or wildcards."""
         parts = only.split("/")
         own = (self.target, self.victim, self.fault, self.phase)
         return all(fnmatch.fnmatch(o, p or "*") for o, p in zip(own, parts, strict=False))
@@ -74,7 +74,7 @@ class Cell:
     prefill: int
     verify: str
     before: bool
-    """Whether an earlier insert has left rows and a result."""
+    """True if an earlier insert has left rows and a result."""
     delay_s: float
     """From the beginning of the phase."""
     pause_s: float
@@ -89,7 +89,7 @@ class Cell:
 
     @property
     def waits_for_timeout(self) -> bool:
-        """Whether only --timeout can end the run."""
+        """True if only --timeout can end the run."""
         place = self.place
         silent = place.fault == "cut" or (place.victim == "server" and place.fault == "stop")
         return silent and place.victim in ("server", "worker")

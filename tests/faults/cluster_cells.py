@@ -55,7 +55,7 @@ class ClusterCell:
 
     @property
     def may_survive(self) -> bool:
-        """Whether the run may be whole after the fault."""
+        """True if the run may be whole after the fault."""
         just_before = self.phase == "verify"  # the last answer may have come just before
         restarted = self.victim == "database"  # workers connect again, if it is back soon
         return self.fault in HARMLESS or just_before or restarted

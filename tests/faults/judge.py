@@ -1,4 +1,4 @@
-"""Whether a cell is right: what was seen, against what must hold after its fault."""
+"""True if a cell is right: what was seen, against what must hold after its fault."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def _failed(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
 
 
 def lacks_rows(result: Result) -> bool:
-    """Whether a result was measured to the end, and rows of unknown outcome are not stored."""
+    """Return whether a result is complete, and rows of unknown outcome are not stored."""
     return result.status == "done" and Status.INCOMPLETE in _verdicts(result)
 
 
@@ -145,7 +145,7 @@ def _verdicts(result: Result) -> list[str]:
 
 
 def _whole(cell: Cell, result: Result) -> bool:
-    """Whether a result says that all was done and verified."""
+    """Return whether a result says that all was done and verified."""
     verified = _verdicts(result) == [Status.VERIFIED] * cell.runs
     complete = result.manifest is not None and result.manifest.complete
     return result.status == "done" and verified and (complete or cell.place.command == "query")

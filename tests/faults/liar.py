@@ -54,7 +54,7 @@ class Answer:
     build: Callable[[Rows], bytes]
     alter: Callable[[bytes], bytes]
     counts: bool
-    """Whether the query only counts rows, as one does before the others are asked."""
+    """True if the query only counts rows, as one does before the others are asked."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ class Fate:
     says: Sequence[Says] = ()
     """What the client hears as each of them is answered."""
     at_once: bool = False
-    """Whether the client hears at once that all rows are stored."""
+    """True if the client hears at once that all rows are stored."""
     ends: bool = False
-    """Whether the connection ends then."""
+    """True if the connection ends then."""
     later: Rows = ()
     """Rows that the server gets after those of the next batch."""
 
@@ -197,7 +197,7 @@ class Entry:
     answered_s: float = 0.0
     """When the whole answer was sent on; 0: never."""
     refused: bool = False
-    """Whether the client heard an error, or nothing."""
+    """True if the client heard an error, or nothing."""
     is_answered: bool = True
     """False: the connection ended before."""
 

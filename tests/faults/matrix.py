@@ -76,7 +76,7 @@ def skipped() -> dict[str, str]:
 
 
 def possible(cell: Cell) -> bool:
-    """Whether a cell can be tried on this machine."""
+    """Return whether a cell can be tried on this machine."""
     cuts = cell.place.victim == "collector" and cell.place.fault in ("cut", "blink")
     return cell.place.target not in skipped() and not (cuts and "network" in skipped())
 

@@ -90,5 +90,5 @@ def end(processes: Iterable[psutil.Process]) -> None:
 
 
 def is_root() -> bool:
-    """Whether this process may do what an administrator may."""
+    """Return whether this process may do what an administrator may."""
     return os.geteuid() == 0

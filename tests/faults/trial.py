@@ -71,7 +71,7 @@ class Seen:
     before: Counts = field(default_factory=lambda: NOTHING)
     stored: Counts = field(default_factory=lambda: NOTHING)
     parts_seen: bool = False
-    """Whether collector or workers had been started."""
+    """True if collector or workers had been started."""
     then: Finished = field(default_factory=lambda: Finished("", 0, "", ""))
     found_then: int | None = None
     """Rows that the next `verify` found of an insert that did not end."""

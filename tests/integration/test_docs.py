@@ -173,7 +173,7 @@ def test_a_command_that_needs_more_is_well_formed(command):
 
 
 def is_missing(word: str) -> bool:
-    """Whether a word names a file of a folder of this repository that does not exist."""
+    """Return whether a word names a file of a folder of this repository that does not exist."""
     folder, slash, _ = word.partition("/")
     return bool(slash) and (ROOT / folder).is_dir() and not (ROOT / word).exists()
 

@@ -82,7 +82,7 @@ def true_values() -> dict[str, str]:
 
 
 def holds(verdict: Verdict | None) -> bool:
-    """Whether the checks compare with the truth."""
+    """Return whether the checks compare with the truth."""
     assert verdict
     assert verdict.status is Status.MISMATCH
     shown = {check.name: check.expected for check in verdict.checks}

@@ -25,7 +25,7 @@ def kill_collector(cli: CommandLine, eventually: Wait) -> None:
 
 
 def replaced(result: Any, times: int = 1) -> bool:
-    """Whether the result says that a collector was replaced so often after the beginning."""
+    """Return whether the result says that a collector was replaced so often after the beginning."""
     found = [each["what"] for run in result["runs"] for each in run["outcome"]["occurrences"]]
     return found == times * ["collector replaced"]
 

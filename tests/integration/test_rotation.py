@@ -27,7 +27,7 @@ class User:
     file: Path
 
     def inserts(self) -> bool:
-        """Whether a worker sends batches."""
+        """Return whether a worker sends batches."""
         own = f"usename = '{ROLE}' AND query LIKE 'COPY%events%'"
         return bool(rows(self.server, self.database, f"SELECT 1 FROM pg_stat_activity WHERE {own}"))
 

@@ -103,7 +103,7 @@ class Rounds:
 
 
 def is_called(base: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether sides in turns are called different."""
+    """Return whether sides in turns are called different."""
     sides = [[[rate] for rate in side] for side in (base, other)]
     found = difference(sides[0], sides[1], CONFIDENCE, in_turns=True)
     return found is not None and found.exceeds(NOISE)

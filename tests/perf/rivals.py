@@ -24,7 +24,7 @@ from simulator.modules.base import BATCH, Database, Payload
 
 Send = Callable[[], object]
 Stored = Callable[[int, bytes], bool]
-"""Whether an HTTP status and body mean that the rows are stored."""
+"""True if an HTTP status and body mean that the rows are stored."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def hardware_of(path: Path, record: PlanRecord) -> set[str]:
 
 
 def is_search_over(record: PlanRecord) -> bool:
-    """Whether the searches of a record have ended; by an earlier rule they ended sooner."""
+    """Return whether the searches of a record have ended; by an earlier rule they ended sooner."""
     return all(_next_number(record, curve) is None for curve in record.curves)
 
 
@@ -75,7 +75,7 @@ def _is_of_this_hardware(path: Path, record: PlanRecord) -> bool:
 
 
 def is_current(record: PlanRecord) -> bool:
-    """Whether this version of plan and program measured it."""
+    """Return whether this version of plan and program measured it."""
     plan = {key: value for key, value in record.plan.items() if key != "targets"}
     return record.program_version == __version__ and _same(plan, *_today())
 
@@ -89,7 +89,7 @@ def _today() -> tuple[Any, Any]:
 
 
 def _same(before: Any, now: Any, chosen: Any) -> bool:
-    """Whether two plans say the same. An option that is new since then may have its default."""
+    """Return whether two plans are equal. An option that is new may have its default."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         new = now.keys() - before.keys()
         return (

@@ -68,7 +68,7 @@ class Row:
 
     @property
     def is_advised(self) -> bool:
-        """Whether it has the settings that its vendor advises, not those of its installation."""
+        """True if it has the settings that its vendor advises, not those of its installation."""
         return self.target.endswith(SUFFIX)
 
     @property
@@ -123,7 +123,7 @@ class Row:
         return median(self.fastest or (0.0,))
 
     def is_tied_with(self, other: "Row") -> bool:
-        """Whether runs of both overlap, so that their order says nothing."""
+        """Return whether runs of both overlap, so that their order says nothing."""
         mine, others = self.fastest or (0.0,), other.fastest or (0.0,)
         return min(mine) <= max(others) and min(others) <= max(mine)
 
@@ -196,7 +196,7 @@ def rows() -> list[Row]:
 
 
 def has_two_humps(rates: Sequence[float]) -> bool:
-    """Whether runs have two speeds: a gap between two runs or more on each side, wider than either.
+    """Return whether runs have two speeds: several on each side of a gap wider than either side.
 
     It is at least a tenth of the median, as no mean of such runs is a speed of the database.
     """

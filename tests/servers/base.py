@@ -48,7 +48,7 @@ class Server(ABC):
     targets: ClassVar[Sequence[str]] = ()
     """Targets of config.yaml that the command line is tested with on this server."""
     advised: ClassVar[bool] = True
-    """Whether it is the product whose vendor advises settings for its targets."""
+    """True if it is the product whose vendor advises settings for its targets."""
     ready_s: ClassVar[float] = 60
     """Time limit for the start of each process, on a busy machine."""
     stop_s: ClassVar[float] = 30
@@ -147,7 +147,7 @@ class Server(ABC):
 
     @property
     def running(self) -> bool:
-        """Whether any process is running."""
+        """True if any process is running."""
         return any(process.poll() is None for _, process in self._running.values())
 
     def processes(self) -> list[psutil.Process]:
@@ -320,7 +320,7 @@ def _family(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 
 def _has_ended(process: psutil.Process) -> bool:
-    """Whether nothing is left of a process; its new parent may take a while to reap it.
+    """Return whether nothing is left of a process; its new parent may take a while to reap it.
 
     Its main thread may end before the others, which hold its sockets.
     """

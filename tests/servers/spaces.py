@@ -34,12 +34,12 @@ class Space:
 
     @property
     def is_apart(self) -> bool:
-        """Whether names in it are never those of others."""
+        """True if names in it are never those of others."""
         return self.options is not _as_given
 
     @property
     def drops_all(self) -> bool:
-        """Whether `drop` drops the tables too."""
+        """True if `drop` drops the tables too."""
         return self.drop is not _nothing
 
 

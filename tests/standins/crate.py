@@ -187,7 +187,7 @@ class SyntheticCrate:
 
     @property
     def _is_stale(self) -> bool:
-        """Whether sys.shards still shows the size before the merge."""
+        """True if sys.shards still shows the size before the merge."""
         asked_at = self._asked_at or time.monotonic()
         return time.monotonic() - asked_at < self._stale_s
 

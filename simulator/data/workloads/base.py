@@ -22,11 +22,11 @@ from simulator.frozen import Frozen
 
 
 class Written(StrEnum):
-    """How users write a number of milliseconds; the option's name is without `_ms` then."""
+    """Notation of a number of milliseconds; the option's name is without `_ms` then."""
 
     DURATION = "duration"
     END = "end"
-    """As the instant so long after the start; the option is --end."""
+    """The instant that long after the start; the option is --end."""
 
 
 DurationMs = Annotated[int, Written.DURATION]
@@ -48,14 +48,14 @@ class Workload(ABC):
     """Increased whenever the same parameters give different rows, so that versions never mix."""
     params_model: ClassVar[type[Params]]
     has_end: ClassVar[bool] = False
-    """Whether tables have a number of rows, in place of endless lanes."""
+    """True if tables have a number of rows, in place of endless lanes."""
     default_key: ClassVar[PrimaryKey | None] = None
     """The primary key unless --primary-key names one; None: as the database has it."""
     incidental: ClassVar[frozenset[str]] = frozenset()
     """Parameters, `seed` and `start_ms` as far as the rows do not depend on them."""
 
     def __init__(self, params: Params, seed: int, start_ms: int) -> None:
-        """Take the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""
+        """Store the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""
         self.params = params
         self.seed = seed
         self.start_ms = start_ms
@@ -67,7 +67,7 @@ class Workload(ABC):
 
     @property
     def precision(self) -> Precision | None:
-        """How many bits its numbers with a fraction have; None: they are not drawn."""
+        """Precision of its numbers with a fraction; None: they are not drawn."""
         return None
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
@@ -83,7 +83,7 @@ class Workload(ABC):
 
     @property
     def time_rises(self) -> bool:
-        """Whether no row has an earlier time than the rows of its table and lane before it."""
+        """True if no row has an earlier time than the rows of its table and lane before it."""
         return True
 
     @property

@@ -2,13 +2,13 @@
 
 `fields=1` is the use case `cpu-single` of TSBS: the first percentage alone.
 
-One table with the ten tags and ten percentages of `devops`, whose first table it is: a point per
-host and interval. Both documents took it from there.
+One table with the ten tags and ten percentages of `devops`, where it is the first table: a point
+per host and interval. Both documents took it from there.
 
 Where the documents differ, or leave something open, we decided:
 
 - `usage=integers`, the default: percentages cut to whole numbers, 32 bits wide as in `doc.cpu`;
-  TSBS writes whole numbers too. `usage=doubles` has those of `devops`.
+  TSBS writes whole numbers too. `usage=doubles` has the doubles of `devops`.
 - The program behind `doc.cpu` draws each value by itself, from 0 to 98. Here they are random walks
   between 0 and 100 as in TSBS, so that neighbours are alike as in measured data.
 - That program also draws new tags for each row, so that every row is a series. Here a host keeps
@@ -86,7 +86,7 @@ class Cpu(Hosts):
 
     @property
     def precision(self) -> Precision | None:
-        """As the parameter says; integers have no fraction."""
+        """Precision that the parameter selects; integers have no fraction."""
         return None if self.params.usage is Kind.INTEGERS else self.params.precision
 
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
@@ -104,7 +104,7 @@ class Cpu(Hosts):
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
-        """Return the types of TSBS under its names, that of one host, and the number of rows."""
+        """Return TSBS's types under its names, the type of one host, and the number of rows."""
         (cpu,) = tables
         drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms)
         own = drawn.of_tsbs() | drawn.single_lastpoint()

@@ -54,17 +54,18 @@ class Drawn(Frozen):
     how: Literal["series", "numbered", "values", "uniform", "normal", "exponential", "bool", "text"]
     """`series`: another value in each series; `numbered`: one of `count` names."""
     pattern: str = "{}"
-    """Of names: {} is the number."""
+    """Pattern of names: {} is the number."""
     count: int = 0
-    """Of names, or of different texts."""
+    """Number of names, or of different texts."""
     values: tuple[Listed, ...] = ()
     weights: tuple[float, ...] = ()
-    """Of the values; none: all are equally frequent."""
+    """Relative frequencies of the values; none: all are equally frequent."""
     low: float = 0.0
-    """Of `uniform`; the mean of `normal` and `exponential`; the share of true; the least length."""
+    """Lower bound of `uniform`; mean of `normal` and `exponential`; share of true; least length."""
     high: float = 0.0
-    """Of `uniform`, exclusive for numbers with a fraction; the deviation of `normal`; the greatest
-    length."""
+    """Upper bound of `uniform`, exclusive for numbers with a fraction; deviation of `normal`;
+    longest.
+    """
     step: float = 0.0
     """Numbers are multiples of it; 0: as they come."""
     nulls: float = 0.0
@@ -89,7 +90,7 @@ class DeclaredParams(Params):
 
     @property
     def digest(self) -> str:
-        """What distinguishes files of the same name in results."""
+        """Digest that distinguishes files of the same name in results."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
 
@@ -115,7 +116,7 @@ class Declared(Workload):
 
     @property
     def precision(self) -> Precision | None:
-        """Whether numbers with a fraction are multiples of a step; None: there are none."""
+        """True if numbers with a fraction are multiples of a step; None: there are none."""
         drawn = [each for t in self.params.tables for each in t.columns if each.type in FLOATS]
         if not drawn:
             return None

@@ -34,30 +34,30 @@ from simulator.errors import counted
 from simulator.frozen import Frozen
 
 _COUNTED_ROWS = 1 << 20
-"""NULLs are counted in portions of so many rows."""
+"""Rows in a portion in which NULLs are counted."""
 _READ_ROWS = 2000
-"""How many rows can be read in the time that another read takes."""
+"""Number of rows that can be read in the time of another read."""
 
 
 class Content(StrEnum):
-    """What one file of the prepared folder holds of a column, row by row."""
+    """The content of one file of the prepared folder: a column, row by row."""
 
     VALUES = "values"
     """Numbers, instants and booleans, in the representation of a block."""
     VALID = "valid"
     """False where the value is NULL; only for columns with NULLs."""
     CODES = "codes"
-    """For a text column with few distinct values: their index in LEVELS."""
+    """Indices in LEVELS, for a text column with few distinct values."""
     LEVELS = "levels"
     """The distinct values, as .npy."""
     BYTES = "bytes"
-    """For a text column with many distinct values: all texts, concatenated."""
+    """All texts, concatenated, for a text column with many distinct values."""
     OFFSETS = "offsets"
-    """Where each text starts in BYTES, and where the last one ends."""
+    """Offsets in BYTES where each text starts, and where the last one ends."""
 
 
 class OnError(StrEnum):
-    """What happens to a cell that does not have its column's type (`--on-error`)."""
+    """The treatment of a cell without its column's type (`--on-error`)."""
 
     STOP = "stop"
     """Nothing is inserted."""
@@ -81,11 +81,11 @@ class FileColumn(Frozen):
     type: Type
     role: Role
     nullable: bool = False
-    """Whether it has NULLs."""
+    """True if it has NULLs."""
     coded: bool = False
-    """Whether it is a text column with few distinct values."""
+    """True if it is a text column with few distinct values."""
     summable: bool = False
-    """Whether it is a number whose sum fits into its type, so that databases can return it."""
+    """True if it is a number whose sum fits into its type, so that databases can return it."""
 
 
 class BadCells(Frozen):
@@ -94,7 +94,7 @@ class BadCells(Frozen):
     column: str
     """Empty for rows with a wrong number of cells."""
     expected: str
-    """What each cell should have been, such as "a number"."""
+    """The expected content of each cell, such as "a number"."""
     action: OnError
     count: int
     lines: int = 0
@@ -144,7 +144,7 @@ class RepeatedHour(StrEnum):
 
 
 class FileReading(Params):
-    """How a file is read, as the user says."""
+    """The user's options for reading a file."""
 
     time_column: str = ""
     """One column, or several separated by commas; empty: the only one with times."""
@@ -158,7 +158,7 @@ class FileReading(Params):
     """Empty: all."""
     drop_columns: tuple[str, ...] = ()
     null: tuple[str, ...] = ()
-    """Cells that mean NULL, besides those that always do."""
+    """Cells that mean NULL, in addition to the standard ones."""
     delimiter: str = ""
     decimal_comma: bool = False
     skip_lines: int = 0
@@ -171,7 +171,7 @@ class FileReading(Params):
 
 
 class FileParams(FileReading):
-    """What the file is, how it was read, what its columns are, and where the arrays are."""
+    """The file, how it was read, its columns, and the place of the arrays."""
 
     source: str
     """Name that the user gave it."""
@@ -183,12 +183,14 @@ class FileParams(FileReading):
     """A name that needs no quotes in any database."""
     columns: tuple[FileColumn, ...]
     unique: bool = False
-    """Whether (tags, time) was found to be different in every row."""
+    """True if (tags, time) was found to be different in every row."""
     bad_cells: tuple[BadCells, ...] = ()
     folder: str
-    """Of the arrays. Unless it is `kept`, it exists only while the command runs that made it."""
+    """Folder of the arrays. Unless it is `kept`, it exists only while the command runs that made
+    it.
+    """
     kept: bool = False
-    """Whether `prepare` has written it."""
+    """True if `prepare` has written it."""
     claim: str = ""
     """The volume claim that it is in, which pods mount; empty: it is on this machine."""
 

@@ -97,7 +97,7 @@ class Iot(Workload):
 
     @property
     def lane_rows(self) -> int:
-        """As many rows as have different times."""
+        """Return the number of rows with different times."""
         return min(self.params.restart_rows * self.params.tick_ms or LANE_ROWS, LANE_ROWS)
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:

@@ -6,8 +6,8 @@ most series have one point or two: data of high cardinality.
 
 Where the document's code leaves something open, or does not fit, we decided:
 
-- The code calls the tags `X` and `Y`. SQL folds names, so that they are small letters here.
-- Points are whole milliseconds apart, so that every point has a time of its own. 9,295 squared fit
+- The code calls the tags `X` and `Y`. SQL folds names, so that they are lower case here.
+- Points are whole milliseconds apart, so that every point has a different time. 9,295 squared fit
   into a day.
 - 100 values of each tag by default, where the code has one and a single point.
 - `cardinality` is a number of series, of which the scale follows. In the code the scale is a ninth
@@ -61,7 +61,7 @@ _HOURS = 12
 
 
 class MetaqueryParams(Params):
-    """How many tags there are, and how the points are spread."""
+    """Number of tags, and the distribution of the points."""
 
     scale: int = Field(
         100,
@@ -106,7 +106,7 @@ class MetaqueryParams(Params):
 
 
 class Metaquery(Workload):
-    """One table, whose row n is the n-th point in time."""
+    """One table; its row n is the n-th point in time."""
 
     name = "metaquery"
     version = 1
@@ -138,7 +138,7 @@ class Metaquery(Workload):
 
     @property
     def precision(self) -> Precision:
-        """As the parameter says."""
+        """Precision that the parameter selects."""
         return self.params.precision
 
     def size(self, table: Table) -> int:

@@ -1,7 +1,7 @@
 """Many tables of one column, as in influxdb-comparisons, use case `multi-measurement`.
 
 `scale` x 50 tables (the document's measurements), each with 50 points of one random number and no
-tags: about a point for each shard of a year in InfluxDB, whose shards hold a week then.
+tags: about a point for each shard of a year in InfluxDB, where shards hold a week then.
 
 Where the document's code leaves something open, or does not fit, we decided:
 
@@ -46,7 +46,7 @@ _GROUP = "multi_measurement"
 
 
 class MultiMeasurementParams(Params):
-    """How many tables there are, and how their points are spread."""
+    """Number of tables, and the distribution of their points."""
 
     scale: int = Field(
         1, ge=1, le=MOST_SCALE, description="a fiftieth of the number of tables, of 50 points each"
@@ -102,12 +102,12 @@ class MultiMeasurement(Workload):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """As many as the scale says."""
+        """Tables, as many as the scale requires."""
         return self._tables
 
     @property
     def precision(self) -> Precision:
-        """As the parameter says."""
+        """Precision that the parameter selects."""
         return self.params.precision
 
     def size(self, table: Table) -> int:

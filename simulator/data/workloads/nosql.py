@@ -2,9 +2,9 @@
 
 `slim` has two integers and no key; `light` a counter as its primary key, three integers and one
 secondary index; `large` a counter, a text of 200 letters and eight integers. Its programs write
-random values for a time, so that the tables have no end: each worker has rows of its own.
+random values for a time, so that the tables have no end: each worker has its own rows.
 
-Where the document's text and its programs disagree, or say nothing, we decided:
+Where the document's text and its programs disagree, or leave something open, we decided:
 
 - `timestamp` is the second since 1970, in 32 bits, and rises, as its name and its type say. In the
   text's example it is a larger number than fits; in the programs `light` and `large` have no such
@@ -50,7 +50,7 @@ _BOUNDS = {Type.INT16: 1 << 15, Type.INT32: 1 << 31}
 
 
 class NosqlParams(Params):
-    """How many rows have the same timestamp."""
+    """Number of rows with the same timestamp."""
 
     rows_per_second: int = Field(
         1000, ge=1, le=LANE_ROWS, description="rows of a worker with the same timestamp"
@@ -58,7 +58,7 @@ class NosqlParams(Params):
 
 
 class _Nosql(Workload):
-    """One table without an end, whose rows have a timestamp and random values."""
+    """One table without an end; its rows have a timestamp and random values."""
 
     version = 1
     params_model = NosqlParams
@@ -76,7 +76,7 @@ class _Nosql(Workload):
 
     @property
     def lane_rows(self) -> int:
-        """As many rows as have timestamps of 32 bits."""
+        """Return the number of rows with timestamps of 32 bits."""
         seconds = _SECONDS - self._start_s if self._start_s >= -_SECONDS else 0
         return min(max(seconds, 0) * self.params.rows_per_second, LANE_ROWS)
 
@@ -171,7 +171,7 @@ def _texts(key: int, rows: Rows) -> NDArray[np.generic]:
 
 @cache
 def _pairs() -> NDArray[np.uint16]:
-    """Return the two letters that 16 bits stand for."""
+    """Return the two letters for each 16-bit value."""
     numbers = np.arange(1 << 16) * len(LETTERS) ** 2 >> 16
     both = np.stack(np.divmod(numbers, len(LETTERS)), axis=1)
     return np.ascontiguousarray(LETTERS[both]).view(np.uint16).ravel()

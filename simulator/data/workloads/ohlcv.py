@@ -85,7 +85,7 @@ PRICES = np.arange(2 * HIGHEST) / 100
 
 
 class OhlcvParams(Params):
-    """Number of stocks, and how long their bars go on."""
+    """Number of stocks, and the length of their series of bars."""
 
     symbols: int = Field(1, ge=1, le=_MOST_SYMBOLS, description="stocks")
     years: float = Field(
@@ -303,7 +303,7 @@ _BAR = (
     Aggregate(Function.LAST, "close"),
     Aggregate(Function.SUM, "volume"),
 )
-"""A larger bar, made of those of its minutes."""
+"""A larger bar, aggregated from its minutes."""
 
 
 def _workdays_before(date: int) -> int:

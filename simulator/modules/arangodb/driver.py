@@ -36,7 +36,7 @@ def encoder(table: Table, name: str) -> Encoder:
 
 
 def store(db: "StandardDatabase", batch: DriverBatch, *, sync: bool) -> int:
-    """Have the client import the documents; return how many the server has created."""
+    """Import the documents with the client; return how many the server has created."""
     found = db.collection(batch.into).import_bulk(batch.rows, halt_on_error=True, sync=sync)
     assert isinstance(found, dict)
     return int(found["created"])

@@ -46,7 +46,7 @@ def collection(table: str) -> str:
 
 
 UNRESERVED = string.ascii_letters + string.digits + "_-:.@()+,=;$!*'"
-"""The characters of a _key, besides %, which escapes all others."""
+"""The characters that a _key may contain; % escapes all others."""
 
 
 def key(text: bytes) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LONGEST_KEY_BYTES = 254
 _KEEP_S: Any = 600
-"""How long the server keeps a cursor between two portions."""
+"""Seconds for which the server keeps a cursor between two portions."""
 _PORTION = 10_000
 
 KEY = Style(
@@ -38,7 +38,7 @@ KEY = Style(
 _TRY_AGAIN = frozenset({18, 1200})
 """Lock timeout, conflict with another writer."""
 _NOT_STARTED = frozenset({503, 21003, 21004})
-"""Of a 503: the server is starting, is overloaded, or its queue is full."""
+"""Causes of a 503: the server is starting or overloaded, or its queue is full."""
 
 
 def number_of(error: Exception) -> int:
@@ -76,9 +76,9 @@ class ArangodbSession(HttpSession):
     # --- rows in ----------------------------------------------------------------------------------
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as a path and documents.
+        """Return the encoder of blocks as a path and documents.
 
-        Paths and parameters are those of the vendor's `insert(silent=True)` and `import_bulk`.
+        Paths and parameters equal the vendor's `insert(silent=True)` and `import_bulk`.
         """
         text, objects = _text(table, mode), driver.encoder(table, name)
         collection = quote(queries.collection(name))

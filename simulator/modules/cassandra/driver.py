@@ -26,7 +26,7 @@ class Insert(NamedTuple):
 
     statement: PreparedStatement
     repeatable: bool
-    """Whether a row that is sent again replaces itself."""
+    """True if a row that is sent again replaces itself."""
 
 
 def encoder(table: Table, statement: PreparedStatement) -> Encoder:
@@ -49,7 +49,7 @@ def _unset(row: Sequence[Any]) -> Sequence[Any]:
 
 
 def insert(session: Session, batch: DriverBatch) -> list[Exception]:
-    """Have the driver insert the rows; return the errors of rows that failed."""
+    """Insert the rows with the driver; return the errors of rows that failed."""
     outcomes = execute_concurrent_with_args(
         session, batch.into.statement, batch.rows, concurrency=_AT_ONCE, raise_on_first_error=False
     )

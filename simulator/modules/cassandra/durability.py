@@ -1,4 +1,4 @@
-"""What an acknowledgement means with a consistency and the nodes' settings."""
+"""The meaning of an acknowledgement, from a consistency and the nodes' settings."""
 
 from collections.abc import Mapping, Sequence
 

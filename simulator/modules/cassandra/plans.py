@@ -1,4 +1,4 @@
-"""What Cassandra says of how it has answered a statement: its trace."""
+"""Cassandra's account of how it answered a statement: its trace."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any
 from simulator.modules.shared import shapes
 
 WAIT_S = 10.0
-"""For a trace: nodes write it after the answer."""
+"""Longest wait for a trace, which nodes write after the answer."""
 _NOTHING, _MICROSECOND = timedelta(), timedelta(microseconds=1)
 _SAID = re.compile(
     r"(?:Executing|Computing|Submitting|Scanning|Index|Using|Speculating)\b"

@@ -137,7 +137,7 @@ class TableKey:
         return (*self.partition, *self.clustering)
 
     def by_time(self, table: Table) -> bool:
-        """Whether the rows of a partition are sorted by time."""
+        """Return whether the rows of a partition are sorted by time."""
         return self.clustering[:1] == (table.time.name,)
 
 
@@ -232,9 +232,9 @@ class Scan(PlannedQuery):
     """A statement for each physical table, perhaps for one range of tokens at a time."""
 
     by_ranges: bool = False
-    """Whether the last two parameters are the ends of a range of tokens."""
+    """True if the last two parameters are the ends of a range of tokens."""
     many_rows: bool = False
-    """Whether the rows are those of the table, too many to hold in memory."""
+    """True if the rows are those of the table, too many to hold in memory."""
 
 
 def token_ranges() -> list[tuple[int, int]]:
@@ -251,7 +251,7 @@ class Renderer:
     keyspace: str
     key_of: Callable[[Table], TableKey]
     server_aggregates: bool
-    """Whether the server may group, cast and limit by partition."""
+    """True if the server may group, cast and limit by partition."""
 
     def render(self, query: Query) -> Scan:
         """Return the query as CQL."""
@@ -314,7 +314,7 @@ class Renderer:
         return conditions, parameters
 
     def _in_place(self, table: Table, selection: Selection) -> bool:
-        """Whether the rows are whole partitions or lie side by side in them: nothing to filter."""
+        """Return whether the rows are whole partitions or adjacent in them: nothing to filter."""
         key = self.key_of(table)
         by_time = selection.since is not None or selection.until is not None
         if selection.compared or {one.column for one in selection.one_of} != set(key.partition):
@@ -342,7 +342,7 @@ class Renderer:
         )
 
     def _newest_first(self, table: Table) -> bool:
-        """Whether the rows of a partition are sorted by time."""
+        """Return whether the rows of a partition are sorted by time."""
         return self.key_of(table).by_time(table)
 
     def _distinct(self, query: DistinctQuery) -> Scan:
@@ -425,7 +425,7 @@ def _selection_of(query: Query) -> Selection:
 
 
 def _are_of_newest_rows(table: Table, partials: Iterable[Partial]) -> bool:
-    """Whether first and last values are all those of the newest row, which has no NULL there."""
+    """Return whether first and last values all come from the newest row, without NULLs."""
     ends = [each for each in partials if each.function in ENDS and each.column is not None]
     return all(
         each.function is Function.LAST and not table.column(str(each.column)).nullable

@@ -43,7 +43,7 @@ class Nodes:
 
     @property
     def has_virtual_tables(self) -> bool:
-        """Whether the nodes describe themselves; those of Cassandra 3 and YugabyteDB do not."""
+        """True if the nodes describe themselves; nodes of Cassandra 3 and YugabyteDB do not."""
         return "system_views" in self._cluster.metadata.keyspaces
 
     def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:

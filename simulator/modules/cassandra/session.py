@@ -80,12 +80,12 @@ def profile(local_datacenter: str, consistency: str, timeout_s: float) -> Execut
 
 
 class Layout(NamedTuple):
-    """How rows become tables and batches."""
+    """The layout of rows in tables and batches."""
 
     keyspace: str
     key_of: Callable[[Table], TableKey]
     mixed_batches: bool
-    """Whether a batch may have rows of several partitions."""
+    """True if a batch may have rows of several partitions."""
 
 
 class _Target:
@@ -142,7 +142,7 @@ class CassandraSession(PlannedSession):
 
     @property
     def alive(self) -> bool:
-        """Whether any node can be reached; the driver itself reconnects to nodes."""
+        """True if any node can be reached; the driver itself reconnects to nodes."""
         if self.session.is_shutdown:
             return False
         return any(state["open_count"] for state in self.session.get_pool_state().values())
@@ -155,9 +155,9 @@ class CassandraSession(PlannedSession):
         return self._in_flight
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as requests: one per partition among the rows of a payload.
+        """Return the encoder of blocks as requests: one per partition among the rows of a payload.
 
-        It prepares the table's INSERT, whose id is part of every encoded row.
+        It prepares the table's INSERT; its id is part of every encoded row.
         """
         layout = self._layout
         prepared = self.prepare(cql.insert(layout.keyspace, table, name))

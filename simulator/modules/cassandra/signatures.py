@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Signatures(Database["CassandraSession"]):
-    """A keyspace, whose schema is in tables."""
+    """A keyspace with its schema in tables."""
 
     options: Any
 

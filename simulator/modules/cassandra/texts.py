@@ -1,4 +1,4 @@
-"""A user's own queries in CQL: prepared statements, whose parameters the driver binds."""
+"""A user's own queries in CQL: prepared statements with parameters that the driver binds."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

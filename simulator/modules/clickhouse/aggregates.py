@@ -19,7 +19,7 @@ class AggregatesDialect(ClickhouseDialect):
     """The dialect of queries that read aggregates."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from those of each interval."""
+        """Return an aggregate of the rows, computed from the aggregates of each interval."""
         return combined(self, table, aggregate)
 
     def of_answers(self) -> ClickhouseDialect:
@@ -52,7 +52,7 @@ def creating(
 
 
 def _type(dialect: ClickhouseDialect, table: Table, aggregate: Aggregate) -> str:
-    """Return the type of a column that keeps an aggregate, which says how merges combine it."""
+    """Return the type of a column that keeps an aggregate; it determines how merges combine it."""
     function = aggregate.function
     if function is Function.COUNT or aggregate.column is None:
         return "SimpleAggregateFunction(sum, Int64)"

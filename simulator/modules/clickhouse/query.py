@@ -42,7 +42,7 @@ class ClickhouseDialect(sql.Dialect):
         )
 
     def __init__(self, *, low_cardinality: bool = False) -> None:
-        """Take whether text tags are LowCardinality(String)."""
+        """Store whether text tags are LowCardinality(String)."""
         self._low_cardinality = low_cardinality
 
     def declared(self, column: Column, unit: TimeUnit) -> str:
@@ -60,7 +60,7 @@ class ClickhouseDialect(sql.Dialect):
 
     @property
     def has_instants(self) -> bool:
-        """Whether instants have a type of their own, which the server can read from text."""
+        """True if instants have a dedicated type, which the server can read from text."""
         return self.types[Type.TIMESTAMP] == "DateTime64"
 
     def types_of(self, table: Table) -> list[str]:

@@ -69,7 +69,7 @@ _FATAL = frozenset(
 
 EXPLAINS = "EXPLAIN indexes = 1"
 _ALWAYS_COUNTS = (24, 1)
-"""From this version on, the summary of a synchronous INSERT has the number of rows; some older
+"""Since this version, the summary of a synchronous INSERT has the number of rows; some older
 versions send 0 instead."""
 _READS_ALL_YEARS = (26, 9)  # at the latest; earlier versions have not been tried
 _ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
@@ -156,7 +156,7 @@ class ClickhouseSession(Session):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what puts rows of a file beside the statement that inserts them."""
+        """Return the envelope that adds rows of a file to the statement that inserts them."""
         (table,) = tables
         names = self.dialect.names([column.name for column in table.columns])
         into = f"INSERT INTO {self.dialect.name(table.name)} ({names}) SETTINGS {_READING}"
@@ -200,7 +200,7 @@ class ClickhouseSession(Session):
             time.sleep(_MUTATION_POLL_S)  # the server reports no end of a mutation
 
     def _has_mutated(self, name: str) -> bool:
-        """Whether a table has no mutation left; ServerError if one has failed."""
+        """Return whether a table has no mutation left; ServerError if one has failed."""
         asked = f"{self.dialect.mutations(name)} FORMAT TabSeparated"
         left, _, reason = self.execute(asked).decode().rstrip("\n").partition("\t")
         if reason:
@@ -216,7 +216,7 @@ class ClickhouseSession(Session):
 
     @abstractmethod
     def read_only(self) -> None:
-        """Have the engine refuse what writes; a text may still change settings for itself."""
+        """Make the engine refuse writes; a text may still change settings for itself."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions as they arrive."""
@@ -248,7 +248,7 @@ class ServerSession(ClickhouseSession, http.HttpSession):
         settings: Mapping[str, str],
         query_timeout_s: float,
     ) -> None:
-        """Take the settings that every statement runs with."""
+        """Store the settings that every statement runs with."""
         ClickhouseSession.__init__(self, dialect)
         http.HttpSession.__init__(self, connection)
         self._settings = settings

@@ -75,7 +75,7 @@ class TableOptions(AggregateOptions):
 
 
 class ClickhouseTables(Database[ClickhouseSession]):
-    """What a ClickHouse server and the embedded engine have in common."""
+    """The common part of a ClickHouse server and the embedded engine."""
 
     options: TableOptions
     settings: ClassVar[dict[str, str]] = {
@@ -268,7 +268,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
                 session.execute(f"OPTIMIZE TABLE {name} FINAL")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the compressed size of active parts on this server, with those of aggregates."""
+        """Return the compressed size of active parts on this server, aggregates included."""
         texts = ", ".join(map(self.dialect.text, self._stored(tables)))
         with self.administration() as session:
             return int(session.execute(
@@ -281,7 +281,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
 
     @property
     def changes(self) -> Changes:
-        """How rows are changed: what is deleted from a table stays in its aggregates."""
+        """Return how rows are changed: rows deleted from a table stay in its aggregates."""
         known = super().changes
         if not self.interval_s:
             return known
@@ -306,7 +306,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return Server(f"ClickHouse {session.version}", nodes, sentence, durable, settings)
 
     def insert_settings(self) -> dict[str, str]:
-        """Return the settings that say how the engine inserts rows."""
+        """Return the settings that determine how the engine inserts rows."""
         return {}
 
     def nodes(self, session: ClickhouseSession) -> int:

@@ -79,7 +79,7 @@ _SIZE_POLL_S = 1.0
 
 
 class CrateOptions(Options):
-    """How tables are created and compacted."""
+    """Options for the creation and compaction of tables."""
 
     shards: int | None = Field(
         None, ge=1, description="shards of a table; default: the server's choice"
@@ -230,7 +230,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         return None
 
     def describe(self) -> Server:
-        """Return the version and the number of nodes; durability is that of the tables."""
+        """Return the version and the number of nodes; the tables determine the durability."""
         ((version,),), ((nodes,),) = self.ask(
             ["SELECT version()", "SELECT count(*) FROM sys.nodes"]
         )

@@ -22,7 +22,7 @@ LONGEST_TEXT_BYTES = 32_766
 
 _NO_TABLE = re.compile(r'^_|[/\\*?"<>|\s,.]')
 _NO_COLUMN = re.compile(r"^_[a-z]+(?:_[a-z]+)*$|[.\[\t\r\n]")
-"""Also no object member; _id and the like are system columns."""
+"""Names no column can have; _id and the like are system columns."""
 _BIGINT = np.iinfo(np.int64)
 
 Member = Callable[[str], bytes]
@@ -59,7 +59,7 @@ class CrateDialect(sql.Dialect):
         return quoted(identifier)
 
     def _is_native(self, column: Column) -> bool:
-        """Whether CrateDB's own type, in milliseconds, holds the column."""
+        """Return whether CrateDB's own type, in milliseconds, holds the column."""
         return column.type is Type.TIMESTAMP and self._unit is TimeUnit.MILLISECOND
 
     def type_of(self, column: Column) -> str:
@@ -110,7 +110,7 @@ class CrateDialect(sql.Dialect):
         return CrateDialect(self._table, tags_as_object=False)
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact."""
+        """Return a column as a number with an exact sum."""
         name = self.name(column.name)
         if column.type is Type.BOOL:
             return f"CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 END"

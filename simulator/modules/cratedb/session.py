@@ -82,7 +82,7 @@ class CratedbSession(HttpSession):
 
     @property
     def alive(self) -> bool:
-        """Whether every connection answered its last request."""
+        """True if every connection answered its last request."""
         return all(connection.alive for connection in self._connections)
 
     # --- rows in ----------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def _portions(found: Sequence[Any], rows: int) -> Iterator[Sequence[Any]]:
 
 
 def _is_final(code: int) -> bool:
-    """Whether an error will occur again: the request is wrong, or the table is blocked."""
+    """Return whether an error will occur again: the request is wrong, or the table is blocked."""
     return str(code).startswith("4") and code != _TOO_MANY_REQUESTS
 
 

@@ -33,7 +33,7 @@ from simulator.modules.signature import signature
 _OPENING = threading.Lock()
 """Serializes opening: concurrent connections may not find the driver's own functions."""
 _HERE = "schema_name = current_schema() AND database_name = current_database()"
-"""Where statements that name no schema create."""
+"""Condition on the schema in which statements without a schema create."""
 _INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"
 
 

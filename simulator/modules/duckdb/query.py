@@ -66,7 +66,7 @@ class DuckDbDialect(sql.Dialect):
         return f"{'arg_max' if last else 'arg_min'}({self.name(column.name)}, {time})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column other than text as a number whose sum is exact."""
+        """Return a column other than text as a number with an exact sum."""
         if column.type is not Type.TIMESTAMP:
             return super().number(column, unit)
         if unit is self.finest:

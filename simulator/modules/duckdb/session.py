@@ -39,7 +39,7 @@ _READING = (
     "FORMAT csv, HEADER false, AUTO_DETECT false, DELIMITER ',', QUOTE '\"', ESCAPE '\"',"
     " NULLSTR '', ALLOW_QUOTED_NULLS false, NEW_LINE '\\n'"
 )
-"""How the engine reads such a file; what it detects by itself depends on the first rows."""
+"""Options for reading such a file; automatic detection would depend on the first rows."""
 
 
 _ESTIMATES = re.compile(r"Estimated \w+")
@@ -63,7 +63,7 @@ class DuckDbSession(Session):
         return not self._broken
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as Arrow tables, or as Python rows, beside the statement."""
+        """Return the encoder of blocks as Arrow tables, or as Python rows with the statement."""
         into = sql.target(dialect_of(table), table, name)
         insert = f"INSERT INTO {into}"
         if mode == IMPORT:
@@ -133,7 +133,7 @@ class DuckDbSession(Session):
             self.connection.execute(statement)
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield the plan of a statement, carried out; the shape is that of the plan as JSON.
+        """Run a statement and yield its plan; the shape comes from the plan as JSON.
 
         The drawing breaks its lines where figures end.
         """

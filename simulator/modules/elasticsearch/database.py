@@ -181,7 +181,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return [*map(queries.index_name, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of an index, an alias or a data stream."""
+        """Return which names belong to an index, an alias or a data stream."""
         from elasticsearch import NotFoundError  # noqa: PLC0415  # the vendor's client
 
         found: dict[str, Existing] = {}
@@ -394,7 +394,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
 
 
 _SIGNATURE = "iotbench"
-"""Where in the metadata of a mapping the signature is."""
+"""Key of the signature in the metadata of a mapping."""
 _KINDS = {"data_streams": "data stream", "aliases": "alias", "indices": "index"}
 """Key of an answer about a name -> kind of what bears it."""
 _OF_STATUS: dict[int | None, str] = {

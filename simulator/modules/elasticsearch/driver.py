@@ -34,7 +34,7 @@ def encoder(table: Table, name: str) -> Encoder:
 def store(
     client: "Client", batch: DriverBatch, refresh: str
 ) -> tuple[int, Sequence[Mapping[str, Any]]]:
-    """Have the client create the documents; return how many it did, and the items that failed."""
+    """Create documents with the client; return how many it created, and the failed items."""
     from elasticsearch import helpers  # noqa: PLC0415
 
     parameters: dict[str, Any] = {} if refresh == "false" else {"refresh": refresh}

@@ -1,4 +1,4 @@
-"""What a search says of itself with `profile`: the Lucene queries, collectors and aggregations."""
+"""The `profile` of a search: the Lucene queries, collectors and aggregations."""
 
 import re
 from collections.abc import Mapping
@@ -7,15 +7,15 @@ from typing import Any
 from simulator.modules.shared import shapes
 
 _LEFT_OUT = re.compile(r"breakdown|debug|rewrite_time|.*time_in_nanos|.*_count|id|node_id|cluster")
-"""Of a plan: figures of a run, and where it ran."""
+"""Parts of a plan that are left out: figures of a run, and where it ran."""
 
 
 _IDENTITY = re.compile(r"(?:\$\d+)?@[0-9a-f]+\b")
-"""Of an object in the server, behind the name of its class."""
+"""The identity of an object in the server, which follows the name of its class."""
 
 
 def shown(shards: Any) -> Any:
-    """Return what is said of each shard, without times of parts and identities of objects."""
+    """Return the profile of each shard, without times of parts and identities of objects."""
     if isinstance(shards, Mapping):
         return {name: shown(value) for name, value in shards.items() if name != "breakdown"}
     if isinstance(shards, list):

@@ -49,7 +49,7 @@ SEARCH = "request_cache=false&allow_partial_search_results=false"
 """The second run of a query must not be cached, and a partial answer is an error."""
 
 KEEP = "5m"
-"""How long the server keeps a snapshot between two portions."""
+"""Time for which the server keeps a snapshot between two portions."""
 ROWS = "filter_path=error,_scroll_id,hits.hits._id,hits.hits.fields"
 
 
@@ -64,12 +64,12 @@ def indices(tables: Iterable[str]) -> str:
 
 
 def is_date(column: Column, unit: TimeUnit) -> bool:
-    """Whether a column is a `date`, which has milliseconds; instants of other units are longs."""
+    """Return whether a column is a `date`, in milliseconds; other instants are longs."""
     return column.type is Type.TIMESTAMP and unit is TimeUnit.MILLISECOND
 
 
 def is_key(column: Column) -> bool:
-    """Whether a column is the client's key, which becomes the _id and no field."""
+    """Return whether a column is the client's key, which becomes the _id and no field."""
     return column == ID
 
 
@@ -313,7 +313,7 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
 
 
 def _keyed(buckets: Any) -> list[Known]:
-    """Return buckets as a list; those of an object have their keys outside."""
+    """Return buckets as a list; buckets in an object have their keys outside."""
     if isinstance(buckets, dict):
         return [{"key": key, **bucket} for key, bucket in buckets.items()]
     return [{"key": place, **bucket} for place, bucket in enumerate(buckets)]
@@ -408,7 +408,7 @@ def _key(query: AggregateQuery, group: Known) -> tuple[Any, ...]:
 
 
 def _sum_is_exact(group: Known, column: str) -> bool:
-    """Whether a double holds every partial sum, in any order."""
+    """Return whether a double holds every partial sum, in any order."""
     count, total, low, high = (
         group[f"{f}_{called(column)}"] for f in ("count", "sum", "min", "max")
     )

@@ -38,11 +38,11 @@ _NDJSON = {"Content-Type": "application/x-ndjson"}
 _ZIPPED = {**_NDJSON, "Content-Encoding": "gzip"}
 
 _ONLY_ROWS = re.compile(r"(?<=[?&])(?:scroll|filter_path)=[^&]*&?")
-"""Parameters of a search that leave out of its answer what it says of itself, or forbid it."""
+"""Parameters of a search that remove its profile from the answer, or forbid one."""
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
 """Only the outcome of each row: an eighth of the answer, and a third less work on both sides."""
 _RESULTS = ",items.*.result"
-"""More of the reply to corrections: the status of a dropped row is that of a replaced one."""
+"""Part of the reply to corrections: a dropped row has the same status as a replaced one."""
 _STORED, _REPLACED = b'"status":201', b'"result":"updated"'
 
 _STATEMENT = re.compile(r"(GET|POST) (/\S+)\s*(.*)", re.DOTALL)
@@ -128,7 +128,7 @@ class ElasticsearchSession(HttpSession):
         return encode
 
     def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return what encodes blocks as bulk requests whose actions name the index."""
+        """Return the encoder of blocks as bulk requests with actions that name the index."""
         texts = [_documents(table, queries.index_name(table.name)) for table in tables]
 
         def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[tuple[str, bytes]]:
@@ -229,7 +229,7 @@ class ElasticsearchSession(HttpSession):
                 raise HttpError(str(reply["failures"][0]))
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
-        """Yield what the search of a statement says of itself; of several pages, the first."""
+        """Yield the profile of a statement's search; for several pages, the first one's."""
         method, path, body = _parsed(statement.text)
         reply = self.call(method, _ONLY_ROWS.sub("", path), {**body, "profile": True})
         shards = plans.shown(reply["profile"]["shards"])

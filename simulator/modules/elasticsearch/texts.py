@@ -40,7 +40,7 @@ class Searches(JsonTexts):
         return ""
 
     def can_name(self, column: str, names: Collection[str]) -> bool:
-        """Whether a name is in the text, or is one of a value of several, such as avg_x."""
+        """Return whether a name is in the text, or names one of several values, such as avg_x."""
         return column in names or any(column.endswith(f"_{name}") for name in names)
 
     def with_values(self, text: str, query: TextQuery) -> str:
@@ -72,5 +72,5 @@ def rows_from_replies(
 
 
 def _has_documents(aggregations: Any) -> bool:
-    """Whether there are documents among the buckets, which may lack any field."""
+    """Return whether there are documents among the buckets, which may lack any field."""
     return '"top_hits"' in json.dumps(aggregations)

@@ -1,6 +1,6 @@
 """The vendor's client, without the two checks that keep it from OpenSearch.
 
-`elasticsearch.Elasticsearch` refuses a server whose answers do not name Elasticsearch, and it asks
+`elasticsearch.Elasticsearch` refuses a server that does not name itself Elasticsearch, and it asks
 for media types of its own major version, which OpenSearch rejects. Both happen in one public
 method, `perform_request`. Everything else is the vendor's: transport, TLS, authentication, and a
 method for each API.
@@ -54,7 +54,7 @@ class Client(Elasticsearch):
 
 
 def _lines_of(headers: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the media type of a request whose body is lines of JSON, as of a bulk request."""
+    """Return the media type of a request with a body of JSON lines, such as a bulk request."""
     given = {name.lower(): value for name, value in (headers or {}).items()}
     lines = "x-ndjson" in given.get("content-type", "")
     return {"content-type": "application/x-ndjson"} if lines else {}

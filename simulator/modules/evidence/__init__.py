@@ -1,4 +1,4 @@
-"""What the contract tests have shown of each module: a JSON file per module, written by the tests.
+"""Results of the contract tests for each module: a JSON file per module, written by the tests.
 
 `pytest tests/contract --evidence` writes the files; the documentation and `targets` read them.
 """
@@ -12,11 +12,11 @@ from simulator.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 STAND_IN = "stand-in"
-"""The server of a record whose cases ran on a stand-in, not on the database itself."""
+"""Server name in a record of cases that ran on a substitute, not on the database itself."""
 
 
 class Kill(StrEnum):
-    """What was left of the acknowledged rows after a kill -9 of the server under inserts."""
+    """How many acknowledged rows survived a kill -9 of the server under inserts."""
 
     ALL_KEPT = "all kept"
     SOME_LOST = "some lost"
@@ -24,7 +24,7 @@ class Kill(StrEnum):
 
 
 class Reached(StrEnum):
-    """How the tests came to the server of a record."""
+    """How the tests reached the server of a record."""
 
     STARTED = "started by the tests"
     ADDRESS = "by its address"
@@ -39,12 +39,12 @@ class Record(Frozen):
     """Product and version as the server reports them, or STAND_IN."""
     date: dt.date
     cases: int
-    """How many cases passed."""
+    """Number of cases that passed."""
     kill: Kill = Kill.NOT_TRIED
     reached: Reached = Reached.STARTED
-    """A server that was reached by its address was installed and set up by somebody else."""
+    """Way to the server; an address means that others installed and set it up."""
     note: str = ""
-    """What a reader must know about this server, in half a sentence."""
+    """Facts that a reader must know about this server, in half a sentence."""
 
     @property
     def remark(self) -> str:
@@ -66,7 +66,7 @@ class Evidence(Frozen):
 
     @property
     def draft(self) -> bool:
-        """Whether the module has never passed on a real server."""
+        """True if the module has never passed on a real server."""
         return not self.real
 
     @property

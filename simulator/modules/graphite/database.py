@@ -132,7 +132,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         return Carbon(host, port, options.timeout_s)
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of tables, or of other metrics, which cannot be dropped."""
+        """Return which names belong to tables, or to other metrics, which cannot be dropped."""
         found = {}
         with self.administration() as session:
             for name in names:
@@ -143,11 +143,11 @@ class Graphite(HttpDatabase[GraphiteSession]):
         return found
 
     def signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return that tables are ours: nobody else marks a generation as created."""
+        """Return that tables are ours: no other program marks a generation as created."""
         return dict.fromkeys(names, True)
 
     def contents(self, name: str, found: Existing) -> Contents:
-        """Return the number of paths below that of a table, or of other metrics."""
+        """Return the number of paths below the path of a table, or of other metrics."""
         with self.administration() as session:
             return Contents(session.generations.paths_below(name), noun="path")
 

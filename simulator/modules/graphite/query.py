@@ -124,7 +124,7 @@ def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rol
 def rolled_up(
     prefix: str, query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[tuple[int, Any]]
 ) -> RolledUp:
-    """Yield the rollups of a reply, whose items are (number of the target, series)."""
+    """Yield the rollups of a reply with items (number of the target, series)."""
     wanted = summarized(wanted)
     second = query.table.time_unit.per_second
     for number, item in reply:

@@ -1,4 +1,4 @@
-"""Which generations of which tables exist, by the points that mark them."""
+"""The existing generations of tables, found by the points that mark them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ class Generations:
     """The generations of all tables with a prefix, as graphite-web last listed them."""
 
     def __init__(self, ask: Callable[[str], Any], prefix: str) -> None:
-        """Take what returns graphite-web's answer to a path."""
+        """Store the function that returns graphite-web's answer to a path."""
         self._ask = ask
         self._prefix = prefix
         self._marked: dict[str, dict[str, int]] = {queries.CREATED: {}, queries.DROPPED: {}}
@@ -50,7 +50,7 @@ class Generations:
         return bool(self._nodes(f"{self._prefix}{name}"))
 
     def paths_below(self, name: str) -> int:
-        """Return how many nodes are below the path of a table, or below that of other metrics."""
+        """Return how many nodes are below the path of a table, or of other metrics."""
         generation = [str(self.newest(name))] if self.newest(name) else []
         return len(self._nodes(".".join([f"{self._prefix}{name}", *generation, "*"])))
 

@@ -120,7 +120,7 @@ class GraphiteSession(MetricSession):
 
     @property
     def alive(self) -> bool:
-        """Whether the connections can still be used."""
+        """True if the connections can still be used."""
         return self.http.alive and (self._carbon is None or self._carbon.alive)
 
     # --- rows
@@ -216,7 +216,7 @@ class GraphiteSession(MetricSession):
         return queries.rolled_up(self._prefix, query, wanted, reply)
 
     def undecided(self, groups: Combined) -> list[Column]:
-        """Return the columns whose aggregates only the points show: also those of first values."""
+        """Return the columns with aggregates that only the points show, first values included."""
         first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
         table, doubtful = groups.query.table, super().undecided(groups)
         return doubtful + [c for c in table.columns if c.name in first and c not in doubtful]

@@ -22,7 +22,7 @@ from simulator.modules.shared.tls import CONNECT_S, socket_options
 MESSAGE_BYTES = 1 << 20
 """The longest pickle that carbon accepts."""
 LENGTH = "length of the path"
-"""The name of the values that `pickles` takes besides the columns: see `path_lengths`."""
+"""Name of the values that `pickles` requires in addition to the columns: see `path_lengths`."""
 LINES = Frame(b"", b"", b"")
 _BUFFER_BYTES = 1 << 17
 _CHUNK = 1 << 16
@@ -67,7 +67,7 @@ class Carbon:
             raise CarbonError(f"{self.where}: the connection was lost: {error}") from error
 
     def _is_closed(self) -> bool:
-        """Whether carbon has closed the connection: it never sends anything else."""
+        """Return whether carbon has closed the connection: it never sends anything else."""
         return bool(self._readable.poll(0))
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """InfluxDB 2, by HTTP: rows are written as line protocol and queried with Flux and InfluxQL.
 
-Each table, or group of tables that are written together, has a bucket of its own. A table's parts
-are measurements, its tags are tags and all other columns are fields. https://docs.influxdata.com/influxdb/v2/api/
+Each table, or group of tables that are written together, has its own bucket. A table's parts
+are measurements, its tags are tags and all other columns are fields.
+https://docs.influxdata.com/influxdb/v2/api/
 """
 
 import time
@@ -165,7 +166,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         return [self.bucket(table)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of buckets, whatever is measured in them."""
+        """Return which names belong to buckets, whatever they contain."""
         with self.administration() as session:
             return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
 
@@ -236,7 +237,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     # --- the server
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Have the server write its cache to files, and wait until they are compacted.
+        """Make the server write its cache to files, and wait until they are compacted.
 
         Rows can be queried as soon as they are acknowledged. Without a snapshot the server writes
         its cache after ten minutes without writes.

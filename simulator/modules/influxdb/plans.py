@@ -57,5 +57,5 @@ def shape_of_influxql(statement: str) -> str:
 
 
 def shape_of_flux(text: str) -> str:
-    """Return the shape of a plan, whose nodes are numbered."""
+    """Return the shape of a plan with numbered nodes."""
     return shapes.of_text(text, lambda line: _STAMPS.sub("", line))

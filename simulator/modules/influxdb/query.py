@@ -1,7 +1,7 @@
-"""Queries as Flux, and the answers to it.
+"""Flux queries and their answers.
 
 https://docs.influxdata.com/flux/v0/: the language of InfluxDB 2. Texts and whole rows are left to
-InfluxQL: Flux answers in CSV, whose writer changes the line ends inside of a text. So are
+InfluxQL: Flux answers in CSV, and its writer changes the line ends inside a text. So are
 comparisons of fields, for which Flux has to make rows of all points before (`pivot`).
 """
 
@@ -100,7 +100,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "${": "\\${", "\n": "\\n", "\r": "\\r", "\
 
 
 def moment(instant_ns: int) -> str:
-    """Return an instant, whose nanoseconds Python's own would lose."""
+    """Return an instant with nanoseconds, which Python's datetime would lose."""
     seconds, fraction = divmod(instant_ns, SECOND_NS)
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
 
@@ -229,7 +229,7 @@ def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subqu
 
 
 def answered(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
-    """Yield what an answer in CSV with data types says, each time with the name of the yield."""
+    """Yield the chunks of an answer in CSV with data types, each with the name of the yield."""
     kinds: list[str] = []
     names: list[str] = []
     rows: list[list[str]] = []

@@ -54,7 +54,7 @@ class PartialWrite(HttpError):
 
 
 class Write(NamedTuple):
-    """How lines are posted."""
+    """Parameters of a request that posts lines."""
 
     path: str
     """Path and query; {database} and {precision} are placeholders."""
@@ -131,7 +131,7 @@ class InfluxSession(PlannedSession, HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what puts lines beside the path to post them to."""
+        """Return the envelope that adds lines to the path to post them to."""
         del form
         path = self._path(tables[0])
         return lambda body, _rows: (path, gzipped(body) if self._write.gzip else body)

@@ -1,7 +1,8 @@
 """The vendor's client, influxdb-client, set up for a target.
 
 It makes every request except the timed send: by its methods, and for InfluxQL, for which it has no
-method, by `call_api`, on which its methods are built. Its errors become those of shared/http.py.
+method, by `call_api`, on which its methods are built. Its errors are translated to the errors of
+shared/http.py.
 
 The timed send keeps its own connection (shared/http.py). Measured on InfluxDB 2.7.12 with prepared
 lines, the two alternating by batch, the median time of a batch through the client's transport
@@ -64,7 +65,7 @@ class Client:
         token: str,
         basic: bool = False,
     ) -> None:
-        """Take what to authenticate with: a token, or (`basic`) USER:PASSWORD."""
+        """Store the credential: a token, or (`basic`) USER:PASSWORD."""
         self._where = options.url
         self._org = org
         self._long_ms = (CONNECT_S * 1000, options.query_timeout_s * 1000)

@@ -67,7 +67,7 @@ def encoder(
 
 
 def store(session: TableSession, batch: DriverBatch) -> None:
-    """Have the driver send the rows; its errors become those of the wire.
+    """Send the rows with the driver; translate its errors to errors of the wire.
 
     It connects again by itself, and sends the rows again: the same rows replace themselves.
     """

@@ -117,12 +117,12 @@ class Clock:
 
     @property
     def finer(self) -> int:
-        """How many of the server's units make one of the table's; 1 if the server's is coarser."""
+        """Return the server's units in one of the table's; 1 if the server's is coarser."""
         return max(self.precision.per_second // self.unit.per_second, 1)
 
     @property
     def coarser(self) -> int:
-        """How many of the table's units make one of the server's; 1 if the server's is finer."""
+        """Return the table's units in one of the server's; 1 if the server's is finer."""
         return max(self.unit.per_second // self.precision.per_second, 1)
 
     def storing(self, column: Column) -> Callable[[Array], Array]:
@@ -200,7 +200,7 @@ class IotDbTexts(SqlTexts):
 
 
 def render(query: Query) -> PlannedQuery:
-    """Return the query as SQL for a server whose precision is the table's unit.
+    """Return the query as SQL for a server with the table's unit as precision.
 
     Its parameter is the query itself: the session adapts it to the server's precision.
     """

@@ -50,7 +50,7 @@ class IotDbSession(PlannedSession):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return self.link.alive
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:

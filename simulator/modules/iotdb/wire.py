@@ -51,7 +51,7 @@ class Status(NamedTuple):
 
 
 class ServerError(IotDbError):
-    """The server refused a request, or a part of it; the codes are those of TSStatusCode."""
+    """The server refused a request, or a part of it; codes are TSStatusCode."""
 
     GOOD: ClassVar[frozenset[int]] = frozenset({200, 400})
     """Success; and success with the hint that another node would have been nearer."""
@@ -77,7 +77,7 @@ def check(status: Any) -> None:
 
 
 class ConnectOptions(NamedTuple):
-    """What a connection needs to know."""
+    """Parameters of a connection."""
 
     host: str
     port: int

@@ -184,7 +184,7 @@ class Mongodb(Signatures):
 
     @property
     def changes(self) -> Changes:
-        """How documents are changed, those of a time series in the server's limits."""
+        """Return how documents are changed; time series have the server's limits."""
         known, layout = super().changes, self.options.document_format
         if layout is Format.FLAT:
             return known
@@ -264,7 +264,7 @@ class Mongodb(Signatures):
 
     @contextmanager
     def administration(self) -> Iterator["MongodbSession"]:
-        """Open a client for administration, whose commands may take as long as a query."""
+        """Open a client for administration, with commands that may take as long as a query."""
         import pymongo  # noqa: PLC0415
 
         with super().administration() as session, pymongo.timeout(self.options.query_timeout_s):

@@ -8,7 +8,7 @@ from simulator.modules.shared import shapes
 
 EXPLAIN, VERBOSITY = "explain", "executionStats"
 _PARTS = ("queryPlanner", "executionStats", "stages", "shards")
-"""Of the answer; the others describe server and command."""
+"""Parts of the answer to keep; the others describe server and command."""
 _LEFT_OUT = re.compile(
     r".*(?i:time|millis|cost|rows|loops|width|bytes|memory|estimate).*|n[A-Z]\w*|works|advanced"
     r"|need\w+|saveState|restoreState|isEOF|invalidates|docsExamined|keysExamined|total\w+"

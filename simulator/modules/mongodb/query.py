@@ -95,7 +95,7 @@ class Documents:
         return Field(_name(column), column, date=self._is_date(column))
 
     def _is_date(self, column: Column) -> bool:
-        """Whether the column is stored as a Date, which counts milliseconds."""
+        """Return whether the column is stored as a Date, which counts milliseconds."""
         if self._table.time_unit is not TimeUnit.MILLISECOND:
             return False
         in_series = self._layout is Format.TIMESERIES and column.role is Role.TIME

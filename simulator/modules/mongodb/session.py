@@ -48,12 +48,12 @@ COMMAND_BYTES = DOCUMENT_BYTES
 COMMAND_ROWS = 25_000
 """The most documents that FerretDB accepts in one command; MongoDB accepts 100,000."""
 _BUSY = "another operation is in progress"
-"""How FerretDB refuses to compact a collection while its own vacuum works on it."""
+"""FerretDB's refusal to compact a collection while its own vacuum works on it."""
 _BUSY_POLL_S = 0.5
 _BUSY_MOST_S = 1800.0
 
 _PORTION_ROWS = 1000
-"""How many documents `run` reads before it makes rows of them."""
+"""Documents that `run` reads before it makes rows of them."""
 
 _AS_BYTES: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
 _JSON = json_util.JSONOptions(datetime_conversion=DatetimeConversion.DATETIME_AUTO)
@@ -89,7 +89,7 @@ class _Documents(RawBSONDocument):
 
 
 class MongodbSession(Session):
-    """A client with one connection for commands, beside the driver's monitoring connections."""
+    """A client with one connection for commands; the driver's monitoring has others."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class MongodbSession(Session):
         layout: Format,
         query_timeout_s: float,
     ) -> None:
-        """Take the parameters of every insert command, such as its write concern, as `write`."""
+        """Store the parameters of every insert command, such as its write concern, as `write`."""
         self.client = client
         self.database = client[database]
         self._write = write
@@ -116,7 +116,7 @@ class MongodbSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return not self._lost
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
@@ -178,7 +178,7 @@ class MongodbSession(Session):
                 raise self._not_acknowledged(reply, rows)
 
     def _replace(self, collection: str, content: bytes, rows: int) -> None:
-        """Have the driver replace the documents that have the same _id."""
+        """Replace the documents that have the same _id, with the driver."""
         concern = WriteConcern(**self._write["writeConcern"])
         into = self.database.get_collection(collection, write_concern=concern)
         documents = decode_all(content, _AS_BYTES)
@@ -208,7 +208,7 @@ class MongodbSession(Session):
             self.database.get_collection(name, write_concern=concern).delete_many(before)
 
     def vacuum(self, name: str) -> None:
-        """Have FerretDB compact a collection, once its own vacuum has ended."""
+        """Compact a collection of FerretDB, once its own vacuum has ended."""
         until_s = time.monotonic() + _BUSY_MOST_S
         while True:
             try:
@@ -221,7 +221,7 @@ class MongodbSession(Session):
                 return
 
     def _insert_many(self, batch: DriverBatch) -> None:
-        """Have the driver insert documents, in as many commands as it needs."""
+        """Insert documents with the driver, in as many commands as it needs."""
         concern = WriteConcern(**self._write["writeConcern"])
         into = self.database.get_collection(batch.into, write_concern=concern)
         try:
@@ -372,7 +372,7 @@ def _code_failure(code: int | None) -> Failure:
 
 
 def _has_one_group(command: Mapping[str, Any]) -> bool:
-    """Whether a pipeline combines all rows into one."""
+    """Return whether a pipeline combines all rows into one."""
     stages = command.get("pipeline", [])
     return any("$count" in s or s.get("$group", {"_id": ""}).get("_id", "") is None for s in stages)
 

@@ -12,7 +12,7 @@ from simulator.modules.shared.json_texts import JsonTexts, strings
 _WRITES = ("$out", "$merge")
 _EXPECTED = 'expected a list of stages, such as [{"$match": {...}}, {"$group": {...}}]'
 _VERBATIM = frozenset({"$match", "$literal"})
-"""Where a text that begins with $ is only a text; within `$expr` of a `$match` it is a field."""
+"""Operators in which a text that begins with $ is only a text; in `$expr` it is a field."""
 
 
 class Pipelines(JsonTexts):
@@ -47,7 +47,7 @@ class Pipelines(JsonTexts):
         return json.dumps(command, ensure_ascii=False)
 
     def replaced(self, content: Any, values: dict[str, Any]) -> Any:
-        """Return a content whose parameters are values, never names of fields."""
+        """Return a content in which parameters are values, never names of fields."""
         return self._replaced(content, values, verbatim=False)
 
     def _replaced(self, content: Any, values: dict[str, Any], *, verbatim: bool) -> Any:

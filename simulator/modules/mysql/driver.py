@@ -1,6 +1,6 @@
 """Rows through PyMySQL's `executemany`, which makes one INSERT of many rows.
 
-It cuts rows of more than a megabyte into several INSERTs, so they stand between BEGIN and COMMIT.
+It cuts rows of more than a megabyte into several INSERTs, so BEGIN and COMMIT enclose them.
 https://pymysql.readthedocs.io/en/latest/modules/cursors.html
 """
 
@@ -18,13 +18,13 @@ MODES = {DRIVER: "PyMySQL's executemany, INSERTs of many rows between BEGIN and 
 
 
 def encoder(table: Table, into: str) -> Encoder:
-    """Return what makes rows of Python objects, beside the statement that takes them."""
+    """Return the encoder of rows as Python objects, with the statement that inserts them."""
     values = ", ".join(["%s"] * len(table.columns))
     insert = f"INSERT INTO {into.replace('%', '%%')} VALUES ({values})"
     return batches(insert, Objects(table.columns, table.time_unit, Instant.NAIVE).encode)
 
 
 def insert(connection: "Connection", batch: DriverBatch) -> int:
-    """Have the driver send the rows; return how many the server has taken."""
+    """Send the rows with the driver; return how many the server has stored."""
     with connection.cursor() as cursor:
         return int(cursor.executemany(batch.into, batch.rows) or 0)

@@ -1,4 +1,4 @@
-"""What an acknowledgement means on MySQL and MariaDB, by their settings."""
+"""The meaning of an acknowledgement on MySQL and MariaDB, from their settings."""
 
 
 def durability(settings: dict[str, str], *, transactional: bool) -> tuple[bool | None, str]:

@@ -5,7 +5,7 @@ import re
 from simulator.modules.shared import shapes
 
 ANALYZE, ANALYZE_JSON = "EXPLAIN ANALYZE", "ANALYZE FORMAT=JSON"
-"""What MySQL is asked for, and MariaDB."""
+"""The statements that ask MySQL and MariaDB for a plan."""
 _FIGURES = re.compile(r"\s*\((?:cost=|rows=|actual |never executed)[^()]*\)")
 """Behind each node of a tree."""
 _KEY = re.compile(r'"(\w+)": ?(.*)')

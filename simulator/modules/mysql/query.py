@@ -17,7 +17,7 @@ _LONGEST_FIELD = 1000
 """A longer field is a mediumtext: the varchars of a row share 65,535 bytes."""
 
 _INDEXED_CHARACTERS = 190
-"""With 4 bytes each they leave room for the numbers in a key of 1,000 bytes."""
+"""Indexed characters: with 4 bytes each they leave room for the numbers in a key of 1,000 bytes."""
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # a DATETIME has no zone; these are in UTC
 
 
@@ -84,7 +84,7 @@ class MySqlDialect(sql.Dialect):
         return f"TIMESTAMP'{moment}'"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact."""
+        """Return a column as a number with an exact sum."""
         name = self.name(column.name)
         if column.type is not Type.TIMESTAMP:
             return name  # a boolean is a tinyint, and floats are added as doubles

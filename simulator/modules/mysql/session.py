@@ -83,7 +83,7 @@ class MySqlSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return self.connection.open
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
@@ -197,7 +197,7 @@ class MySqlSession(Session):
         expect_rows(insert(rows[0]), 1)
 
     def _insert_by_driver(self, payload: Payload) -> None:
-        """Have the driver insert the rows between BEGIN and COMMIT, which MyISAM ignores."""
+        """Insert the rows with the driver between BEGIN and COMMIT, which MyISAM ignores."""
         self._asked = self.alive and not self._transactional
         self._splits = self._asked and payload.rows > 1
         self.connection.begin()
@@ -271,7 +271,7 @@ class MySqlSession(Session):
         yield QueryPlan(statement.text, text, plans.shape_of(text))
 
     def read_only(self) -> None:
-        """Have the server refuse what writes."""
+        """Make the server refuse writes."""
         self.connection.query("SET SESSION TRANSACTION READ ONLY")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:

@@ -22,7 +22,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Connection(_Connection):
-    """A connection that commits every statement unless BEGIN stands before it."""
+    """A connection that commits every statement unless BEGIN precedes it."""
 
     server_version: str
     _execute_command: Callable[[int, bytes], None]
@@ -84,7 +84,7 @@ class Connection(_Connection):
         return done.affected_rows, done.warning_count
 
     def prepare(self, statement: bytes) -> int:
-        """Have the server prepare an INSERT; return the number of the statement."""
+        """Prepare an INSERT on the server; return the number of the statement."""
         self._execute_command(COMMAND.COM_STMT_PREPARE, statement)
         packet = self._answer()
         packet.advance(1)

@@ -143,7 +143,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         return [self._metric(name, column) for name in table.names for column in columns]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of metrics that have points."""
+        """Return which names belong to metrics that have points."""
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:
             known = {name for root in roots for name in session.known(root, _SUGGESTIONS)}
@@ -151,7 +151,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             return {name: Existing("metric") for name in used}
 
     def signed(self, names: Collection[str]) -> Mapping[str, bool]:
-        """Return whether the metrics of tables have our points; those of fields are not signed."""
+        """Return whether the metrics of tables have our points; fields are not signed."""
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:
             return {n: bool(session.ask(queries.marks(n, {queries.TABLE_TAG: "*"}))) for n in roots}

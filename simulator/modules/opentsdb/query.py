@@ -3,9 +3,9 @@
 A statement is the request as text: `POST /api/query?arrays` and, below it, the body. It has a
 sub-query for each rollup and physical table, which downsamples the points of each series to one and
 merges these without interpolation (zimsum, mimmin, mimmax). Buckets that a range of time cuts are
-requests of their own.
+separate requests.
 
-A span of time has rules of its own: a bucket that begins before the query's start is left out, the
+A span of time has special rules: a bucket that begins before the query's start is left out, the
 bucket that contains its end is whole; without buckets, a point at the end itself is left out, but
 not in a query for points.
 """
@@ -143,7 +143,7 @@ def _where(one: OneOf) -> dict[str, Any]:
 
 
 def without(body: dict[str, Any], value: str) -> dict[str, Any] | None:
-    """Return a query whose lists lack a tag's value; None if one of them is empty then."""
+    """Return a query with lists without a tag's value; None if that empties one of them."""
     asked = []
     for each in body["queries"]:
         filters = []

@@ -44,7 +44,7 @@ _POINT = b'{"metric":'
 
 
 _TAGS = 8
-"""Tags that a server allows unless its configuration says otherwise."""
+"""Tags that a server allows by default."""
 
 
 def checked(table: Table, name: str) -> Checked:
@@ -279,7 +279,7 @@ class OpenTsdbSession(MetricSession):
             raise PutError(reply)
 
     def known(self, beginning: str, limit: int) -> list[str]:
-        """Return the metrics whose names start like this."""
+        """Return the metrics with names that start like this."""
         path = f"/api/suggest?type=metrics&q={beginning}&max={limit}"
         return [str(name) for name in self.call("GET", path)]
 
@@ -324,7 +324,7 @@ def _counted(body: bytes) -> Any:
 
 
 def check_tags(table: Table, allowed: int) -> None:
-    """Raise UnstorableError for a table whose rows have more tags than the server allows."""
+    """Raise UnstorableError for a table with more tags than the server allows."""
     tags = len(table.tags)
     if tags > allowed:
         raise UnstorableError(

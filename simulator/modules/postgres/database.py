@@ -41,7 +41,7 @@ from simulator.modules.wording import EXISTS
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
 _CHECKPOINTER_VERSION = 170_000
-"""From here on checkpoints are counted in a view of their own."""
+"""Version since which checkpoints are counted in a separate view."""
 _SETTINGS = (
     "fsync",
     "full_page_writes",
@@ -431,7 +431,7 @@ def _bytes_of(size: str) -> int | None:
 
 
 def _is_synchronous(settings: dict[str, str]) -> bool:
-    """Whether commits wait for standbys."""
+    """Return whether commits wait for standbys."""
     waits = settings.get("synchronous_commit") not in ("off", "local")
     return bool(settings.get("synchronous_standby_names")) and waits
 

@@ -21,14 +21,14 @@ _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def encoder(table: Table, into: str, mode: str) -> Encoder:
-    """Return what makes rows of Python objects, beside the statement that takes them."""
+    """Return the encoder of rows as Python objects, with the statement that inserts them."""
     insert = f"INSERT INTO {into.replace('%', '%%')} VALUES %s"
     statement = insert if mode == DRIVER else f"COPY {into} FROM STDIN"
     return batches(statement, Objects(table.columns, table.time_unit, Instant.AWARE).encode)
 
 
 def store(cursor: Any, mode: str, batch: DriverBatch) -> None:
-    """Have the driver send the rows in one statement."""
+    """Send the rows with the driver in one statement."""
     from psycopg2.extras import execute_values  # noqa: PLC0415
 
     if mode == DRIVER:

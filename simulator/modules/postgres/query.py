@@ -33,7 +33,7 @@ class PostgresDialect(sql.Dialect):
         PrimaryKey.SQL: "id bigint GENERATED ALWAYS AS IDENTITY",
         PrimaryKey.UUID: "id uuid DEFAULT gen_random_uuid()",
     }
-    """Without PRIMARY KEY: the option `primary_key_constraint` adds the constraint."""
+    """Definitions without PRIMARY KEY: the option `primary_key_constraint` adds the constraint."""
 
     def instant(self, value: int, unit: TimeUnit) -> str:
         """Return the literal to compare a timestamp with.
@@ -44,7 +44,7 @@ class PostgresDialect(sql.Dialect):
         return f"timestamptz '{(_EPOCH + timedelta(microseconds=microseconds)).isoformat(' ')}'"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact."""
+        """Return a column as a number with an exact sum."""
         if column.type is Type.TIMESTAMP:
             seconds = f"extract(epoch FROM {self.name(column.name)})"
             return f"CAST({seconds} * {unit.per_second} AS BIGINT)"

@@ -70,7 +70,7 @@ class PostgresSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return not self.connection.closed
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
@@ -243,7 +243,7 @@ class PostgresSession(Session):
         return plans.shape_of(plan)
 
     def read_only(self) -> None:
-        """Have the server refuse what writes."""
+        """Make the server refuse writes."""
         self.cursor.execute("SET default_transaction_read_only = on")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:

@@ -12,7 +12,7 @@ from simulator.modules.signature import signature
 
 
 class Signatures(SqlDatabase[PostgresSession]):
-    """A database with comments, whose DDL is part of transactions."""
+    """A database with comments and transactional DDL."""
 
     dialect: ClassVar[PostgresDialect]
     comments = (
@@ -30,7 +30,7 @@ class Signatures(SqlDatabase[PostgresSession]):
         return {quoted[name]: comment == signature(quoted[name]) for name, comment in rows}
 
     def drop_signed(self, names: Collection[str]) -> None:
-        """Drop the tables that bear their signature, and that nobody can rename meanwhile."""
+        """Drop the tables that have their signature, locked against renaming."""
         if not self.locks_tables:
             super().drop_signed(names)
             return

@@ -16,7 +16,7 @@ from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload
 from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 FAST, ASYNC = "fast", "async"
-"""Insert modes beside single and batch."""
+"""Insert modes in addition to single and batch."""
 _PUSHES = {SINGLE: "Transactional", BATCH: "Transactional", FAST: "Fast", ASYNC: "Async"}
 _NULL_INTEGER = np.iinfo(np.int64).min
 """The client library writes it in place of a NULL, so no value can be it."""
@@ -40,7 +40,7 @@ class QuasarSession(PlannedSession):
 
     @property
     def alive(self) -> bool:
-        """Whether the connection can still be used."""
+        """True if the connection can still be used."""
         return not self._broken
 
     # --- rows
@@ -120,7 +120,7 @@ class QuasarSession(PlannedSession):
 
 
 class Columns:
-    """Encodes blocks as the batch writer's arguments: masked arrays of its own types."""
+    """Encodes blocks as the batch writer's arguments: masked arrays of the column types."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -165,7 +165,7 @@ class QuestDb(HttpDatabase[QuestSession]):
 
     @property
     def changes(self) -> Changes:
-        """How rows are changed: only tables with dedup have rows that replace others."""
+        """Return how rows are changed: only tables with dedup have rows that replace others."""
         known = super().changes
         if self.interval_s:
             why = "views keep what is dropped; insert without aggregate_intervals_s"

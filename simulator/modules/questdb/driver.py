@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MODES = {DRIVER: "questdb's Sender over ILP/HTTP: one transaction of `row` calls"}
 _NOT_CONNECTED = "Connection refused"
 _REFUSED = re.compile(r'code("?): ?\1(invalid|request too large)\b')
-"""Of the server's code: rows that it cannot take. It has others for what failed in it."""
+"""Server codes of rows that cannot be stored. Other codes name failures of the server."""
 
 
 class Row(NamedTuple):
@@ -125,7 +125,7 @@ def _since_1970(column: Column) -> Check:
 
 
 def store(sender: "Sender", batch: DriverBatch) -> None:
-    """Have the driver send the rows in one transaction; its errors become those of requests."""
+    """Send the rows with the driver in one transaction; translate its errors to request errors."""
     from questdb import QuestDBError  # noqa: PLC0415
 
     try:

@@ -52,7 +52,7 @@ def _scale(table: Table) -> int:
 
 
 def is_integer(column: Column) -> bool:
-    """Whether the column is an INT because its own type has no NULL."""
+    """Return whether the column is an INT because its natural type has no NULL."""
     return column.nullable and column.type in (Type.BOOL, Type.INT16)
 
 
@@ -98,7 +98,7 @@ class QuestSql(sql.Dialect):
         return f"CAST({value * self.ticks_per_unit} AS {self._instant})"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact."""
+        """Return a column as a number with an exact sum."""
         if column.type is Type.TIMESTAMP and unit is self.finest:
             return f"CAST({self.name(column.name)} AS LONG)"
         if column.type is Type.TIMESTAMP:
@@ -218,7 +218,7 @@ class AggregatesSql(QuestSql):
     """The dialect of queries that read materialized views."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from those of each interval."""
+        """Return an aggregate of the rows, computed from the aggregates of each interval."""
         return combined(self, table, aggregate)
 
     def of_answers(self) -> QuestSql:

@@ -83,7 +83,7 @@ class QuestSession(HttpSession):
     # --- rows in
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes blocks as lines, beside the path of the request."""
+        """Return the encoder of blocks as lines, with the path of the request."""
         if mode == IMPORT:
             return _import_encoder(table, name)
         if mode == DRIVER:
@@ -98,7 +98,7 @@ class QuestSession(HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what puts lines beside the path of the request."""
+        """Return the envelope that adds lines to the path of the request."""
         del form
         path = _path(tables[0])
         return lambda body, _rows: (path, gzipped(body) if self._gzip else body)
@@ -177,9 +177,9 @@ class QuestSession(HttpSession):
         return None if isinstance(data, DriverBatch) else super().size_of(data)
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
-        """Write the updates of a tag to the log, which they follow; return how many rows it is of.
+        """Append the updates of a tag to the log; return the number of rows they concern.
 
-        The answer to an UPDATE does not say it: it is applied later.
+        The answer to an UPDATE lacks this number: it is applied later.
         """
         kept, rows = stored(table), 0
         dialect = QuestSql(kept)
@@ -227,7 +227,7 @@ def _is_empty(texts: Array) -> Array:
 
 
 def _import_encoder(table: Table, name: str) -> Encoder:
-    """Return what encodes blocks as lines of a file, beside the request that imports it."""
+    """Return the encoder of blocks as lines of a file, with the request that imports it."""
     own = stored(table)
     checks = [(column.name, LINES.check(own, column)) for column in own.columns]
     checks += [

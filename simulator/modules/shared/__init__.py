@@ -1,1 +1,1 @@
-"""What several databases share: SQL, HTTP, TLS, partial answers."""
+"""Code that several databases share: SQL, HTTP, TLS, partial answers."""

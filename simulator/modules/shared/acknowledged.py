@@ -13,7 +13,7 @@ class RowCountMismatch(Exception):
 def expect_rows(stored: int, sent: int, what: str = "rows", *, answer: str = "") -> None:
     """Raise RowCountMismatch unless the server acknowledged as many rows as were sent.
 
-    `answer` is what the server said about the others.
+    `answer` is the server's message about the others.
     """
     if stored != sent:
         raise RowCountMismatch(stored, sent, what, answer)

@@ -1,4 +1,4 @@
-"""Queries to InfluxDB 1 or 2 as several statements, whose answers are read chunk by chunk.
+"""Queries to InfluxDB 1 or 2 as several statements, with answers that are read chunk by chunk.
 
 Neither InfluxQL nor Flux can express every query in one statement: a text has no minimum, a time no
 sum, a boolean neither. The server aggregates numbers; for the extremes of a text and the sum of
@@ -257,7 +257,7 @@ class NewestPoints(Combiner):
     """The newest rows, put together from the newest value of each field of each series."""
 
     def __init__(self, query: NewestQuery, newest: Combiner) -> None:
-        """Take what keeps the newest row of those of several series."""
+        """Store the combiner that keeps the newest row of several series."""
         table = self._table = query.table
         names = (*query.tags, table.time.name, *query.columns)
         self._columns = [table.column(name) for name in names]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 Content: TypeAlias = bytes | mmap.mmap
-"""Is sliced, and has a length."""
+"""Anything with slices and a length."""
 
 
 @contextmanager
 def contents(source: bytes | Path) -> Iterator[Content]:
-    """Yield the bytes, or those of a file, which are read when they are used."""
+    """Yield the bytes, or the bytes of a file, which are read when they are used."""
     if not isinstance(source, Path):
         yield source
         return

@@ -19,7 +19,7 @@ from simulator.modules.options import Options
 
 
 class Client(StrEnum):
-    """What sends the rows: this program, or the driver in the insert mode of this name."""
+    """The sender of rows: this program, or the driver in the insert mode of this name."""
 
     OWN = "own"
     DRIVER = base.DRIVER
@@ -41,7 +41,7 @@ class DriverOptions(Options):
         return "" if self.client is Client.OWN else self.client.value
 
     def excluded(self, *names: str) -> list[str]:
-        """Return which of these options, which the driver would ignore, are given beside it."""
+        """Return which of these options, which the driver would ignore, are given as well."""
         fields = type(self).model_fields
         return [
             f"client={self.client} and {name} exclude each other; choose one"
@@ -55,7 +55,7 @@ class DriverBatch:
     """Rows for a driver."""
 
     into: Any
-    """Where they go: a statement, a collection, ..."""
+    """Their destination: a statement, a collection, ..."""
     rows: Sequence[Any]
 
 

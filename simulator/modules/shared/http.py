@@ -45,18 +45,18 @@ from simulator.modules.shared.tls import (
 Body: TypeAlias = bytes | memoryview
 """The body of a request."""
 Parts: TypeAlias = Sequence[Body]
-"""Of a body, which are sent one after the other; the header Content-Length has their size."""
+"""Parts of a body, sent one after the other; the header Content-Length has their size."""
 
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
 _FIRST_FAILURE = 300
 _PATH = "/%:@!$&'()*+,;="
 _BROKEN = (OSError, HTTPException)
-"""What a connection raises that breaks, hangs or receives something other than HTTP."""
+"""Errors of a connection that breaks, hangs or receives something other than HTTP."""
 
 
 class HttpOptions(Options):
-    """Options of every module whose database is reached by HTTP."""
+    """Options of every module for a database with an HTTP interface."""
 
     url: str = Field(description="where the server listens, such as http://host:8086")
     ca_file: str | None = CA_FILE
@@ -171,7 +171,7 @@ class Http:
     """One connection, opened on first use and again after it was lost."""
 
     def __init__(self, options: HttpOptions, headers: Mapping[str, str] | None = None) -> None:
-        """Take headers for every request; SetupError if a header or the CA is unusable."""
+        """Store headers for every request; SetupError if a header or the CA is unusable."""
         self.alive = True
         """False once connecting failed or the connection was lost."""
         self._where = options.url
@@ -313,7 +313,7 @@ class HttpSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the last request was answered."""
+        """True if the last request was answered."""
         return self.http.alive
 
     def classify(self, error: Exception) -> Failure:
@@ -359,7 +359,7 @@ class HttpDatabase(Database[HttpSession_co]):
 
 
 def _readable(connection: socket.socket) -> bool:
-    """Whether data, or the end of the connection, arrived unasked."""
+    """Return whether data, or the end of the connection, arrived unasked."""
     waiting = poll()
     waiting.register(connection, POLLIN)
     return bool(waiting.poll(0))

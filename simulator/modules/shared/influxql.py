@@ -55,7 +55,7 @@ _INT64 = 2**63 - 2
 
 
 class QueryFailed(HttpError):
-    """An error inside an answer whose status is success."""
+    """An error inside an answer with a status of success."""
 
 
 class InfluxqlTexts(StatementLanguage):
@@ -115,7 +115,7 @@ def literal(text: str) -> str:
 
 
 def source_of(table: Table, database: str) -> str:
-    """Return what stands after FROM: all measurements of a table."""
+    """Return the FROM clause's contents: all measurements of a table."""
     return ", ".join(f"{identifier(database)}..{identifier(name)}" for name in table.names)
 
 
@@ -241,7 +241,7 @@ def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Funct
 
 
 def needs_texts(query: AggregateQuery, column: Column) -> bool:
-    """Whether a text's values have to be seen."""
+    """Return whether a text's values have to be seen."""
     if column.type is not Type.TEXT or column.role is Role.TAG:
         return False
     extremes = (Function.MIN, Function.MAX)
@@ -262,7 +262,7 @@ def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
 
 
 def is_summed(query: AggregateQuery, column: Column) -> bool:
-    """Whether a column's sum has to be known."""
+    """Return whether a column's sum has to be known."""
     summed = {Aggregate(f, column.name) for f in (Function.SUM, Function.AVG)}
     return bool(summed & {*query.aggregates})
 
@@ -401,7 +401,7 @@ def _compared(query: DistinctQuery, selected: str, source: str, by: Sequence[str
 
 
 def answered(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
-    """Yield what a chunked answer says, each time with the number of the statement."""
+    """Yield the chunks of an answer, each with the number of the statement."""
     for line in lines:
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""Queries of the user's own in JSON, whose answers have columns by name.
+"""The user's own queries in JSON; their answers have named columns.
 
 A text in quotes that is exactly "{name}" is replaced by the value, with its type.
 """
@@ -48,7 +48,7 @@ class JsonTexts(TextLanguage):
         return self.replaced(parsed(text), {**self.places, **values})
 
     def replaced(self, content: Any, values: dict[str, Any]) -> Any:
-        """Return a content whose parameters are values."""
+        """Return a content in which parameters are values."""
         match content:
             case dict():
                 return {key: self.replaced(each, values) for key, each in content.items()}
@@ -69,7 +69,7 @@ class JsonTexts(TextLanguage):
         return ""
 
     def can_name(self, column: str, names: Collection[str]) -> bool:
-        """Whether an answer can have a column, if these names are in the text."""
+        """Return whether an answer can have a column, if these names are in the text."""
         return column in names
 
 

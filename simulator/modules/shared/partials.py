@@ -77,7 +77,7 @@ class Latest(Combiner):
     """The latest rows, of rows (time, columns...)."""
 
     def __init__(self, number: int) -> None:
-        """Take how many rows to keep."""
+        """Store how many rows to keep."""
         self._number = number
         self._rows: list[Row] = []
 
@@ -94,7 +94,7 @@ class Newest(Combiner):
     """The newest row of each combination of tags, of rows (tags..., time, columns...)."""
 
     def __init__(self, tags: int = 1) -> None:
-        """Take the number of tags."""
+        """Store the number of tags."""
         self._tags = tags
         self._newest: dict[Key, Row] = {}
 
@@ -154,7 +154,7 @@ class Distinct(Combiner):
 
 
 class Partial(NamedTuple):
-    """An aggregate whose values for several parts of a group can be merged."""
+    """An aggregate with values that can be merged over the parts of a group."""
 
     function: Function
     column: str | None = None
@@ -244,9 +244,9 @@ class Groups(Combiner):
                 del known[partial]
 
     def exceeding(self, limit: int) -> set[str]:
-        """Return the columns whose sum may reach `limit`: their count times their largest value.
+        """Return the columns with a possible sum of `limit`: their count times their largest value.
 
-        Only columns that are no floats, and whose count, minimum and maximum are known.
+        Only columns other than floats, with known count, minimum and maximum.
         """
         table = self.query.table
         return {
@@ -300,14 +300,14 @@ class Groups(Combiner):
         return total if function is Function.SUM else total / count
 
     def _count(self, known: dict[Partial, Any], name: str | None) -> int | None:
-        """Return the count of a column, which is that of rows if the column is never NULL."""
+        """Return the count of a column, which is the count of rows if the column is never NULL."""
         found = known.get(Partial(Function.COUNT, name))
         if found is None and name is not None and not self.query.table.column(name).nullable:
             found = known.get(ROWS)
         return found
 
     def _extreme(self, known: dict[Partial, Any], partial: Partial) -> Any:
-        """Return a minimum or maximum; that of a boolean follows from its count and its sum."""
+        """Return a minimum or maximum; a boolean's follows from its count and its sum."""
         found, name = known.get(partial), partial.column
         if found is not None or name is None or self.query.table.column(name).type is not Type.BOOL:
             return found
@@ -339,9 +339,9 @@ class Merged(Groups):
 
 
 class GroupedRows(Groups):
-    """The groups of an aggregate query whose values are all aggregated here.
+    """The groups of an aggregate query with all values aggregated here.
 
-    The rows added are those of the table: its `by` tags, then its time if the query needs it
+    The rows added are the table's rows: its `by` tags, then its time if the query needs it
     (`needs_time`), then the columns of `partials`, each once.
     """
 
@@ -351,7 +351,7 @@ class GroupedRows(Groups):
         partials: Sequence[Partial],
         instant: Callable[[Any], int] = int,
     ) -> None:
-        """Take the partials to compute, and what turns a row's time into the table's unit."""
+        """Store the partials to compute, and the converter of a row's time to the table's unit."""
         super().__init__(query, partials)
         self._instant = instant
         self._names = [*dict.fromkeys(p.column for p in partials if p.column is not None)]
@@ -385,7 +385,7 @@ class GroupedRows(Groups):
 
 
 def needs_time(query: AggregateQuery) -> bool:
-    """Whether a row's time decides what becomes of its values."""
+    """Return whether a row's time determines the use of its values."""
     return query.bucket is not None or any(a.function in ENDS for a in query.aggregates)
 
 

@@ -1,4 +1,4 @@
-"""Queries that take several statements, whose answers the client combines.
+"""Queries that take several statements; the client combines the answers.
 
 A database that cannot answer a query at once is asked about each physical table, range of tokens or
 aggregate apart.
@@ -30,7 +30,7 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery(Statement):
-    """What to send, how to read each answer, and how to combine them."""
+    """The requests, how to read each answer, and how to combine the answers."""
 
     fetches: tuple[Fetch, ...] = ()
     combiner: Callable[[], Combiner] = Collected

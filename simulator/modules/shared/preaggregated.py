@@ -1,7 +1,7 @@
-"""Aggregates by tags and time that a database keeps beside a table, and the queries they answer.
+"""Aggregates by tags and time that a database keeps for a table, and the queries they answer.
 
 They have a row for each combination of tags in each interval of time: the number of rows, and the
-minimum, maximum, sum and count of each number. A query whose range and buckets consist of whole
+minimum, maximum, sum and count of each number. A query with a range and buckets of whole
 intervals has the same answer from them as from the rows. Any other query reads the rows.
 """
 
@@ -26,7 +26,7 @@ def kept_for(table: Table, interval_s: int) -> Table:
 
 
 def is_kept(name: str) -> bool:
-    """Whether a name is one of the aggregates of some table."""
+    """Return whether a name is one of the aggregates of some table."""
     return re.search(r"_every_\d+s$", name) is not None
 
 
@@ -60,7 +60,7 @@ def kept(table: Table) -> dict[Aggregate, str]:
 
 
 def definition(dialect: Dialect, table: Table, source: str, start: str, by: str = "") -> str:
-    """Return the query whose answer is kept; `start` is the start of a row's interval.
+    """Return the query that fills the aggregate; `start` is the start of a row's interval.
 
     `by` takes the place of GROUP BY.
     """
@@ -107,7 +107,7 @@ def _over(query: Query, interval_s: int) -> Query:
 
 
 def _answers(query: AggregateQuery, interval_s: int) -> bool:
-    """Whether the rows of a query are those of whole groups, and its aggregates can be combined."""
+    """Return whether the rows of a query form whole groups, and its aggregates can be combined."""
     table, selection = query.table, query.selection
     interval = interval_s * table.time_unit.per_second
     edges = (query.bucket, selection.since, selection.until)

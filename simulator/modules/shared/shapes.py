@@ -12,7 +12,7 @@ from typing import Any
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.|'')*'")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\w.:]*(?:[-+]\d[\w.:]*)*")
-"""Also with a unit, and a date."""
+"""A number, also with a unit, or a date."""
 _SEVERAL = re.compile(r"\?(?:,\s*\?)+")
 _DRAWN = str.maketrans(dict.fromkeys("│├└─╴", " "))
 """Lines of trees that are drawn."""
@@ -25,9 +25,9 @@ def without_values(text: str) -> str:
 
 
 def of_text(text: str, said: Callable[[str], str] = str) -> str:
-    """Return the shape of a text whose lines form a tree by their indentation.
+    """Return the shape of a text with lines that form a tree by their indentation.
 
-    `said` returns what of a line belongs to the shape; empty: nothing.
+    `said` returns the part of a line that belongs to the shape; empty: nothing.
     """
     lines = []
     for line in text.splitlines():
@@ -47,7 +47,7 @@ def of_json(value: Any, left_out: re.Pattern[str], literals: Collection[str] = (
 
 
 def shown_json(value: Any, depth: int = 0) -> str:
-    """Return decoded JSON as text; what has no further parts stands on one line."""
+    """Return decoded JSON as text; a value without further parts takes one line."""
     parts = value.values() if isinstance(value, Mapping) else value
     is_flat = not isinstance(value, Mapping | list) or not any(
         isinstance(part, Mapping | list) and part for part in parts

@@ -97,12 +97,12 @@ class Dialect:
     kept_apart: ClassVar[str] = ""
     """The end of a subquery that is computed once for each row, though it is read twice."""
     ticks_per_unit: int = 1
-    """How many of the integers that `read` fetches as an instant are one unit of the table."""
+    """Number of integers that `read` fetches for an instant in one unit of the table."""
     in_units: bool = False
     """True if `read` fetches whole units, as a query over the answer needs them."""
 
     def of_units(self) -> Self:
-        """Return the dialect whose `read` fetches whole units."""
+        """Return the dialect with a `read` that fetches whole units."""
         found = copy(self)
         found.in_units = True
         return found
@@ -126,7 +126,7 @@ class Dialect:
         return str(value)
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column other than text as a number whose sum is exact; instants in `unit`."""
+        """Return a column other than text as a number with an exact sum; instants in `unit`."""
         name = self.name(column.name)
         if column.type is Type.FLOAT32:
             return f"CAST({name} AS DOUBLE PRECISION)"  # a sum of REAL is itself only REAL
@@ -217,7 +217,7 @@ class Dialect:
         return str(place)
 
     def of_answers(self) -> "Dialect":
-        """Return the dialect for tables that are made of answers, whose columns are not stored."""
+        """Return the dialect for tables that are made of answers and have no stored columns."""
         return self
 
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
@@ -273,7 +273,7 @@ class Dialect:
 
 
 def render(dialect: Dialect, query: Query) -> Statement:
-    """Return a query as SQL; the dialect is that of the stored table that it reads."""
+    """Return a query as SQL; the dialect belongs to the stored table that it reads."""
     ticks = dialect.ticks_per_unit
     columns = (
         replace(each, ticks=ticks) if each.type is Type.TIMESTAMP else each
@@ -327,7 +327,7 @@ def from_operand(dialect: Dialect, table: Table) -> str:
 
 
 def _answer(stored: Dialect, table: DerivedTable) -> str:
-    """Return the query that a table is made of, whose columns have the names of the table's."""
+    """Return the query that a table is made of; its columns have the names of the table's."""
     names = map(stored.of_answers().name, (column.name for column in table.columns))
     return _select(stored.of_units(), table.source).text([*names])
 
@@ -413,9 +413,9 @@ def _aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
 
 
 def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
-    """Return what follows FROM, with the first and last values that the dialect cannot aggregate.
+    """Return what follows FROM, with first and last values that the dialect cannot aggregate.
 
-    Each row has those of its group.
+    Each row has the values for its group.
     """
     table = query.table
     ends = [a for a in dict.fromkeys(query.aggregates) if a.function in ENDS and a.column]
@@ -450,7 +450,7 @@ def target(dialect: Dialect, table: Table, name: str) -> str:
 
 
 def transactions(single_rows: Encoder) -> Encoder:
-    """Return an encoder whose payload is the list of the statements of a batch."""
+    """Return an encoder with payloads that are lists of a batch's statements."""
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
         singles = single_rows(block, 1)

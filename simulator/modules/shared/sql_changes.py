@@ -12,7 +12,7 @@ from simulator.modules.shared import sql
 CHANGES = Changes(
     corrects="INSERT ... ON CONFLICT (id) DO UPDATE", retags="UPDATE", deletes="DELETE"
 )
-"""What most SQL databases have."""
+"""Changes that most SQL databases support."""
 
 
 def upserts(dialect: sql.Dialect, table: Table, name: str) -> Frame:
@@ -36,7 +36,7 @@ def updates(dialect: sql.Dialect, table: Table, retag: Retag, name: str) -> Sequ
 
 
 def of_series(dialect: sql.Dialect, retag: Retag, name: str) -> str:
-    """Return the condition that a row is of the series whose tag is updated."""
+    """Return the condition that a row belongs to the series with the updated tag."""
     return f"{dialect.name(retag.by)} = {dialect.text(name)}"
 
 

@@ -1,4 +1,4 @@
-"""What SQL databases have in common, beside their language (sql.py)."""
+"""Code that SQL databases share, apart from their language (sql.py)."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=
 
 
 class SqlDatabase(Database[SqlSession_co]):
-    """A database whose tables and queries follow a Dialect."""
+    """A database with tables and queries that follow a Dialect."""
 
     catalogue: ClassVar[str] = (
         "SELECT table_name, table_type FROM information_schema.tables "
@@ -49,9 +49,9 @@ class SqlDatabase(Database[SqlSession_co]):
     )
     """The statement for the names that are in use, and of what kind each is."""
     folds_names: ClassVar[bool] = False
-    """Whether names that differ only in case are the same."""
+    """True if names that differ only in case are the same."""
     kinds: ClassVar[frozenset[str]] = frozenset({"table"})
-    """What `create` makes."""
+    """Kinds of objects that `create` makes."""
     comments: ClassVar[str] = ""
     """The statement for names and comments of tables; empty: tables have no comment."""
     columns: ClassVar[str] = ""
@@ -61,7 +61,7 @@ class SqlDatabase(Database[SqlSession_co]):
     index, its table. Empty where the names of indices matter to their table alone."""
     no_statements: ClassVar[str] = ""
     relative: ClassVar[str] = ""
-    """The module for whose database a user's texts are understood here too."""
+    """The module with a database that understands a user's texts as this one does."""
 
     @abstractmethod
     def dialect_of(self, table: Table) -> Dialect:

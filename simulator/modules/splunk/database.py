@@ -147,7 +147,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         return [*map(wire.index, table.names)]
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
-        """Return which names are those of indices."""
+        """Return which names belong to indices."""
         found = {}
         with self.administration() as session:
             for name in names:

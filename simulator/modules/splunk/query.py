@@ -137,7 +137,7 @@ def _refuse_finer(table: Table) -> None:
 
 
 def _columns(query: AggregateQuery) -> list[str | None]:
-    """Return the columns whose values are counted; None: the rows are."""
+    """Return the columns with values that are counted; None: the rows are counted."""
     return [*dict.fromkeys(a.column for a in query.aggregates if a.function not in ENDS)]
 
 
@@ -206,12 +206,12 @@ def shown(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
 
 
 def own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
-    """Return the results of a user's own search, whose fields are named as the columns."""
+    """Return the results of a user's own search, with fields named as the columns."""
     return [tuple(typed(c.type, row.get(c.name)) for c in columns) for row in results]
 
 
 class Counts:
-    """How often each value of one column occurs in one group."""
+    """Number of occurrences of each value of one column in one group."""
 
     def __init__(self) -> None:
         self.rows = 0

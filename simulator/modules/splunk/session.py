@@ -41,7 +41,7 @@ def _said(error: Exception) -> dict[str, Any]:
 
 
 class SplunkSession(HttpSession):
-    """A connection to the collector, with a channel of its own, and one to the management API."""
+    """A connection to the collector, with its own channel, and one to the management API."""
 
     def __init__(
         self, http: Http, management: Http, query_timeout_s: float, acknowledged_in_s: float | None
@@ -68,7 +68,7 @@ class SplunkSession(HttpSession):
 
     @property
     def alive(self) -> bool:
-        """Whether the last requests were answered."""
+        """True if the last requests were answered."""
         return super().alive and self._management.alive
 
     # --- rows in ----------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class SplunkSession(HttpSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what puts events beside the path of the request; each names its index."""
+        """Return the envelope that adds events to the path of the request; each names its index."""
         del tables, form
         return lambda events, _rows: (_EVENTS, events)
 

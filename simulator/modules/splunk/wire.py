@@ -24,7 +24,7 @@ RAW = "raw"
 NULL = "(null)"
 """Stands for NULL among the values of a field; no text of a row may equal it."""
 BEFORE_TIME = r'^\{"r":\{"\w+":"'
-"""What precedes the instant in a line; the instant is the first field."""
+"""Text before the instant in a line; the instant is the first field."""
 LONGEST_ROW_BYTES = 5000
 """No fields are extracted beyond it (limits.conf, extraction_cutoff)."""
 _EARLIEST_S = 946_684_800

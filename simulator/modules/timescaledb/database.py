@@ -45,7 +45,7 @@ _AGGREGATE, _FUNCTION = "continuous aggregate", "function"
 _IS_BEING_REFRESHED = "55P03"
 _STUCK_S, _POLL_S = 600, 0.05
 _NOW = "_now"
-"""Suffix of the function that returns the present time of a table whose time is an integer."""
+"""Suffix of the function that returns the present time of a table with integer times."""
 
 
 class TimescaledbOptions(PostgresOptions, AggregateOptions):
@@ -437,7 +437,7 @@ def _is_refreshed(cursor: Any, relation: str, deadline: float) -> bool:
 
 
 _DROPS = {_AGGREGATE: "MATERIALIZED VIEW", _FUNCTION: "FUNCTION"}
-"""What bears a name -> the words that drop it; anything else is a table."""
+"""Kind of object -> the words that drop it; any other kind is a table."""
 _FUNCTIONS = """
 SELECT proname::text FROM pg_proc JOIN pg_namespace AS space ON space.oid = pronamespace
 WHERE proname::text = ANY(%s) AND pronargs = 0 AND nspname = current_schema()

@@ -38,7 +38,7 @@ class AggregatesDialect(TimescaledbDialect):
     """The dialect of queries that read continuous aggregates."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        """Return an aggregate of the rows, computed from those of each interval."""
+        """Return an aggregate of the rows, computed from the aggregates of each interval."""
         return combined(self, table, aggregate)
 
     def of_answers(self) -> sql.Dialect:

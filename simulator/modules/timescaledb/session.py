@@ -5,7 +5,7 @@ from simulator.modules.postgres.session import PostgresSession
 
 
 class TimescaledbSession(PostgresSession):
-    """A connection to a database whose tables have chunks."""
+    """A connection to a database with tables that have chunks."""
 
     def drop_before(self, table: Table, until: int) -> None:
         """Drop the chunks that end before a time, or at it."""

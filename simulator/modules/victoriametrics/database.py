@@ -183,7 +183,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             )
 
     def drop(self, names: Collection[str]) -> None:
-        """Delete all series of the tables, of any field; those of no table are never deleted."""
+        """Delete all series of the tables, of any field; other series are never deleted."""
         if not names:
             return
         with self.administration() as session:

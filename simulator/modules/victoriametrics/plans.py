@@ -1,4 +1,4 @@
-"""What VictoriaMetrics says of how it has answered an expression (`trace=1`)."""
+"""VictoriaMetrics' account of how it answered an expression (`trace=1`)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -2,7 +2,7 @@
 
 A statement is a path with parameters, and below it an expression in each line. The server merges
 series, also of several physical tables; a span of time is the window (time - window, time] of the
-instant that is queried. Buckets that a range of time cuts are statements of their own.
+instant that is queried. Buckets that a range of time cuts are separate statements.
 """
 
 import json
@@ -25,7 +25,7 @@ from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces
 from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms
 
 _FUNCTIONS = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-"""How the server merges the rollups of several series."""
+"""The server's functions to merge the rollups of several series."""
 _INSTANT, _RANGE = "/api/v1/query", "/api/v1/query_range"
 
 

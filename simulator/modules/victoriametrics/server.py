@@ -1,4 +1,4 @@
-"""The server beside rows and queries: its page /metrics, its tables, and how they are marked."""
+"""The server apart from rows and queries: its page /metrics, its tables and their marks."""
 
 import json
 import re
@@ -30,7 +30,7 @@ _UNITS_S = {
 _MARGIN_S = 3600
 """Rows nearer than this to the end of the retention might be dropped before verification."""
 _DROPPED = {"vm_rows_ignored_total": "reason", "vm_rows_invalid_total": "type"}
-"""Counters of rows that are dropped although the request succeeds, and the label that says why."""
+"""Counters of rows that are dropped although the request succeeds, and the label of the reason."""
 
 
 class Page(Metrics):
@@ -38,7 +38,7 @@ class Page(Metrics):
 
     @property
     def is_victoriametrics(self) -> bool:
-        """Whether it is the page of a server that stores rows."""
+        """True if it is the page of a server that stores rows."""
         return "vm_app_version" in self and bool(self.flag("retentionPeriod"))
 
     @property
@@ -78,7 +78,7 @@ def seconds(duration: str) -> float:
 
 
 class Api:
-    """What the server is asked over one connection."""
+    """Requests to the server over one connection."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Api:
         query_timeout_s: float,
         waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """Take the connection, and the context in which time is the database's."""
+        """Store the connection, and the context in which time is the database's."""
         self.page = Page({})
         """The page /metrics when it was last read."""
         self._http = http
@@ -110,7 +110,7 @@ class Api:
         return self._answered(head, expression, more)["data"]["result"]
 
     def traced(self, head: str, expression: str, **more: str) -> Any:
-        """Return what the server says of how it has answered an expression."""
+        """Return the server's account of how it answered an expression."""
         return self._answered(head, expression, {**more, "trace": "1"})["trace"]
 
     def _answered(self, head: str, expression: str, more: Mapping[str, str]) -> Any:

@@ -83,7 +83,7 @@ class VictoriaMetricsSession(MetricSession):
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
-        """Return what puts lines of one table beside the path of the request."""
+        """Return the envelope that adds lines of one table to the path of the request."""
         del form
         if self._prefix:
             raise UnstorableError(

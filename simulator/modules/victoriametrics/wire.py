@@ -20,7 +20,7 @@ from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import fields
 
 TABLE_LABEL = "benchmark_table"
-"""A label of every series, which distinguishes tables whose names start alike."""
+"""A label of every series; it distinguishes tables with names that start alike."""
 LAST_MS = 9_000_000_000_000
 """2255-03-14: the end of every query without an end; the server's clock ends in 2262."""
 _LIMITS = Limits(
@@ -102,7 +102,7 @@ class Bodies:
         return _IMPORT, self.series.encode(block, batch_rows, times)
 
     def in_lines(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> bool:
-        """Return whether line protocol is used for payloads with so many of these rows."""
+        """Return whether line protocol is used for payloads with this number of rows."""
         if not len(times) or not self._plain_names or times.min() < 1:
             return False
         series = 1

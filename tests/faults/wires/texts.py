@@ -6,7 +6,7 @@ _DIGIT = re.compile(rb"[1-9]")
 
 
 def has_digit(text: bytes) -> bool:
-    """Whether a text has a digit that can be altered."""
+    """Return whether a text has a digit that can be altered."""
     return bool(_DIGIT.search(text))
 
 

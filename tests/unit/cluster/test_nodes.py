@@ -1,4 +1,4 @@
-"""Whether a node lives: from its lease, in the cluster's time, and never after one late renewal."""
+"""True if a node lives: from its lease, in the cluster's time, and never after one late renewal."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -105,9 +105,9 @@ class Kinds(Options):
     files: tuple[str, ...] = ()
     """May be given several times."""
     fast: bool = False
-    """Whether to hurry."""
+    """True if to hurry."""
     tidy: bool = True
-    """Whether to clean up."""
+    """True if to clean up."""
     inner: Annotated[int, Opt(inner=True)] = 1
 
 

@@ -115,7 +115,7 @@ _NOT_SAID: Mapping[str, str] = {
 
 
 def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
-    """Return the queries that are always the same; `tables` has those of the workload by name."""
+    """Return the queries without parameters; `tables` has the workload's tables by name."""
     return {
         f"count-{name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
         for name, table in tables.items()
@@ -125,7 +125,7 @@ def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
 def drawn_types(
     tables: Mapping[str, Table], windows: Windows, clusters: range, *, has_kapacitor: bool
 ) -> dict[str, QueryType]:
-    """Return the panels; `clusters` has the numbers of those whose hosts are all in the fleet."""
+    """Return the panels; `clusters` has the numbers of clusters with all hosts in the fleet."""
 
     def panel_type(name: str, panel: _Panel) -> QueryType:
         if panel.where is _Where.KAPACITOR and not has_kapacitor:

@@ -1,4 +1,4 @@
-"""The eleven measurements of workload `dashboard`: those of `devops`, `system` and `status`.
+"""The eleven measurements of workload `dashboard`: all of `devops`, `system` and `status`.
 
 A host is named by its cluster and its place there: cluster 0 has `kapacitor_1` alone, each of the
 others `meta_1` to `meta_3` and `data_1` to `data_7`.

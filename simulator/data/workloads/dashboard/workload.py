@@ -5,14 +5,14 @@ Eleven tables: the nine of `devops`, `system` with the processors and the load o
 
 Host 0 is `kapacitor_1`, alone in cluster 0; each ten after it are a cluster. Names repeat in the
 clusters, so that a host is identified by `cluster_id`, which takes the place of the tag `team`, and
-`hostname`. Values are those of `devops` for the host of that number, where it has them.
+`hostname`. Values equal the values of `devops` for the host of that number, where it has them.
 
 Where the document's code leaves something open, or does not fit, we decided:
 
 - All disks are `/dev/sda1`, as in the code.
 - The code starts a load anywhere up to 100 times the number of processors, and so above its bound,
   which is 1 to 2 times as high; with `distribution=documented` it starts at that bound. Loads move
-  by 10 at each tick, so that those of hosts with few processors jump from bound to bound.
+  by 10 at each tick, so that loads of hosts with few processors jump from bound to bound.
 - `service_up` is drawn at each tick, from the first on.
 - `scale_offset` numbers hosts through all clusters. The code adds it to the clusters only, divided
   by ten.
@@ -49,7 +49,7 @@ from simulator.data.workloads.shared.measurements import Measurement
 from simulator.data.workloads.shared.telemetry import Telemetry
 
 _BITS = 16
-"""Of a random fraction that a host has once."""
+"""Bits of a random fraction that a host has once."""
 _UP = np.arange(2)
 
 

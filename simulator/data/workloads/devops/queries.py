@@ -1,4 +1,4 @@
-"""The queries of workload `devops`: the document's types, those of TSBS, and fixed ones.
+"""The queries of workload `devops`: the types of the document and of TSBS, and fixed ones.
 
 The document's text has `max(usage_user)` of 1, 2, 4, 8, 16 and 32 random hosts in a random hour by
 minute; its programs know 1 and 8 hosts, 1 host in 12 hours, and `groupby`: the mean by hour and
@@ -22,7 +22,7 @@ _GROUPBY_HOURS = 24
 
 
 def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
-    """Return the queries that are always the same; `tables` has those of the workload by name."""
+    """Return the queries without parameters; `tables` has the workload's tables by name."""
     cpu = tables["cpu"]
     means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
     counts: dict[str, Query] = {

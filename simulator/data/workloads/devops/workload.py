@@ -9,18 +9,18 @@ Where the document's text, its help text and its code disagree, or do not fit, w
 - Six hours by default, as in the help and the example. The text says a day. The start is
   that of the dataset; the document has 2016-01-01, its later code 2018-01-01.
 - The table is called `postgresql`; the document writes `postgresl`.
-- Each field of `mem` holds what its name says, and `free` is what is not used. In the code `free`
+- Each field of `mem` holds what its name means, and `free` is what is not used. In the code `free`
   holds the cached bytes, `cached` the buffered, `buffered` the used, and `buffered_percent` the
   share that is not buffered.
 - `used_percent` is an integer in `disk` and a double in `mem`, as in the code.
 - Seed 0 is a seed like any other, not the current time. One dataset is divided by ranges of rows,
   in place of `-interleaved-generation-groups`.
 
-Walks have the laws of the document's code, not its values: those come from one stream, of which no
+Walks have the laws of the document's code, not its values: they come from one stream, of which no
 part can be drawn alone.
 
 - `distribution=documented`: gauges with a drift (`nginx`, `postgresql`, `redis`) reach their upper
-  clamp after about 20 or 200 ticks and stay on it, so that their columns are constant. Those in
+  clamp after about 20 or 200 ticks and stay on it, so that their columns are constant. Gauges in
   bytes (`temp_bytes`, `used_memory`, `free` of `disk`) rise for months or longer first.
   Gauges without a drift (`cpu`, `mem`) are on a clamp as often and as long as in the document.
 - `distribution=unpinned`, the default: gauges have no drift, are reflected at their bounds and

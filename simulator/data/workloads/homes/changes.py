@@ -1,7 +1,7 @@
-"""When the homes of workload `homes` change their configuration, in the order of time.
+"""Changes of the configuration of homes in workload `homes`, in the order of time.
 
 A home has its first configuration at the start. Change 1 follows after an hour at least, and each
-has a stratum of its own: it happens in the first 5.5 h of it, and the next stratum begins after
+has its own stratum: it happens in the first 5.5 h of it, and the next stratum begins after
 6.5 h. So changes of a home are 1 to 12 h apart, 6.5 h on average, and any is known without the
 others. In each stratum the homes take turns, from another home on each time, and spread evenly over
 the 5.5 h. So row n is (stratum, turn) = divmod(n, homes), and rows rise in time.
@@ -62,7 +62,7 @@ class Changes:
         return times // self.interval_ms * self.interval_ms
 
     def homes_at(self, rows: Rows) -> Rows:
-        """Return whose changes these rows are."""
+        """Return the homes of these changes."""
         strata, turns = np.divmod(rows, self.homes)
         return (turns + self._shifts(strata)) * (_PRIME % self.homes) % self.homes
 

@@ -44,14 +44,14 @@ _SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "window-agg": ((), HOUR_MS),
     "group-window-transpose-low-card": (("home_id",), HOUR_MS),
 }
-"""By which tags, and by which time."""
+"""Tags, and length of time, by which each shape groups."""
 _ALIKE = "rooms are measured at the same time, so that the first and the last value are several"
 _ROOM = "4"
 """A room that every home has."""
 
 
 def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
-    """Return the queries that are always the same; `tables` has those of the workload by name."""
+    """Return the queries without parameters; `tables` has the workload's tables by name."""
     air = tables["air_condition_room"]
     mean = Aggregate(Function.AVG, "temperature")
     counts: dict[str, Query] = {
@@ -73,7 +73,7 @@ class DrawnQueries:
     def __init__(
         self, tables: Mapping[str, Table], windows: Windows, homes: int, first: int = 0
     ) -> None:
-        """Take the tables by name, the time of the data, and how many homes from which one on."""
+        """Store the tables by name, the time of the data, and the numbers of the homes."""
         self._tables, self._windows, self._homes, self._first = tables, windows, homes, first
         self._air = tables["air_condition_room"]
 

@@ -1,7 +1,7 @@
 """The homes of workload `homes`: how many rooms, windows and doors each has, and its sensors.
 
 Sensors are numbered through all homes from 1, in each home room by room (per window the window and
-its radiator, then air condition, air quality and light), then those of the home: the document's
+its radiator, then air condition, air quality and light), then the home's own: the document's
 order. A home's sensors do not depend on the homes after it.
 """
 
@@ -31,7 +31,7 @@ OF_A_HOME = (
     "camera_detection",
     "water_level",
 )
-"""In the order of their sensors; water_leakage_room and door_state follow."""
+"""Tables in the order of their sensors; water_leakage_room and door_state follow."""
 _PLACE_BITS = 4
 
 
@@ -42,7 +42,7 @@ class Sensors:
     homes: Rows
     numbers: Rows
     rooms: Rows | None = None
-    """From 1 in each home."""
+    """Numbers from 1 in each home."""
     places: Rows | None = None
     """The number of the window or radiator in its room, or of the door in its home."""
     before: int = 0
@@ -120,6 +120,6 @@ def sensors_of(seed: int, homes: int) -> dict[str, Sensors]:
 
 
 def _each(counts: Rows) -> tuple[Rows, Rows]:
-    """Return for each item that is counted whose it is, and its number there from 0."""
+    """Return for each counted item its owner, and its number there from 0."""
     owners = np.repeat(np.arange(len(counts)), counts)
     return owners, np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,6 +1,6 @@
 """The thirteen kinds of measurements of workload `homes`: their tags, fields and walks.
 
-Numbers and names are those of the document's code.
+Numbers and names come from the document's code.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,14 +21,14 @@ OBJECTS: Mapping[str, tuple[str, ...]] = {
     "vehicle": ("car", "lorry", "truck", "motorcycle", "bicycle", "unknown"),
     "unknown": ("unknown",),
 }
-"""What a camera detects: type -> kinds."""
+"""Objects that a camera detects: type -> kinds."""
 
 _BATTERY = UpDown(0.01, 0.005, 1, 3.2, start=3.2)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One table: its tags besides home and sensor, and its fields."""
+    """One table: its tags without home and sensor, and its fields."""
 
     name: str
     columns: tuple[Column, ...]
@@ -38,7 +38,7 @@ class Kind:
 
     @property
     def table(self) -> Table:
-        """The table, whose series is the sensor."""
+        """The table; its series is the sensor."""
         tags = [("sensor_id", ID_DIGITS), ("home_id", ID_DIGITS)]
         tags += [("room_id", 1)] if self.in_room else []
         tags += [(self.place_tag, 1)] if self.place_tag else []

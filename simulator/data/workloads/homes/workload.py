@@ -155,7 +155,7 @@ class Homes(FleetWorkload):
         return self.params.ticks * len(self._sensors[table.name])
 
     def series(self, table: Table) -> int:
-        """Return the number of sensors; 1 for `home_config`, whose homes have no fixed order."""
+        """Return the number of sensors; 1 for `home_config`, where homes have no fixed order."""
         return 1 if table.name == CONFIG else len(self._sensors[table.name])
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
@@ -204,7 +204,7 @@ class Homes(FleetWorkload):
         return self._changes.rows_of_homes(np.flatnonzero(chosen), first, stop)
 
     def _number(self, table: str, name: str, values: Array) -> ColumnData:
-        """Return a walk, on its grid if the precision says so, coded if that has few levels."""
+        """Return a walk, on its grid if the precision requires it, coded if that has few levels."""
         if self.params.precision is Precision.FULL:
             return Values(values)
         walk = self._kinds[table].walks[name]

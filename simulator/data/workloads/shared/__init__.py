@@ -1,1 +1,1 @@
-"""What several workloads share: fleets and their members, windows of time."""
+"""Code that several workloads share: fleets and their members, windows of time."""

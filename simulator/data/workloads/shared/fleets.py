@@ -1,4 +1,4 @@
-"""What workloads of a fleet share: its parameters, and numbers and tags of each of its members."""
+"""Code that workloads of a fleet share: its parameters, and numbers and tags of each member."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class FleetWorkload(Workload):
 
     @property
     def precision(self) -> Precision | None:
-        """As the parameter says."""
+        """Precision that the parameter selects."""
         return self.params.precision
 
     def last_ms(self, rows: int) -> int:
@@ -77,10 +77,10 @@ def wanted_series(given: Any) -> int:
 
 
 class NumberedParams(FleetParams):
-    """A fleet that may be a part of a larger one, and may be as large as gives so many series."""
+    """A fleet that may be a part of a larger one, and may be sized by its number of series."""
 
     series_per_member: ClassVar[float] = 1
-    """In all tables, on average."""
+    """Series of a member in all tables, on average."""
     most_members: ClassVar[int] = MOST_MEMBERS
 
     scale_offset: int = Field(
@@ -116,17 +116,17 @@ class NumberedParams(FleetParams):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A tag whose text holds numbers that are drawn for each member."""
+    """A tag with a text that holds random numbers for each member."""
 
     form: str
-    """With a place for each number, as for `%`."""
+    """Format with a place for each number, as for `%`."""
     bounds: tuple[int, ...]
     """Each number is below its bound."""
     offset: int = 0
 
 
 Tag = Drawn | tuple[str, ...]
-"""How a tag is drawn; a tuple has its values."""
+"""Source of a tag; a tuple has its values."""
 
 
 def longest(tag: Tag) -> int:

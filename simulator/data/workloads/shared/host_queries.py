@@ -1,13 +1,13 @@
-"""Queries of a fleet of hosts over its table `cpu`: those of TSBS under its names, and alike.
+"""Queries of a fleet of hosts over its table `cpu`: TSBS's under its names, and similar ones.
 
 `single-groupby-F-H-T` is the maximum of the first F fields of H random hosts by minute in T random
-hours, `cpu-max-all-H` that of all fields by hour in 8 hours (`cpu-max-all-32-24`: 32 hosts, 24
-hours), `double-groupby-F` the mean of F fields by hour and host in 12 hours. `high-cpu-1` and
+hours, `cpu-max-all-H` the maximum of all fields by hour in 8 hours (`cpu-max-all-32-24`: 32 hosts,
+24 hours), `double-groupby-F` the mean of F fields by hour and host in 12 hours. `high-cpu-1` and
 `high-cpu-all` are the rows of 12 hours with more than 90 % in `usage_user`: a tenth of all rows.
 `lastpoint` is the newest row of each host. `groupby-orderby-limit` is the maximum of the last five
 minutes with rows before a random instant, which TSBS draws as the end of a random hour.
-`single-lastpoint`, of ours, is the newest row of one random host: its answer does not grow with the
-number of hosts.
+`single-lastpoint`, our addition, is the newest row of one random host: its answer does not grow
+with the number of hosts.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ class HostQueries:
     """Types with random hosts and times."""
 
     def __init__(self, cpu: Table, windows: Windows, hosts: int, first: int = 0) -> None:
-        """Take the table, its time, its number of hosts, and the number of the first of them."""
+        """Store the table, its time, its number of hosts, and the number of the first of them."""
         self._cpu, self._windows, self._hosts, self._first = cpu, windows, hosts, first
 
     def of_tsbs(self) -> dict[str, QueryType]:

@@ -81,7 +81,7 @@ NUMBERED = HostTags(
     },
     names=("hostname",),
 )
-"""Hosts whose name has their number."""
+"""Hosts with a name that has their number."""
 
 
 class Hosts(FleetWorkload):
@@ -129,7 +129,7 @@ class Hosts(FleetWorkload):
         return HostQueries(cpu, windows, self.params.scale, self.params.scale_offset)
 
     def _walked(self, walks: Walks, ticks: Rows, hosts: Rows) -> dict[str, Array]:
-        """Return the walks of these hosts, which are those of their numbers."""
+        """Return the walks of these hosts; the numbers of the hosts select them."""
         return walks_at(walks, ticks, hosts + self.params.scale_offset)
 
     @abstractmethod
@@ -169,7 +169,7 @@ def table_of_hosts(
     group: str = "",
     common: HostTags = NUMBERED,
 ) -> Table:
-    """Return a table with the tags of every host, some of its own, and these fields."""
+    """Return a table with the tags of every host, some additional tags, and these fields."""
     lengths = {**common.lengths, **{tag: longest(values) for tag, values in tags.items()}}
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),

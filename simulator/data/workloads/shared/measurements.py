@@ -1,6 +1,6 @@
 """The nine measurements of a fleet of hosts: their tags, fields and walks.
 
-Numbers, names and order are those of the document's code, which its text leaves open.
+Numbers, names and order come from the document's code; its text leaves them open.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ class Measurement:
     columns: tuple[Column, ...]
     """All fields, in the document's order."""
     walks: Mapping[str, Walk]
-    """Of the fields that are walks; of `mem` and `disk` the walks that the fields are made of."""
+    """Walks of the fields; for `mem` and `disk` the walks from which fields are computed."""
     tags: Mapping[str, Tag] = field(default_factory=dict)
-    """Those besides the tags of every point."""
+    """Tags in addition to the tags of every point."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Fields that are made of a walk of another name -> that walk."""
 
@@ -53,7 +53,7 @@ _THOUSAND = Clamped(5, 1, 0, 1000, start=0)
 _TEN_THOUSAND = Clamped(50, 1, 0, 10_000, start=0)
 _MEMORY = Clamped(50, 1, 0, 16 << 30, start=8 << 30)
 _SHARE = Clamped(0, 1 / 64, 0, 1)
-"""Of a host's memory."""
+"""Share of a host's memory."""
 
 
 def measurements(*, exact: bool) -> tuple[Measurement, ...]:

@@ -25,7 +25,7 @@ class Windows:
     def type_of(
         self, name: str, hours: float, bucket: int, instance: Callable[[Parameters, int], Query]
     ) -> QueryType:
-        """Return a type, which is impossible if no window of so many hours is in the data."""
+        """Return a type, which is impossible if the data has no window of this length."""
         step = bucket if self.aligned else 1
         if -(-self.since // step) * step > self.until - _ms(hours):
             aligned = ", aligned to its buckets" * self.aligned

@@ -1,16 +1,16 @@
-"""The queries of workload `trucks`: those of TSBS for its use case `iot`, under its names.
+"""The queries of workload `trucks`: the queries of TSBS for its use case `iot`, under its names.
 
-Of a random fleet, at random times:
+About a random fleet, at random times:
 
-- `last-loc`: the newest position of each truck, `single-last-loc` that of a random truck.
-- `low-fuel`: trucks whose newest `fuel_state` is below 10 %; `high-load`: whose newest load is more
+- `last-loc`: the newest position of each truck; `single-last-loc`: of a random truck.
+- `low-fuel`: trucks with a newest `fuel_state` below 10 %; `high-load`: with a newest load of more
   than 90 % of their capacity.
 - `stationary-trucks`: trucks with a mean velocity below 1 in ten minutes.
 - `long-driving-sessions`: trucks that drove in more than 22 periods of four hours;
   `long-daily-sessions`: in more than 60 periods of a day. A period has ten minutes; a truck drives
   in it if its mean velocity is above 1.
 
-Of all trucks, at all times:
+About all trucks, at all times:
 
 - `avg-load`: the mean load by fleet, model and capacity. TSBS divides the one by the other.
 - `avg-vs-projected-fuel-consumption`: the mean consumption of driving trucks by fleet and nominal
@@ -19,7 +19,7 @@ Of all trucks, at all times:
   by truck. TSBS counts whole hours.
 - `avg-daily-driving-session`: the mean length of a session by truck and the day of its beginning. A
   session is a run of periods with a mean velocity above 5. It ends with the next period, whose mean
-  is not; a session that is still going on at the end of the data has no length.
+  is not; a session that continues at the end of the data has no length.
 - `daily-activity`: the number of periods with a mean status below 1, by fleet, model and day. TSBS
   adds up the rows of these periods, and divides by the 144 periods of a day.
 - `breakdown-frequency`: how often trucks broke down, by model: the runs of periods with a mean

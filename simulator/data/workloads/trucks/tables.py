@@ -37,7 +37,7 @@ TANK = 10_000
 
 
 def _uniform(step: float, low: float, high: float, start: float | None = None) -> Clamped:
-    """Return a walk whose steps have the deviation of uniform ones from -step to step."""
+    """Return a walk; its steps have the deviation of uniform steps from -step to step."""
     return Clamped(0, step / math.sqrt(3), low, high, start)
 
 
@@ -47,7 +47,7 @@ class Field:
 
     bound: int
     steps: int
-    """Of the grid, in each unit."""
+    """Steps of the grid in each unit."""
     is_signed: bool = False
 
     @property

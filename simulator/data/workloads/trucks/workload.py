@@ -24,7 +24,7 @@ Where the document's text and code leave something open, or do not fit here, we 
 - `fuel_state` falls by 0.0005 in each interval on average, as in the code, but with a deviation of
   0.0001, and is 1 again when it would be 0. `current_load` changes once in 20 intervals.
 - A day by default, as in TSBS. The start is that of the dataset; TSBS has 2016-01-01.
-- `distribution=documented`: walks stop at their bounds, start where the code says (velocity, grade
+- `distribution=documented`: walks stop at their bounds, start where the code does (velocity, grade
   and status 0, consumption 25, the tank full). `unpinned`: they are reflected, and start anywhere.
 - The tables are no group: a payload that mixes tables needs time that rises.
 
@@ -76,15 +76,15 @@ from simulator.data.workloads.trucks.tables import (
 )
 
 _NULL_FIELD_ROWS, _NULL_TAG_ROWS = 10, 100
-"""Of so many rows, one has a NULL."""
+"""Rows of which one has a NULL."""
 _LOAD_TICKS = 20
-"""Of which one changes the load."""
+"""Ticks of which one changes the load."""
 _MOST_TOGETHER, _MOST_BATCHES = 400, 64
-"""Up to so many trucks are drawn for all ticks at once; more, in few batches, batch by batch."""
+"""Limits up to which trucks are drawn for all ticks at once; beyond them, batch by batch."""
 
 
 class Nulls(StrEnum):
-    """Which values may be NULL."""
+    """Values that may be NULL."""
 
     ALL = "all"
     FIELDS = "fields"
@@ -192,7 +192,7 @@ class Trucks(FleetWorkload):
         }
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the selection's trucks and times, and some besides; None if most."""
+        """Return the rows of the selection's trucks and times, and some more; None if most."""
         chosen = np.ones(self.params.scale, np.bool_)
         for one in selection.one_of:
             values = np.array([value.encode() for value in one.values])

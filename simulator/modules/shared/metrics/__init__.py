@@ -1,1 +1,1 @@
-"""What databases of metrics have in common: rows as points."""
+"""Code that databases of metrics share: rows as points."""

@@ -1,4 +1,4 @@
-"""What a database of metrics can store: names, tags, numbers, instants."""
+"""Limits of a database of metrics: names, tags, numbers, instants."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Limits:
     letters: str | None
     """The letters that names and tags may have; None: all."""
     large_integers: bool
-    """Whether integers beyond 2**53 are stored exactly."""
+    """True if integers beyond 2**53 are stored exactly."""
     more_in_tags: str
     """Further letters that the value of a tag may have."""
     allowed: str
@@ -29,7 +29,7 @@ class Limits:
     finer: str
     """What to try if times are finer than the database's."""
     null_tags: bool = False
-    """Whether a tag may be NULL."""
+    """True if a tag may be NULL."""
     longest_tag: int | None = None
     """The longest tag, in bytes."""
 

@@ -19,7 +19,7 @@ def fields(table: Table) -> tuple[Column, ...]:
 
 
 def counted(table: Table) -> Column | None:
-    """Return a field without NULLs, whose points are counted to count rows."""
+    """Return a field without NULLs; the number of its points is the number of rows."""
     return next((c for c in fields(table) if not c.nullable and c.type is not Type.TEXT), None)
 
 
@@ -34,7 +34,7 @@ class Series:
 
     column: str
     tags: tuple[Any, ...]
-    """In the order of the table's tags."""
+    """Tags in the table's order."""
     points: Iterable[tuple[int | Decimal, Any]]
     """(instant in the table's unit, value)."""
 

@@ -32,7 +32,7 @@ ROWS_APART = {
     Feature.COMPARISONS: "a point has one number, and nothing joins it with the points of its row",
     Feature.SUBQUERIES: "the client computes the answer from several of the server's series",
 }
-"""What no database of metrics can answer."""
+"""Queries that no database of metrics can answer."""
 NO_TIME_SUMS = "the server adds up no times, and the client would have to fetch every point"
 
 
@@ -46,7 +46,7 @@ class Rollup:
 
 
 RolledUp: TypeAlias = Iterable[tuple[Rollup, Key, Any]]
-"""What a database returned: numbers by group, one or several (of series, of tables) for each."""
+"""A database's reply: numbers by group, one or several (by series, by table) for each."""
 
 
 def rollups(query: AggregateQuery) -> list[Rollup]:
@@ -130,7 +130,7 @@ def newest_rollups(query: NewestQuery) -> list[Rollup]:
 
 
 def of_newest(query: NewestQuery) -> AggregateQuery:
-    """Return the groups whose newest rows are asked for."""
+    """Return the groups of a query for newest rows."""
     return AggregateQuery(query.table, (), by=query.tags, selection=query.selection)
 
 
@@ -175,7 +175,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an aggregate query whose range of time is cut at its buckets only."""
+    """A part of an aggregate query, with a range of time cut only at its buckets."""
 
     query: AggregateQuery
     bucket: tuple[int, ...] = ()
@@ -185,7 +185,7 @@ class Piece:
 def pieces(query: AggregateQuery) -> list[Piece]:
     """Return the whole buckets of a query's range, and the buckets at its ends that are cut.
 
-    For databases whose instants are milliseconds.
+    This is for databases with instants in milliseconds.
     """
     bucket = query.bucket
     if bucket is None:
@@ -280,7 +280,7 @@ def partial_of(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
 
 
 def _merge_tag(groups: Groups, rollup: Rollup, key: Key, count: int) -> None:
-    """Merge the number of rows that have a tag's value; the tag stands behind the groups' own."""
+    """Merge the number of rows that have a tag's value; the tag follows the groups' own."""
     place = len(groups.query.by)
     group, value = key[:place] + key[place + 1 :], key[place]
     groups.mention([group])
@@ -292,9 +292,9 @@ def _merge_tag(groups: Groups, rollup: Rollup, key: Key, count: int) -> None:
 
 
 def doubtful(groups: Combined) -> list[Column]:
-    """Return the columns whose aggregates the points have to show.
+    """Return the columns with aggregates that need the points.
 
-    Those are integers that may exceed what doubles hold exactly, and values of several series.
+    These are integers that may exceed what doubles hold exactly, and values of several series.
     """
     sums = groups.exceeding(FLOAT64_EXACT)
     return [

@@ -52,17 +52,18 @@ class MetricSession(HttpSession):
 
     The database aggregates the points of a field to one number for each series or group; these are
     combined here. Rows, and aggregates of single rows, are computed here from points, read in spans
-    of time whose rows fit in memory; the database's counts by the hour give those spans. All that
-    is the client's time: a subclass makes its requests within `waiting`, or reads them `awaited`.
+    of time with rows that fit in memory; the database's counts by the hour give those spans. All
+    that is the client's time: a subclass makes its requests within `waiting`, or reads them
+    `awaited`.
     """
 
     finest: int
     """The number of instants in a second that the database distinguishes."""
     unique: bool = True
-    """Whether the database keeps one point for each series and instant."""
+    """True if the database keeps one point for each series and instant."""
 
     def __init__(self, http: Http, render: Callable[[Query], Statement]) -> None:
-        """Take the connection and the Database's `render`."""
+        """Store the connection and the Database's `render`."""
         super().__init__(http)
         self.render = render
 
@@ -164,11 +165,11 @@ class MetricSession(HttpSession):
         return groups.rows()
 
     def undecided(self, groups: Combined) -> list[Column]:
-        """Return the columns whose aggregates only the points show."""
+        """Return the columns with aggregates that only the points show."""
         return doubtful(groups)
 
     def _recompute(self, groups: Groups, column: Column) -> None:
-        """Replace the aggregates of a column by those of its points."""
+        """Replace the aggregates of a column by aggregates of its points."""
         groups.forget(column.name)
         table = groups.query.table
         for span in self._spans(table, _PORTION_ROWS, groups.query.selection):
@@ -194,7 +195,7 @@ class MetricSession(HttpSession):
         return min(first), max(last)
 
     def _newest(self, text: str, query: NewestQuery) -> Sequence[Sequence[Any]]:
-        """Return the newest rows: the last points, or those of the last hours with rows."""
+        """Return the newest rows: the last points, or the points of the last hours with rows."""
         table, selection = query.table, query.selection
         if last := newest_rollups(query):
             found: dict[Key, dict[str, Any]] = defaultdict(dict)
