@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from cli.completion.shells import answer, asked
+from cli.completion.shells import answer, is_asked
 
 
 def chosen() -> Callable[[], None]:
     """Return what to run."""
-    if asked():
+    if is_asked():
         return answer
     from cli.main import main as command_line  # noqa: PLC0415 - takes long
 

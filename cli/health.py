@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from cli.host.capacity import free_memory_bytes, too_many
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.host.machine import this_machine
 from cli.host.program import INSTALLED, program_name
 from cli.targets import config as configuration
@@ -68,7 +68,7 @@ def _packages(python: str) -> Finding:
 
 def _pins() -> dict[str, str]:
     """Return package -> version: of the checkout, or of what was installed."""
-    files = [shipped(name) for name in _REQUIREMENTS]
+    files = [find_shipped(name) for name in _REQUIREMENTS]
     if all(path.is_file() for path in files):
         texts = [path.read_text() for path in files]
     else:

@@ -10,9 +10,9 @@ from importlib import import_module
 
 import click
 
-from cli.completion.helping import HELP_OPTIONS, known_help
+from cli.completion.helping import HELP_OPTIONS, find_known_help
 from cli.completion.words import table
-from cli.host.interrupts import end_on_signals, ended_by_signals, stop_on_signals
+from cli.host.interrupts import end_by_signals, end_on_signals, stop_on_signals
 from cli.host.program import program_name
 from cli.host.streams import OutputError, expect_printed, guard_streams, say
 from cli.results.kinds import NAMES as KINDS
@@ -45,8 +45,8 @@ class _Commands(UserDict[str, click.Command]):
         if name not in self:
             raise KeyError(name)
         if name not in self.data:
-            with ended_by_signals():  # pydantic turns an exception into its own as it is imported
-                self.data[name] = known_help(name, sys.argv[1:]) or _imported(name)
+            with end_by_signals():  # pydantic turns an exception into its own as it is imported
+                self.data[name] = find_known_help(name, sys.argv[1:]) or _import(name)
         return self.data[name]
 
     def __contains__(self, name: object) -> bool:
@@ -59,7 +59,7 @@ class _Commands(UserDict[str, click.Command]):
         return len(_NAMES)
 
 
-def _imported(name: str) -> click.Command:
+def _import(name: str) -> click.Command:
     if name in _OWN:
         command: click.Command = getattr(import_module(f"cli.commands.{name}"), name)
         return command
@@ -76,7 +76,7 @@ class _Main(click.Group):
         """Write the commands with their summaries, which `cli.reference` has collected."""
         known = table()["commands"]["commands"]
         shown = [
-            (name, known[name]["help"] if name in known else _imported(name).get_short_help_str(80))
+            (name, known[name]["help"] if name in known else _import(name).get_short_help_str(80))
             for name in self.list_commands(ctx)
         ]
         with formatter.section("Commands"):

@@ -83,7 +83,7 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _shared(options: Mapping[str, Sequence[_Row]]) -> dict[_Row, list[str]]:
+def _list_shared(options: Mapping[str, Sequence[_Row]]) -> dict[_Row, list[str]]:
     """Return the rows that several owners have in common, with the owners' names."""
     owners: dict[_Row, list[str]] = {}
     for name, rows in options.items():
@@ -121,14 +121,14 @@ def _command_options() -> dict[str, list[_Row]]:
     return found
 
 
-def _shared_command_options() -> str:
-    rows = ((*row, ", ".join(names)) for row, names in _shared(_command_options()).items())
+def _list_shared_command_options() -> str:
+    rows = ((*row, ", ".join(names)) for row, names in _list_shared(_command_options()).items())
     return _table(("Option", "Meaning", "Commands"), rows)
 
 
 def _commands() -> str:
     options = _command_options()
-    shared = _shared(options)
+    shared = _list_shared(options)
     return "\n\n".join(_command(name, options[name], shared) for name in every_command())
 
 
@@ -186,8 +186,8 @@ def _default(field: FieldInfo) -> str:
     return "`***`" if isinstance(value, SecretStr) else f"`{value}`"
 
 
-def _shared_module_options() -> str:
-    rows = ((*row, ", ".join(names)) for row, names in _shared(_module_options()).items())
+def _list_shared_module_options() -> str:
+    rows = ((*row, ", ".join(names)) for row, names in _list_shared(_module_options()).items())
     return _table(("Option", "Default", "Meaning", "Modules"), rows)
 
 
@@ -238,7 +238,7 @@ def _abilities() -> str:
 
 def _modules() -> str:
     options = _module_options()
-    shared = _shared(options)
+    shared = _list_shared(options)
     return "\n\n".join(_module(module, options[module], shared) for module in MODULES)
 
 
@@ -292,7 +292,7 @@ def _permissions(permissions: Iterable[Permission] = PERMISSIONS) -> str:
     return _table(("Resource", "Verbs", "For"), rows)
 
 
-def _unsupported() -> str:
+def _describe_unsupported() -> str:
     owners: dict[tuple[str, str], list[str]] = {}
     for feature in Feature:
         for module in MODULES:
@@ -417,13 +417,13 @@ def _value(value: Value) -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "common options": _shared_command_options,
+    "common options": _list_shared_command_options,
     "commands": _commands,
     "exit codes": _exit_codes,
     "contents": _contents,
-    "shared options": _shared_module_options,
+    "shared options": _list_shared_module_options,
     "modules": _modules,
-    "unsupported queries": _unsupported,
+    "unsupported queries": _describe_unsupported,
     "sums left out": _left_out,
     "work in the client": _in_client,
     "query plans": _query_plans,
@@ -437,7 +437,7 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 
 
-def renewed(text: str) -> str:
+def renew(text: str) -> str:
     """Return a document with its generated parts up to date."""
     for name, make in PARTS.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
@@ -450,6 +450,6 @@ def renewed(text: str) -> str:
 
 if __name__ == "__main__":
     for path in DOCUMENTS:
-        path.write_text(renewed(path.read_text()))
+        path.write_text(renew(path.read_text()))
     for schema, make in GENERATED.items():
         schema.write_text(make())

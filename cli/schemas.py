@@ -40,7 +40,7 @@ _SOURCE: Schema = {
 def result_schema() -> str:
     """Return the JSON Schema of result files."""
     schema = Result.model_json_schema(mode="serialization")
-    return _written(schema, f"Result file of format {FORMAT_VERSION}")
+    return _format(schema, f"Result file of format {FORMAT_VERSION}")
 
 
 def plan_schema() -> str:
@@ -52,7 +52,7 @@ def plan_schema() -> str:
     insert["parameters"]["propertyNames"] = {"enum": sorted(names)}
     setting["only"]["items"]["enum"] = list(MODULES)
     setting["modules"]["propertyNames"] = {"enum": list(MODULES)}
-    return _written(schema, "Plan")
+    return _format(schema, "Plan")
 
 
 def queries_schema() -> str:
@@ -61,7 +61,7 @@ def queries_schema() -> str:
     schema["properties"]["queries"]["propertyNames"] = {"pattern": f"^{QUERY_NAME}$"}
     text = schema["$defs"]["OwnQueryEntry"]["properties"]["text"]
     text["propertyNames"] = {"enum": [*LANGUAGES, *MODULES]}
-    return _written(schema, "Own queries")
+    return _format(schema, "Own queries")
 
 
 def workload_schema() -> str:
@@ -74,7 +74,7 @@ def workload_schema() -> str:
     table["tags"]["additionalProperties"] = {
         "anyOf": [table["tags"]["additionalProperties"], {"type": "null"}]
     }
-    return _written(schema, "Workload")
+    return _format(schema, "Workload")
 
 
 def config_schema() -> str:
@@ -111,10 +111,10 @@ def config_schema() -> str:
             **{module: _options(module) for module in MODULES},
         },
     }
-    return _written(schema, "Configuration: the targets")
+    return _format(schema, "Configuration: the targets")
 
 
-def _written(schema: Schema, title: str) -> str:
+def _format(schema: Schema, title: str) -> str:
     return json.dumps({**schema, "$schema": _DIALECT, "title": title}, indent=1) + "\n"
 
 

@@ -14,7 +14,7 @@ from cli.results.faults import Injected, Outage, accounts_of, outages_of
 from cli.results.metrics import insert_metrics, with_outages
 from cli.results.result import Manifest, Progress, Result, RunRecord
 from cli.results.result_files import ResultFile, now_utc
-from cli.results.thinning import thinned_report, thinned_resources
+from cli.results.thinning import thin_report, thin_resources
 from cli.runners.base import Runner
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted
@@ -34,7 +34,7 @@ class FaultInjector(Protocol):
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Begin with the measured part."""
 
-    def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
         """End with the run, which had this outcome; return what was done."""
 
 
@@ -80,7 +80,7 @@ def run_sweep(  # noqa: PLR0913
             if meter:
                 if outcome.status == "done":
                     meter.rest(AFTER, lambda: interrupts.requested)
-                record.add(resources=thinned_resources(meter.taken()))
+                record.add(resources=thin_resources(meter.taken()))
             result.ran_on = runner.facts()
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
@@ -239,7 +239,7 @@ class _Record:
         """Return what the faults of the run did; they end with it."""
         if not self._faults:
             return ()
-        injected = self._faults.injected(outcome)
+        injected = self._faults.collect_injected(outcome)
         self.fault_problem = next((each.problem for each in injected if each.problem), "")
         if not injected and outcome.status == "done":
             self.fault_problem = (
@@ -250,7 +250,7 @@ class _Record:
 
 def _kept(outcome: Outcome) -> Outcome:
     """Return what a result keeps of an outcome: series of bounded length."""
-    workers = tuple(thinned_report(each) for each in outcome.workers)
+    workers = tuple(thin_report(each) for each in outcome.workers)
     return outcome.model_copy(update={"workers": workers})
 
 
@@ -272,7 +272,7 @@ def _run(
     try:
         for event in runner.run(planned.spec):
             if isinstance(event, Outcome):
-                outcome = _redacted(event, redact)
+                outcome = _redact(event, redact)
             else:
                 record.follow(event)
                 watch(planned, event)
@@ -290,7 +290,7 @@ def _run(
     return outcome
 
 
-def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
+def _redact(outcome: Outcome, redact: Redact) -> Outcome:
     workers = [
         worker.model_copy(
             update={
@@ -301,29 +301,28 @@ def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
         for worker in outcome.workers
     ]
     queries = [
-        query.model_copy(update={"verdict": _redacted_verdict(query.verdict, redact)})
+        query.model_copy(update={"verdict": _redact_verdict(query.verdict, redact)})
         for query in outcome.queries
     ]
     return outcome.model_copy(
         update={
             "cause": redact(outcome.cause),
             "workers": tuple(workers),
-            "server": outcome.server and _redacted_server(outcome.server, redact),
-            "verdict": outcome.verdict and _redacted_verdict(outcome.verdict, redact),
-            "rows_verdict": outcome.rows_verdict
-            and _redacted_verdict(outcome.rows_verdict, redact),
+            "server": outcome.server and _redact_server(outcome.server, redact),
+            "verdict": outcome.verdict and _redact_verdict(outcome.verdict, redact),
+            "rows_verdict": outcome.rows_verdict and _redact_verdict(outcome.rows_verdict, redact),
             "queries": tuple(queries),
         }
     )
 
 
-def _redacted_server(server: ServerFacts, redact: Redact) -> ServerFacts:
+def _redact_server(server: ServerFacts, redact: Redact) -> ServerFacts:
     settings = {name: redact(value) for name, value in server.settings.items()}
     texts = {"version": redact(server.version), "durability": redact(server.durability)}
     return server.model_copy(update={**texts, "settings": settings})
 
 
-def _redacted_verdict(verdict: Verdict, redact: Redact) -> Verdict:
+def _redact_verdict(verdict: Verdict, redact: Redact) -> Verdict:
     not_compared = tuple(map(redact, verdict.not_compared))
     return verdict.model_copy(
         update={"reason": redact(verdict.reason), "not_compared": not_compared}

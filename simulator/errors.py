@@ -85,7 +85,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def sized(size_bytes: int) -> str:
+def format_size(size_bytes: int) -> str:
     """Return a size with three digits and a unit."""
     size = float(size_bytes)
     for unit in _UNITS[:-1]:

@@ -25,7 +25,7 @@ _MOST_FILES = 16
 _STANDARD = 3
 
 
-def forked(control: socket.socket) -> list[str] | None:
+def fork(control: socket.socket) -> list[str] | None:
     """Serve until the socket's other end closes; return in each fork what its arguments are.
 
     None: it has closed.

@@ -90,7 +90,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def throttled_s() -> float:
+def read_throttled_s() -> float:
     """Return for how many seconds a CPU limit has throttled this container; 0 without a limit.
 
     https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.stat)

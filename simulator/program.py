@@ -18,7 +18,7 @@ from typing import BinaryIO, NoReturn
 
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
-from simulator.fork_server import forked
+from simulator.fork_server import fork
 from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
 from simulator.modules.base import Database
@@ -26,7 +26,7 @@ from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
 from simulator.rotation import Rotation
-from simulator.supervision import supervised
+from simulator.supervision import supervise
 
 _FORK_SERVER = "fork-server"
 _LOADED_BY_RUNS = (
@@ -136,7 +136,7 @@ def _load() -> None:
         importlib.import_module(name)
 
 
-def _redacted(database: Database, text: str) -> str:
+def _redact(database: Database, text: str) -> str:
     """Return a text without the credentials that the database has, or had before."""
     return database.options.redact(text)
 
@@ -161,7 +161,7 @@ def play() -> int:
     arguments = _arguments()
     if arguments.role == _FORK_SERVER:
         _load()
-        role = forked(socket.socket(fileno=0))
+        role = fork(socket.socket(fileno=0))
         if role is None:
             return 0
         sys.argv[1:] = role
@@ -169,7 +169,7 @@ def play() -> int:
     if arguments.role != "collector":
         return _play(arguments)
     if arguments.spec:
-        return supervised(partial(_play, arguments))
+        return supervise(partial(_play, arguments))
     journal = arguments.journal
     return _play(arguments, None if journal is None else os.fdopen(journal, "r+b"))
 
@@ -186,7 +186,7 @@ def _play(arguments: argparse.Namespace, journal: BinaryIO | None = None) -> int
             given = input_from_files(arguments.spec, arguments.secrets)
         database = open_database(given.spec.module, given.spec.options, given.credentials)
         # Drivers warn, and threads end with tracebacks, without asking us.
-        sys.stderr = RedactedStream(sys.stderr, partial(_redacted, database))
+        sys.stderr = RedactedStream(sys.stderr, partial(_redact, database))
         with OwnClock() as clock:
             process = _Process(given, database, parent, clock)
             if arguments.role == "collector":

@@ -85,22 +85,22 @@ def parts_of(password: str) -> set[str]:
 def _forms(secret: str) -> list[str]:
     """Return a pattern for each form of a credential."""
     if len(secret) < WORD_CHARACTERS:
-        return [rf"(?<!\w){_escaped(secret)}(?!\w)"]
+        return [rf"(?<!\w){_escape(secret)}(?!\w)"]
     contents = {_utf8(secret)}
     if not secret.isascii():
         contents.add(secret.encode("latin-1", "replace"))
     encoded = [_in_base64(content, offset) for content in contents for offset in range(3)]
-    return [_escaped(secret), *(content.hex() for content in contents), *encoded]
+    return [_escape(secret), *(content.hex() for content in contents), *encoded]
 
 
 def _in_base64(content: bytes, offset: int) -> str:
     """Return the pattern of bytes in base64 that follow `offset` bytes of a group of three."""
-    known = _known_base64(content, offset)
+    known = _strip_base64(content, offset)
     core = "".join(_BASE64_ESCAPED.get(letter, letter) for letter in known)
     return rf"{core}[\w+/-]?(?:=|%3d){{0,2}}"
 
 
-def _known_base64(content: bytes, offset: int) -> str:
+def _strip_base64(content: bytes, offset: int) -> str:
     """Return the characters of base64 that hold no bits of a neighbour."""
     encoded = base64.b64encode(bytes(offset) + content).decode()
     return encoded[-(-8 * offset // 6) : 8 * (offset + len(content)) // 6]
@@ -116,7 +116,7 @@ def _cut(secret: str) -> list[str]:
         return []
     content = _utf8(secret)
     escaped = [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
-    encoded = [content.hex(), *(_known_base64(content, offset) for offset in range(3))]
+    encoded = [content.hex(), *(_strip_base64(content, offset) for offset in range(3))]
     percent = quote(secret, safe="", errors="surrogatepass")
     spellings = sorted({secret, percent, *escaped, *encoded})
     return [pattern for text in spellings for pattern in (*_first(text), *_last(text))]
@@ -156,7 +156,7 @@ def _steps(text: str) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def _escaped(secret: str) -> str:
+def _escape(secret: str) -> str:
     """Return the pattern of a text of which any character may be escaped in any way."""
     runs = [(kind, "".join(letters)) for kind, letters in groupby(secret, _kind)]
     pattern = prefix = ""

@@ -16,7 +16,7 @@ MOST_COLLECTORS = 4
 """Collectors of one run: a database that cannot be verified may end every one of them."""
 
 
-def supervised(serve: Callable[[BinaryIO], int]) -> int:
+def supervise(serve: Callable[[BinaryIO], int]) -> int:
     """Call `serve` with a journal, in a separate process; return the exit code.
 
     It is called again, in another process, when a signal other than SIGTERM kills that process.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cli.archive.entry import Entry
 from cli.archive.index import entries
-from cli.archive.names import named
+from cli.archive.names import parse_name
 from cli.kinds import writing_kinds
 from cli.results import result_files
 from simulator.errors import ConfigError
@@ -29,7 +29,7 @@ def tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
 def _tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
     problems, changed = [], []
     for path in paths:
-        name = named(path)
+        name = parse_name(path)
         if name and not name.is_sweep:
             problems.append(f"{path}: gathers sweeps; tag their results")
             continue
@@ -52,7 +52,7 @@ def older_than(folder: Path, moment: datetime) -> list[Path]:
     return [folder / entry.file for entry in found if entry.created < moment]
 
 
-def needed(paths: Sequence[Path]) -> dict[Path, str]:
+def find_needed(paths: Sequence[Path]) -> dict[Path, str]:
     """Return which of these results must be kept, and why."""
     reasons: dict[Path, str] = {}
     for folder in sorted({path.parent for path in paths}):
@@ -86,10 +86,10 @@ def _in_use(folder: Path) -> Iterator[tuple[Entry, str]]:
             tables = [table for table in entry.tables if (entry.target, table) not in written]
             written |= {(entry.target, table) for table in entry.tables}
             if tables:
-                yield entry, _needed_for(entry.target, tables)
+                yield entry, _explain_needed(entry.target, tables)
 
 
-def _needed_for(target: str, tables: Sequence[str]) -> str:
+def _explain_needed(target: str, tables: Sequence[str]) -> str:
     names = ", ".join(tables[:3]) + " ..." * (len(tables) > 3)
     return (
         f"says which rows the tables {names} of target {target} hold: `query` and `verify` need it"

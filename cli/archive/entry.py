@@ -53,7 +53,7 @@ class Entry(Frozen):
 def entry_of(name: Named) -> Entry:
     """Read a result file, and return its entry."""
     try:
-        return _sweep(name) if name.is_sweep else _gathered(name)
+        return _sweep(name) if name.is_sweep else _gather(name)
     except ConfigError as error:
         problem = str(error)
     except _DAMAGES as error:
@@ -102,7 +102,7 @@ def _tables(result: Result) -> tuple[str, ...] | None:
     return None
 
 
-def _gathered(name: Named) -> Entry:
+def _gather(name: Named) -> Entry:
     kind = GATHERED[name.kind]
     outline = kind.outline(kind.read(name.path))
     return Entry(

@@ -17,10 +17,10 @@ from cli.archive.entry import what_of
 from cli.host.cleaning import csv_text, markdown
 from cli.kinds import summary_of
 from cli.report import openmetrics
-from cli.report.numbers import written
+from cli.report.numbers import format_value
 from cli.report.openmetrics import END, PREFIX, labels_of, metric_of
 from cli.results.result import Result
-from cli.summary.figures import Figure, Figures, Measurement, expected
+from cli.summary.figures import Figure, Figures, Measurement, parse_expected
 from cli.summary.rows import Place, Row
 from cli.summary.summary import Summary
 from simulator.errors import ConfigError
@@ -71,7 +71,7 @@ class Exported:
         }
 
 
-def exported(
+def export(
     found: Iterable[tuple[str, Result]],
     form: str,
     percentiles: tuple[str, ...] = (),
@@ -116,7 +116,7 @@ def _csv(found: Sequence[Exported]) -> str:
 
 def _content(name: str, found: Measurement) -> dict[str, Any]:
     """Return a figure as plain data."""
-    unit = expected(name).unit.value
+    unit = parse_expected(name).unit.value
     return {"figure": name, "value": found.value, "unit": unit, "n": found.n, "low": found.low,
             "high": found.high, "spread": found.spread}  # fmt: skip
 
@@ -158,10 +158,12 @@ def _markdown_of(each: Exported) -> Iterator[str]:
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
     yield f"{facts['id']}, {facts['created']}, {each.result.status}\n"
     names = list(dict.fromkeys(name for _, measured in each.rows for name in measured))
-    yield _line([each.summary.subject.title, *(expected(name).title for name in names), "Verdict"])
+    yield _line(
+        [each.summary.subject.title, *(parse_expected(name).title for name in names), "Verdict"]
+    )
     yield "|" + "---|" * (len(names) + 2)
     for row, measured in each.rows:
-        cells = [_cell(expected(name), measured.get(name)) for name in names]
+        cells = [_cell(parse_expected(name), measured.get(name)) for name in names]
         yield _line([str(row.place), *cells, row.verdict])
     yield ""
 
@@ -174,7 +176,7 @@ def _cell(figure: Figure, found: Measurement | None) -> str:
     if found is None:
         return "-"
     spread = "" if found.spread is None else f", spread {found.spread:.1%}"
-    return f"{written(found.value, figure.unit)} (n={found.n:,}{spread})"
+    return f"{format_value(found.value, figure.unit)} (n={found.n:,}{spread})"
 
 
 def _hgrm(found: Sequence[Exported]) -> str:

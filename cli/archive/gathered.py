@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from cli.capacity.record import Capacity
-from cli.capacity.tables import printed as capacity_text
+from cli.capacity.tables import print_record as capacity_text
 from cli.experiment.record import PlanRecord
-from cli.experiment.tables import printed as plan_text
+from cli.experiment.tables import print_record as plan_text
 from cli.experiment.verdicts import worst
 from cli.reproduce.record import Reproduction, is_reproduction
-from cli.reproduce.tables import printed as reproduction_text
+from cli.reproduce.tables import print_record as reproduction_text
 from cli.results import result_files
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
@@ -46,7 +46,7 @@ class Gathered:
 
     def read(self, path: Path) -> Any:
         """Read a file; ConfigError if it is damaged."""
-        return result_files.parsed(path, result_files.content_of(path), self.record, 1)
+        return result_files.parse(path, result_files.content_of(path), self.record, 1)
 
 
 def _of_reproduction(record: Reproduction) -> Outline:
@@ -86,7 +86,7 @@ GATHERED: Mapping[str, Gathered] = {
 """Beginning of the name of a file -> its kind."""
 
 
-def gathered_of(path: Path) -> Gathered | None:
+def find_gathered(path: Path) -> Gathered | None:
     """Return the kind of a file by its content; None for a sweep, or a foreign file."""
     named = _KIND.match(result_files.content_of(path))
     if named:

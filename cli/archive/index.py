@@ -57,7 +57,7 @@ def entries(
     believed, such as before a file is removed.
     """
     names = list(results_in(folder))
-    index = _Index() if reread else _loaded(folder)
+    index = _Index() if reread else _load(folder)
     known = {name.path.name for name in names}
     gone = index.files.keys() - known
     for name in gone:
@@ -67,7 +67,7 @@ def entries(
     sweeps = (name for name in chosen if name.is_sweep)
     others = (name for name in chosen if not name.is_sweep)
     try:
-        for entry, is_new in _merged(index, sweeps, others):
+        for entry, is_new in _merge(index, sweeps, others):
             fresh += is_new
             if fresh and time.monotonic() - saved > _SAVED_EVERY_S:
                 _save(folder, index)
@@ -78,15 +78,15 @@ def entries(
             _save(folder, index)
 
 
-def _merged(
+def _merge(
     index: _Index, sweeps: Iterable[Named], others: Iterable[Named]
 ) -> Iterator[tuple[Entry, bool]]:
     """Yield entries and whether they are new, by time."""
-    ordered = sorted(_read(index, others), key=_created, reverse=True)
-    return heapq.merge(_read(index, sweeps), ordered, key=_created, reverse=True)
+    ordered = sorted(_read(index, others), key=_read_created, reverse=True)
+    return heapq.merge(_read(index, sweeps), ordered, key=_read_created, reverse=True)
 
 
-def _created(found: tuple[Entry, bool]) -> float:
+def _read_created(found: tuple[Entry, bool]) -> float:
     return found[0].created.timestamp()
 
 
@@ -107,7 +107,7 @@ def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]
         yield entry, True
 
 
-def _loaded(folder: Path) -> _Index:
+def _load(folder: Path) -> _Index:
     with suppress(ConfigError, ValidationError):
         index = _Index.model_validate_json(read_bytes(folder / FILE, _MAX_BYTES))
         if index.program_version == __version__:

@@ -33,7 +33,7 @@ _COLUMNS = (
 )
 
 
-def listed(found: Sequence[Entry], form: str, now: datetime, width: int | None) -> str:
+def list_entries(found: Sequence[Entry], form: str, now: datetime, width: int | None) -> str:
     """Return a list of results in one of FORMATS; a width of None has room for every column."""
     if form == "json":
         return json.dumps([_record(entry) for entry in found], indent=1) + "\n"
@@ -72,14 +72,14 @@ def _table(found: Sequence[Entry], now: datetime, width: int | None) -> str:
             break
         del widths[column.title]
         hidden.append(column.title)
-    lines = zip(*(_padded(shown[title], size) for title, size in widths.items()), strict=True)
+    lines = zip(*(_pad(shown[title], size) for title, size in widths.items()), strict=True)
     text = "".join(f"{_BLANKS.join(cells).rstrip()}\n" for cells in lines)
     if hidden:
         text += f"not shown in {width} columns: {', '.join(hidden)} (--format csv has them)\n"
     return text
 
 
-def _padded(cells: Sequence[str], width: int) -> list[str]:
+def _pad(cells: Sequence[str], width: int) -> list[str]:
     return [cell.ljust(width) for cell in cells]
 
 

@@ -34,7 +34,7 @@ class Named:
         return self.created is not None
 
 
-def named(path: Path) -> Named | None:
+def parse_name(path: Path) -> Named | None:
     """Return the facts in a file's name; None if it is not the name of a result file."""
     if sweep := _SWEEP.fullmatch(path.name):
         day, time, ms, kind, target, end = sweep.groups()
@@ -53,15 +53,15 @@ def id_of(path: Path) -> str | None:
 
     None if that is not the name of a result file.
     """
-    found = named(path)
+    found = parse_name(path)
     return found.id if found else None
 
 
 def results_in(folder: Path) -> Iterator[Named]:
     """Yield the results in a folder: of sweeps the newest first, then what gathers sweeps."""
     for path in sorted(folder.glob("[0-9]*.json"), reverse=True):
-        if found := named(path):
+        if found := parse_name(path):
             yield found
     for path in sorted(folder.glob("[a-z]*.json")):
-        if found := named(path):
+        if found := parse_name(path):
             yield found

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cli.archive.gathered import gathered_of
+from cli.archive.gathered import find_gathered
 from cli.archive.lookup import paths_of
 from cli.compare.sides import Side
 from cli.experiment.record import FAILED, PlanRecord
@@ -13,7 +13,7 @@ from simulator.errors import ConfigError
 def planned_sides(folder: Path, name: str, kind: str) -> list[Side]:
     """Return the repeats of each setting on each target; ConfigError unless there are two sides."""
     (path,) = paths_of(folder, [name])
-    gathered = gathered_of(path)
+    gathered = find_gathered(path)
     record = gathered.read(path) if gathered else None
     if not isinstance(record, PlanRecord):
         raise ConfigError(

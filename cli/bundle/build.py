@@ -8,8 +8,8 @@ from cli.bundle.configuration import Targets
 from cli.bundle.folder import RESULTS
 from cli.bundle.gather import Published
 from cli.page.build import page_of
-from cli.page.html import rendered
-from cli.page.sources import Repeated, Sources, repeated_of
+from cli.page.html import render
+from cli.page.sources import Repeated, Sources, find_repeated
 from cli.report.damage import expect_whole
 from cli.reproduce.record import Reproduction
 from cli.results.command import Command
@@ -39,16 +39,16 @@ def files_of(found: Published, left: Mapping[Path, Command]) -> dict[str, bytes]
 def _page(found: Published) -> str:
     """Return the page; its files are named as they are in the bundle."""
 
-    def named(path: Path) -> Path:
+    def parse_name(path: Path) -> Path:
         return Path(RESULTS) / path.name
 
     reproductions = [
-        (named(path), record)
+        (parse_name(path), record)
         for path, _, record in found.records
         if isinstance(record, Reproduction)
     ]
-    sweeps = [(named(path), result) for path, result in found.sweeps]
+    sweeps = [(parse_name(path), result) for path, result in found.sweeps]
     repeated: dict[Path, Repeated] = {}
     for path, _, record in found.records:
-        repeated |= repeated_of(named(path), record)
-    return rendered(page_of(Sources(sweeps, reproductions, repeated)))
+        repeated |= find_repeated(parse_name(path), record)
+    return render(page_of(Sources(sweeps, reproductions, repeated)))

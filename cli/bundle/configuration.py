@@ -30,15 +30,15 @@ class Targets:
         self.variables: dict[str, str] = {}
         """Variable of the environment -> the option whose credential it has."""
         for path, result in found:
-            self._names[path] = self._added(result)
+            self._names[path] = self._add(result)
         spaces = {result.ran_on.get("namespace", "") for _, result in found} - {""}
         self._namespace = min(spaces) if len(spaces) == 1 else ""
 
-    def _added(self, result: Result) -> str:
+    def _add(self, result: Result) -> str:
         for number in range(1, len(self._entries) + 2):
             name = result.target if number == 1 else f"{result.target}-{number}"
             entry = self._entry(name, result)
-            queries = {**self._entries.get(name, {}).get("queries", {}), **_tuned(result)}
+            queries = {**self._entries.get(name, {}).get("queries", {}), **_tune(result)}
             if self._entries.get(name, entry) | {"queries": queries} == entry | {
                 "queries": queries
             }:
@@ -81,7 +81,7 @@ def left_out(left: Command) -> list[str]:
     return [*left.without(_REPLACED).words[1:]]
 
 
-def _tuned(result: Result) -> Mapping[str, str]:
+def _tune(result: Result) -> Mapping[str, str]:
     """Return the target's own texts of queries."""
     found = (query for run in result.runs for query in run.outcome.queries)
     return {query.name: query.statement for query in found if query.tuned}

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cli.archive.gathered import gathered_of
+from cli.archive.gathered import find_gathered
 from cli.archive.index import FILE as INDEX
 from cli.host.inputs import read_bytes
 from cli.kinds import summary_of
@@ -70,7 +70,7 @@ def problems_of(folder: Path) -> Iterator[str]:
             yield f"{SUMS}: line {number}: expected a checksum and the name of a file"
             continue
         known.add(name)
-        yield from _altered(folder, name, match[1])
+        yield from _alter(folder, name, match[1])
     for path in sorted(folder.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             continue
@@ -87,7 +87,7 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path}: not valid UTF-8") from error
 
 
-def _altered(folder: Path, name: str, expected: str) -> Iterator[str]:
+def _alter(folder: Path, name: str, expected: str) -> Iterator[str]:
     path = folder / name
     if path.resolve() != folder.resolve() / name or not path.is_file():  # no link leads elsewhere
         yield f"{name}: is missing"
@@ -102,7 +102,7 @@ def _unreadable(folder: Path) -> Iterator[str]:
     for path in paths:
         try:
             with expect_whole(path):
-                kind = gathered_of(path)
+                kind = find_gathered(path)
                 _ = kind.read(path) if kind else summary_of(result_files.read(path))
         except ConfigError as error:
             yield str(error)

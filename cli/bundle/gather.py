@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cli.archive.gathered import Gathered, gathered_of
+from cli.archive.gathered import Gathered, find_gathered
 from cli.archive.lookup import paths_of
 from cli.archive.names import id_of
 from cli.kinds import kind_of
@@ -54,7 +54,7 @@ class Published:
         return title_of([result for _, result in self.sweeps])
 
 
-def gathered(folder: Path, names: Sequence[str]) -> Published:
+def gather(folder: Path, names: Sequence[str]) -> Published:
     """Return what is meant; ConfigError if it may not be published.
 
     The queries' inserts are among the results, where the folder has them: they wrote the rows.
@@ -62,7 +62,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
     sweeps: dict[Path, Result] = {}
     records = []
     for path in paths_of(folder, names):
-        kind = gathered_of(path)
+        kind = find_gathered(path)
         if kind:
             record = kind.read(path)
             records.append((path, kind, record))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cli.archive.export import exported
+from cli.archive.export import export
 from cli.archive.gathered import Gathered, Outline
 from cli.archive.names import id_of
 from cli.bundle.configuration import Targets, left_out
@@ -76,13 +76,13 @@ def _lines(
     yield "\n## Figures\n"
     if found.singles:
         named = [(id_of(path) or result.sweep_id, result) for path, result in found.singles]
-        yield exported(named, "markdown").rstrip()
+        yield export(named, "markdown").rstrip()
     for path, kind, record in found.records:
         yield f"### {_title(kind.outline(record))}\n"
         text = plain(kind.text(record, f"results/{path.name}", _WIDTH))
         yield "\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n"
     yield "\n## Measured with\n"
-    yield from dict.fromkeys(_measured_with(each) for each in versions)
+    yield from dict.fromkeys(_describe_measured_with(each) for each in versions)
     yield "\n## Files\n"
     yield _FILES + f"{_COMMANDS_FILE}\n" * bool(found.parts)
     yield "## Check\n"
@@ -117,7 +117,7 @@ def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Itera
         yield f"  - warning of {counted(n, 'result')}: {markdown(warning)}"
 
 
-def _measured_with(each: dict[str, Any]) -> str:
+def _describe_measured_with(each: dict[str, Any]) -> str:
     server, machine = each["server"], each["machine"]
     words = [f"iotbench {each['program']}", f"module {each['module']}"]
     words += [f"server {server['version']} ({server['durability']})"] if server else []
@@ -148,7 +148,7 @@ def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) ->
                 f"- {_file(path)} was measured with {markdown_code(in_shell(words))}, too, which"
                 " its command leaves out: it runs, reaches or writes something."
             )
-    yield from _needed(found)
+    yield from _find_needed(found)
     yield (
         "\nIn a checkout, `python run.py` stands for `iotbench`. The commands write to"
         f" `{_REPEATED}`; `iotbench compare FILE FILE` compares two result files.\n"
@@ -164,7 +164,7 @@ def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterat
             yield f"iotbench {in_shell([*words, '--output', _REPEATED])}"
 
 
-def _needed(found: Published) -> Iterator[str]:
+def _find_needed(found: Published) -> Iterator[str]:
     for _, result in found.sweeps:
         if isinstance(result.command, Command) and "data" in result.command.options:
             digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")

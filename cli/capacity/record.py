@@ -35,7 +35,7 @@ class _Part(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _renamed(cls, given: Any) -> Any:
+    def _rename(cls, given: Any) -> Any:
         """Read files of version 1."""
         if not isinstance(given, dict):
             return given

@@ -111,21 +111,21 @@ class Bounds:
 def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
     """Return the next rate to measure; None once the bracket is narrow enough."""
     tried = {level.rate_per_s for level in levels}
-    lowest = _rounded(bounds.lowest_per_s)
+    lowest = _round(bounds.lowest_per_s)
     for share in CURVE:
-        rate = max(_rounded(share * bounds.ceiling_per_s), lowest)
+        rate = max(_round(share * bounds.ceiling_per_s), lowest)
         if rate not in tried:
             return rate
     bracket = bracket_of(levels)
     if bracket.holds is None:
-        lower = max(_rounded(min(tried) * _STEP_DOWN), lowest)
+        lower = max(_round(min(tried) * _STEP_DOWN), lowest)
         return lower if lower not in tried else None
     low = bracket.holds.rate_per_s
     if bracket.fails is None:
-        beyond = sum(rate > _rounded(bounds.ceiling_per_s) for rate in tried)
-        return _rounded(low * _STEP_UP) if beyond < _STEPS_UP else None
+        beyond = sum(rate > _round(bounds.ceiling_per_s) for rate in tried)
+        return _round(low * _STEP_UP) if beyond < _STEPS_UP else None
     high = bracket.fails.rate_per_s
-    middle = _rounded((low + high) / 2)
+    middle = _round((low + high) / 2)
     narrow = high - low <= bounds.tolerance * high or middle in tried
     return None if narrow else middle
 
@@ -145,6 +145,6 @@ def _kept_up(level: Level) -> bool:
     return level.reached in {None, Bound.OBJECTIVE}
 
 
-def _rounded(rate: float) -> float:
+def _round(rate: float) -> float:
     """Return a rate with three significant digits, at least 1."""
     return max(float(f"{rate:.3g}"), 1.0)

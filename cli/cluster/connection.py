@@ -15,7 +15,7 @@ from cli.host.scratch import scratch_folder
 from simulator.errors import ConfigError
 
 
-def connected(options: ClusterOptions) -> Any:
+def connect(options: ClusterOptions) -> Any:
     """Return a client of the cluster that kubectl would use; ConfigError if there is none."""
     settings = client.Configuration()
     files = _kubeconfig_files(options)

@@ -150,7 +150,7 @@ def _containers(pod: Object) -> Sequence[Object]:
 def _wait_of(pod: Object) -> str:
     if phase_of(pod) != "Pending":
         return ""
-    if _unscheduled(pod) is not None or not pod["spec"].get("nodeName"):
+    if _diagnose_unscheduled(pod) is not None or not pod["spec"].get("nodeName"):
         return "waiting for a node"
     for container in _containers(pod):
         waiting = container.get("state", {}).get("waiting", {})
@@ -159,7 +159,7 @@ def _wait_of(pod: Object) -> str:
     return "starting (image, volumes)"
 
 
-def _unscheduled(pod: Object) -> str | None:
+def _diagnose_unscheduled(pod: Object) -> str | None:
     for condition in pod.get("status", {}).get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return str(condition.get("message", ""))
@@ -170,7 +170,7 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
     name, full = name_of(pod), pod["metadata"]["name"]
     key, part = f"pod {full}", "collector" if is_collector(pod) else "worker"
     status = pod.get("status", {})
-    ended = [c for c in (_terminated(container) for container in _containers(pod)) if c]
+    ended = [c for c in (_diagnose_terminated(container) for container in _containers(pod)) if c]
     node = pod["spec"].get("nodeName", "no node")
     if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
         cause = f"{name} was deleted while it ran ({full} on {node})"
@@ -196,7 +196,7 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
     yield from _of_waits(pod, key)
 
 
-def _terminated(container: Object) -> Object:
+def _diagnose_terminated(container: Object) -> Object:
     for state in (container.get("state", {}), container.get("lastState", {})):
         if "terminated" in state:
             found: Object = state["terminated"]
@@ -216,7 +216,7 @@ def _exit(state: Object) -> str:
 def _of_waiting_for_nodes(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Symptom]:
     grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
     for pod in pods:
-        full, text = pod["metadata"]["name"], _unscheduled(pod)
+        full, text = pod["metadata"]["name"], _diagnose_unscheduled(pod)
         if text is None or full in grows:  # the cluster is adding a node
             continue
         part = "collector" if is_collector(pod) else "worker"

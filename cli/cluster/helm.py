@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.host.scratch import scratch_folder
 from simulator.errors import ConfigError, SetupError
 
-CHART = shipped("deployment")
+CHART = find_shipped("deployment")
 _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120

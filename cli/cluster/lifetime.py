@@ -55,7 +55,7 @@ class Lifetime:
             self._cluster.patch("jobs", name, {"spec": {"activeDeadlineSeconds": deadline_s}})
 
 
-def ended_unattended(cluster: Cluster, job: str) -> str:
+def explain_unattended_end(cluster: Cluster, job: str) -> str:
     """Return why Kubernetes ended a Job if its deadline was not extended; else nothing."""
     try:
         conditions = cluster.object("jobs", job)["status"].get("conditions", ())

@@ -64,13 +64,13 @@ class Nodes:
             return "is gone"
         found = _not_ready(node) if node else ""
         lease = self._cluster.lease(name) if node and not found else None
-        renewed = _renewed(lease) if lease else None
+        renewed = _renew(lease) if lease else None
         if lease is None or renewed is None:
             return found
         first = self._first.setdefault(name, _Seen(renewed, now_s))
-        return self._judged(lease, renewed, first, now_s)
+        return self._judge(lease, renewed, first, now_s)
 
-    def _judged(self, lease: Object, renewed: datetime, first: _Seen, now_s: float) -> str | None:
+    def _judge(self, lease: Object, renewed: datetime, first: _Seen, now_s: float) -> str | None:
         interval_s = (lease["spec"].get("leaseDurationSeconds") or _DURATION_S) / _RENEWALS
         age = self._cluster.now - renewed
         if renewed != first.renewed or age < timedelta(seconds=interval_s):
@@ -91,6 +91,6 @@ def _not_ready(node: Object) -> str:
     return ""
 
 
-def _renewed(lease: Object) -> datetime | None:
+def _renew(lease: Object) -> datetime | None:
     text = lease["spec"].get("renewTime")
     return datetime.fromisoformat(text) if text else None

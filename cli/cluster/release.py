@@ -86,7 +86,7 @@ class Release:
             values["database"] = {"podLabels": dict(self.target.database_pods)}
         return values
 
-    def proposed(self, spec: RunSpec) -> dict[str, Any]:
+    def propose(self, spec: RunSpec) -> dict[str, Any]:
         """Return defaults for the user's values: the memory that workers need to write.
 
         Workers that ask keep whole answers of unknown size: they have the chart's memory.

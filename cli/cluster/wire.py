@@ -10,7 +10,7 @@ from typing import Any
 from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
-from cli.cluster.connection import connected
+from cli.cluster.connection import connect
 from cli.cluster.options import ClusterOptions
 from cli.host.program import command_line
 from simulator.errors import BenchError, SetupError
@@ -51,7 +51,7 @@ class ApiServer:
         """Find the server in the same way as kubectl; SetupError if there is none."""
         self.now = datetime.now(UTC)
         """The server's clock at its last answer; the clock of this machine may be wrong."""
-        self._client = connected(options)
+        self._client = connect(options)
 
     @property
     def address(self) -> str:
@@ -92,7 +92,7 @@ class ApiServer:
         accept: str = JSON,
     ) -> bytes:
         """Return the whole answer to a request."""
-        with _named_errors(self.address):
+        with _name_errors(self.address):
             found: bytes = self._call(method, path, query=query, body=body, accept=accept).read()
         return found
 
@@ -103,7 +103,7 @@ class ApiServer:
         response = self._call("GET", path, query=query, read_s=read_s)
         rest = b""
         try:
-            with _named_errors(self.address):
+            with _name_errors(self.address):
                 for portion in response.response.stream(65536, decode_content=True):
                     *lines, rest = (rest + portion).split(b"\n")
                     yield from (line.decode(errors="replace") for line in lines)
@@ -129,7 +129,7 @@ class ApiServer:
             body=body,
             auth_settings=["BearerToken"],
         )
-        with _named_errors(self.address):
+        with _name_errors(self.address):
             response = self._client.call_api(*request, _request_timeout=(_CONNECT_S, read_s))
             with suppress(KeyError, TypeError, ValueError):
                 self.now = parsedate_to_datetime(response.headers["Date"])
@@ -139,7 +139,7 @@ class ApiServer:
 
 
 @contextmanager
-def _named_errors(server: str) -> Iterator[None]:
+def _name_errors(server: str) -> Iterator[None]:
     """Return the text for a broken connection."""
     try:
         yield

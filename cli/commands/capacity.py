@@ -11,9 +11,9 @@ import click
 
 from cli.capacity.record import Capacity, Of, findings
 from cli.capacity.search import Bounds, Level, Trial, next_rate
-from cli.capacity.tables import printed
-from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parsed
-from cli.files.prepare import reopened
+from cli.capacity.tables import print_record
+from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parse
+from cli.files.prepare import reopen
 from cli.host import outfile
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
@@ -25,7 +25,7 @@ from cli.input.values import Count, Number, Seconds
 from cli.options.basic import Command
 from cli.options.choice import Choice, TargetRun, writing_options
 from cli.options.declared import options_of
-from cli.options.given import given_command
+from cli.options.given import build_given_command
 from cli.planning import insert_options
 from cli.planning.mixed_plan import option_problems
 from cli.planning.options import (
@@ -44,7 +44,7 @@ from cli.planning.query_options import MixedOptions, OwnQueries, QueryOptions, T
 from cli.results import result_files
 from cli.results.result import Result
 from cli.running.capacity import Measuring, OfInserts, OfMixed, OfQueries
-from cli.running.stored import inserted
+from cli.running.stored import find_inserted
 from cli.summary.subjects import LOAD, QUERY, WORKERS
 from cli.summary.verdicts import worst
 from cli.targets.config import Target
@@ -132,7 +132,7 @@ class _Options(
 
 
 def _names(*several: type[Options]) -> set[str]:
-    return {each.names[0] for one in several for each in one.declared().values()}
+    return {each.names[0] for one in several for each in one.declare().values()}
 
 
 _OF_ROWS, _OF_QUERIES = (Rows, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
@@ -159,7 +159,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     problems: list[str] = []
     subject = WORKERS if options.of is Of.INSERTS else LOAD if options.insert_workers else QUERY
     counts = (options.workers,) if options.of is Of.INSERTS else None
-    wanted = parsed(options.slo, Scope((subject,), workers=counts), problems, "--slo")
+    wanted = parse(options.slo, Scope((subject,), workers=counts), problems, "--slo")
     target = choice.resolve(choice.extra_options(problems), problems)
     problems += _problems(options)
     with ExitStack() as stack:
@@ -172,12 +172,12 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
             return
         result_files.prepare_folder(run.output)
         with caught_interrupts() as interrupts:
-            found = _searched(task, options.tolerance, interrupts)
+            found = _search(task, options.tolerance, interrupts)
     path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
     outfile.write(path, found.model_dump_json(indent=1), None, named=False)
     is_json = run.form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
-    print_out(text or printed(found, str(path), width_of(sys.stdout)))
+    print_out(text or print_record(found, str(path), width_of(sys.stdout)))
     click.get_current_context().exit(found.exit_code)
 
 
@@ -221,7 +221,7 @@ def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Me
     """Return what measures inserts; add what is wrong to `problems`."""
     capabilities = target.open().capabilities if target else None
     timeout_s = given.run.timeout_s
-    insert = given.options.insert().decided(capabilities, result_files.now_ms(), timeout_s)
+    insert = given.options.insert().decide(capabilities, result_files.now_ms(), timeout_s)
     problems += insert_options.option_problems(insert)
     if target:
         problems += insert_options.target_problems(insert, target, force=given.run.force)
@@ -238,8 +238,8 @@ def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Me
     options, run = given.options, given.run
     if problems or not target:
         return None
-    stored = inserted(run, target, given.choice, options.dataset)
-    asked = given.stack.enter_context(reopened(stored.dataset, quiet=run.quiet))
+    stored = find_inserted(run, target, given.choice, options.dataset)
+    asked = given.stack.enter_context(reopen(stored.dataset, quiet=run.quiet))
     more: dict[str, Any] = {"stored": Stored(asked, stored.complete), "force": run.force}
     if options.insert_workers:
         mixed = options.mixed(run.timeout_s)
@@ -248,7 +248,7 @@ def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Me
     return OfQueries(**given.common(target), options=options.query(run.timeout_s), **more)
 
 
-def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capacity:
+def _search(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capacity:
     """Measure rate after rate until the capacity is known, or a run fails."""
     created = result_files.now_utc()
     sweep_id = result_files.new_id(created)
@@ -263,10 +263,10 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
         trials: list[Trial] = []
         for path, result in task.at(rate, f"{sweep_id}-{number}", interrupts):
             found.append((path, result))
-            if _failed(result):
+            if _has_failed(result):
                 break
             trials += task.trials(result)
-        if _failed(found[-1][1]):
+        if _has_failed(found[-1][1]):
             break
         if rate:
             levels.append(Level(rate, tuple(trials)))
@@ -277,7 +277,7 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
     last, said = found[-1][1], findings(levels)
     verdict = worst([run for _, result in found for run in result.runs])
     status, cause = last.status, last.cause
-    if status == "done" and _failed(last):
+    if status == "done" and _has_failed(last):
         status, cause = "failed", f"the rows or answers of a run are not right: {verdict.value}"
     return Capacity(
         program_version=__version__,
@@ -290,16 +290,16 @@ def _searched(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capa
         of=task.of,
         objective=tuple(each.text for each in task.objectives),
         configuration={**last.configuration, "rate": None, "tolerance": tolerance},
-        command=given_command(task.target.options),
+        command=build_given_command(task.target.options),
         machine=this_machine(),
         unscheduled_per_s=unscheduled,
         **said,
         verdict=verdict.value,
         files=tuple(path.name for path, _ in found),
-        exit_code=last.exit_code if _failed(last) or said["holds_per_s"] else EXIT_CODE,
+        exit_code=last.exit_code if _has_failed(last) or said["holds_per_s"] else EXIT_CODE,
     )
 
 
-def _failed(result: Result) -> bool:
+def _has_failed(result: Result) -> bool:
     """Return whether no rate can be learned: not so if answers have no truth (--queries)."""
     return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

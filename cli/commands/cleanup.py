@@ -102,7 +102,7 @@ def _clean_machine(output: Path) -> list[str]:
             f"left folder {folder}: it does not name the command that made it; if no command runs,"
             " remove it with rm -r"
         )
-    for path in result_files.unfinished(output):
+    for path in result_files.find_unfinished(output):
         try:
             path.unlink(missing_ok=True)
         except OSError as error:

@@ -20,10 +20,10 @@ from cli.planning.plan import empty_dataset
 from cli.planning.workload_file import class_of
 from cli.records.manifest import beside, read
 from cli.records.output import COMPRESSIONS, Written, to_file, to_standard_output
-from cli.records.processes import encoded
+from cli.records.processes import encode_file
 from cli.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.ranges import LANE_ROWS, distributed, lane_range
+from simulator.data.ranges import LANE_ROWS, distribute, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest
@@ -85,7 +85,7 @@ class _Options(Rows, _File):
         """Return the options of an insert of the same rows, which are checked alike."""
         same = {field: getattr(self, field) for field in Rows.model_fields}
         found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
-        return found.decided(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
+        return found.decide(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
@@ -167,7 +167,7 @@ def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: i
                 f" {rows:,}"
             )
         return empty.with_ranges([lane_range(group, 0, rows)])
-    ranges = (distributed(0, reader.sizes[p], [1] * groups, p)[group] for p in places)
+    ranges = (distribute(0, reader.sizes[p], [1] * groups, p)[group] for p in places)
     return empty.with_ranges(ranges)
 
 
@@ -184,7 +184,7 @@ def _expect_one_file(reader: DatasetReader, form: Format, table: str | None) -> 
 def _write(dataset: Dataset, form: Format, options: _File) -> None:
     output, manifest = options.output, options.manifest
     began_s = time.perf_counter()
-    with closing(encoded(dataset, form, options.workers)) as stream:
+    with closing(encode_file(dataset, form, options.workers)) as stream:
         written = to_file(stream, output) if output else to_standard_output(stream)
     took_s = time.perf_counter() - began_s
     known = FileManifest(

@@ -18,7 +18,7 @@ from cli.options.choice import Choice, TargetRun, writing_options
 from cli.options.declared import options_of
 from cli.options.gates import Gates
 from cli.planning import insert_options, plan
-from cli.planning.continuation import continued
+from cli.planning.continuation import continue_dataset
 from cli.planning.options import InsertOptions
 from cli.planning.plan import Stored
 from cli.planning.stages import stage_conflicts
@@ -32,7 +32,7 @@ from cli.running.launch import conclude
 from cli.running.records import insert_records
 from cli.running.stored import last_insert
 from cli.running.sweeps import sweep_of
-from cli.running.volumes import prepared_in_volume
+from cli.running.volumes import find_prepared_in_volume
 from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.base import Params
@@ -87,7 +87,7 @@ def insert(  # noqa: PLR0913
     starts, params = options.start_ms is not None, {**options.params}
     if not options.clean and not starts:
         problems += _without_ends(params)
-    options = options.decided(
+    options = options.decide(
         database.capabilities if database else None,
         result_files.now_ms(),
         run.timeout_s,
@@ -100,7 +100,7 @@ def insert(  # noqa: PLR0913
     gates.parsed(Scope((subject,), workers=options.active, queries=()), problems)
     outputs.check(problems)
     if target and database:
-        problems += _refused_by(target, options, file, force=run.force)
+        problems += _list_refusals(target, options, file, force=run.force)
     if records := _records(file):
         insert_records(
             records, options, given, problems, target,
@@ -116,7 +116,7 @@ def insert(  # noqa: PLR0913
             return
         before = Stored(plan.empty_dataset(options, drawn), complete=True)
         if not options.clean:
-            before = _continued(before.dataset, run, target, choice, starts=starts)
+            before = _continue(before.dataset, run, target, choice, starts=starts)
             options = options.model_copy(update={"start_ms": before.dataset.start_ms})
         sweep, planned = sweep_of(kind, target, run.output, options, before, params=drawn)
         conclude(
@@ -177,7 +177,7 @@ def _rows(  # noqa: PLR0913
             volume = volume_file(file.place, "--data")
             if not target:
                 return None
-            return prepared_in_volume(
+            return find_prepared_in_volume(
                 volume, target, options, choice, quiet=run.quiet, dry=run.dry_run
             )
         if file.place and is_prepared(file.place):
@@ -190,7 +190,7 @@ def _rows(  # noqa: PLR0913
         return None
 
 
-def _refused_by(
+def _list_refusals(
     target: Target, options: InsertOptions, file: FileRows, *, force: bool
 ) -> Iterator[str]:
     """Yield what the target cannot take."""
@@ -199,7 +199,7 @@ def _refused_by(
         yield from place_problems(place, file.manifest, file.data_format, target.runner)
 
 
-def _continued(
+def _continue(
     empty: Dataset, run: TargetRun, target: Target, choice: Choice, *, starts: bool
 ) -> Stored:
     """Return the rows that the earlier insert has left in the tables of a dataset, if any."""
@@ -207,4 +207,4 @@ def _continued(
     last = last_insert(run, target, choice, written)
     if last is None:
         return Stored(empty, complete=True)
-    return Stored(continued(last.dataset, empty, starts=starts), last.complete)
+    return Stored(continue_dataset(last.dataset, empty, starts=starts), last.complete)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from cli.compare.thresholds import Scope
-from cli.files.prepare import reopened
+from cli.files.prepare import reopen
 from cli.host.program import SCRIPT
 from cli.kinds.kind import Kind
 from cli.live.outputs import Outputs
@@ -16,7 +16,7 @@ from cli.options.gates import Gates
 from cli.planning.options import Resources
 from cli.planning.plan import Stored
 from cli.running.launch import conclude
-from cli.running.stored import inserted
+from cli.running.stored import find_inserted
 from cli.running.sweeps import sweep_of
 from simulator.errors import ConfigError
 
@@ -35,7 +35,7 @@ def command_of(kind: Kind[Any]) -> click.Command:
         problems: list[str] = []
         extra = choice.extra_options(problems)
         problems += kind.conflicts(options)
-        options = kind.decided(options, run.timeout_s, extra)
+        options = kind.decide(options, run.timeout_s, extra)
         target = choice.resolve(extra, problems)
         problems += kind.problems(options)
         if gates and outputs:
@@ -45,8 +45,8 @@ def command_of(kind: Kind[Any]) -> click.Command:
         if problems or not target:
             raise ConfigError(problems)
         kind.expect(options, target)
-        stored = inserted(run, target, choice, options.dataset)
-        with reopened(stored.dataset, quiet=run.quiet) as asked:
+        stored = find_inserted(run, target, choice, options.dataset)
+        with reopen(stored.dataset, quiet=run.quiet) as asked:
             sweep, planned = sweep_of(
                 kind, target, run.output, options, Stored(asked, stored.complete),
                 force=run.force, quiet=run.quiet,

@@ -8,7 +8,7 @@ import click
 from cli.completion.words import complete_result
 from cli.host.streams import say
 from cli.options.basic import Command, option, output_option
-from cli.options.given import divided, parsed
+from cli.options.given import divide, parse
 from cli.results.command import Command as Stored
 from cli.results.result import Result
 from simulator.errors import ConfigError, counted
@@ -65,9 +65,9 @@ def publish(
         raise ConfigError("expected results and --folder, or --check FOLDER")
     expect_empty(folder)
     from cli.bundle.build import files_of  # noqa: PLC0415 - pictures, which checking does without
-    from cli.bundle.gather import gathered  # noqa: PLC0415
+    from cli.bundle.gather import gather  # noqa: PLC0415
 
-    found = gathered(output, names)
+    found = gather(output, names)
     files = files_of(found, _without_what_runs(found.sweeps))
     write(folder, files)
     size = sum(map(len, files.values()))
@@ -80,6 +80,6 @@ def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, Store
     for path, result in found:
         if result.command:
             stored = result.command
-            command = stored if isinstance(stored, Stored) else parsed(stored, str(path))
-            result.command, left[path] = divided(command, str(path))
+            command = stored if isinstance(stored, Stored) else parse(stored, str(path))
+            result.command, left[path] = divide(command, str(path))
     return left

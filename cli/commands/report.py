@@ -8,7 +8,7 @@ from cli.host import outfile
 from cli.host.streams import say
 from cli.options.basic import Command, option, output_option
 from cli.report.damage import expect_whole
-from simulator.errors import ConfigError, sized
+from simulator.errors import ConfigError, format_size
 
 _EXAMPLES = """\b
 Examples:
@@ -38,13 +38,13 @@ def report(names: tuple[str, ...], page: Path, output: Path) -> None:
     may be given, too; the result of `run` or `capacity` includes its sweeps.
     """
     from cli.page.build import page_of  # noqa: PLC0415 - the other commands draw nothing
-    from cli.page.html import OWN, rendered  # noqa: PLC0415
+    from cli.page.html import OWN, render  # noqa: PLC0415
     from cli.page.sources import sources  # noqa: PLC0415
 
     given = sources(output, names)
     if problem := outfile.problem_with(page, OWN):
         raise ConfigError(f"--page: {problem}")
     with expect_whole(", ".join(names)):
-        text = rendered(page_of(given))
+        text = render(page_of(given))
     outfile.write(page, text, OWN)
-    say(f"{page}: {sized(len(text.encode()))}")
+    say(f"{page}: {format_size(len(text.encode()))}")

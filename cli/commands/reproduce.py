@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cli.experiment.engine import Found
-from cli.experiment.installing import shown_before_runs
+from cli.experiment.installing import format_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan
@@ -22,11 +22,11 @@ from cli.options.declared import options_of
 from cli.options.gates import Gates
 from cli.options.plans import PlanOptions, PlanRun, plan_options
 from cli.reproduce import documents
-from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
+from cli.reproduce.documents import Document, Size, keep_measured, plan_of, read_document
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.memory import caches, in_memory
 from cli.reproduce.record import OWN, Reproduction
-from cli.reproduce.tables import printed
+from cli.reproduce.tables import print_record
 from cli.running.experiment import Refused, all_measured, forecast_of
 from cli.running.measure import Measuring
 from cli.running.roster import Roster, roster_of
@@ -77,36 +77,36 @@ def reproduce(
     plan = options.applied(plan_of(document, Size(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = gates.beside(plan.thresholds).expected(plan.scope)
-    read = measured_by(read_document(document), plan)
+    read = keep_measured(read_document(document), plan)
     roster = roster_of(plan, options.targets, reach, run)
     if run.dry_run:
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
-        print_out(shown_before_runs(plan))
+        print_out(format_before_runs(plan))
         return
     with caught_interrupts() as interrupts:
         measuring = Measuring.of(run, options, interrupts, environment)
-        record, path = reproduced(document, size, read, plan, roster, measuring)
+        record, path = reproduce_document(document, size, read, plan, roster, measuring)
     if run.form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
     else:
-        print_out(printed(record, str(path), width_of(sys.stdout)))
+        print_out(print_record(record, str(path), width_of(sys.stdout)))
     name = f"reproduce.{record.document}"
-    failed = gates.concluded_items(name, record.status, record.items, run.output, thresholds)
+    failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)
 
 
-def reproduced(  # noqa: PLR0913, PLR0917
+def reproduce_document(  # noqa: PLR0913, PLR0917
     name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: Measuring
 ) -> tuple[Reproduction, Path]:
     """Measure what has no complete result yet; return the record of all, and its file."""
 
-    def unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
-        return Experiment(document, roster.candidates, refused, found).unsettled()
+    def find_unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
+        return Experiment(document, roster.candidates, refused, found).find_unsettled()
 
     digest = digest_of(plan, roster.pairs)
     path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
     outfile.expect_own(path, OWN)
-    found, status, refused = all_measured(plan, roster, measuring, unsettled)
+    found, status, refused = all_measured(plan, roster, measuring, find_unsettled)
     experiment = Experiment(document, roster.candidates, refused, found)
     created = sorted(result.created for _, each in found for _, result in each.results)
     record = Reproduction(

@@ -11,7 +11,7 @@ from cli.archive.entry import Entry
 from cli.archive.gathered import GATHERED
 from cli.archive.index import entries
 from cli.archive.lookup import paths_of
-from cli.archive.names import Named, id_of, named
+from cli.archive.names import Named, id_of, parse_name
 from cli.commands.show import show
 from cli.completion.words import complete_result, complete_target
 from cli.host import outfile
@@ -89,19 +89,19 @@ def list_results(  # noqa: PLR0913
     if limit is not None and limit < 0:
         raise ConfigError(f"--limit: must be at least 0, got {limit}")
 
-    def named_so(name: Named) -> bool:
+    def find_named(name: Named) -> bool:
         of_target = not target or target in {name.target, ""} or not name.is_sweep
         return of_target and kind in {None, name.kind} and _within(name.created, since, until)
 
-    def wanted(entry: Entry) -> bool:
+    def is_wanted(entry: Entry) -> bool:
         of_target = not target or target in entry.target.split(",")
         return of_target and _within(entry.created, since, until) and {*tag} <= {*entry.tags}
 
     found = []
-    for entry in entries(output, named_so):
+    for entry in entries(output, find_named):
         if entry.problem:
             say(f"warning: {entry.problem}; this file is not listed", err=True)
-        elif wanted(entry):
+        elif is_wanted(entry):
             found.append(entry)
             if len(found) == limit:
                 break
@@ -109,7 +109,7 @@ def list_results(  # noqa: PLR0913
         say(f"no such results in {output}", err=True)
         return
     width = width_of(sys.stdout) if is_fitted(sys.stdout) else None
-    print_out(listing.listed(found[:limit], form, files.now_utc(), width))
+    print_out(listing.list_entries(found[:limit], form, files.now_utc(), width))
 
 
 def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:
@@ -190,7 +190,7 @@ def export_results(  # noqa: PLR0913
         raise ConfigError(f"--to: {problem}")
     found = []
     for path in paths_of(output, names):
-        name = named(path)
+        name = parse_name(path)
         if name and not name.is_sweep:
             raise ConfigError(
                 f"{path}: gathers sweeps; export their results, or use `show --format json`"
@@ -198,7 +198,7 @@ def export_results(  # noqa: PLR0913
         result = files.read(path)
         found.append((id_of(path) or result.sweep_id, result))
     with expect_whole(", ".join(names)):
-        text = export.exported(found, form, percentiles, pattern)
+        text = export.export(found, form, percentiles, pattern)
     if to is None:
         print_out(text)
         return
@@ -228,10 +228,10 @@ def remove_results(
     if bool(names) == bool(older_than):
         raise ConfigError("expected results or --older-than, and not both")
     chosen = changes.older_than(output, older_than) if older_than else paths_of(output, names)
-    foreign = [path for path in chosen if named(path) is None]
+    foreign = [path for path in chosen if parse_name(path) is None]
     if foreign:
         raise ConfigError([f"{path}: is not named as a result file is" for path in foreign])
-    kept = changes.needed(chosen)
+    kept = changes.find_needed(chosen)
     if force:
         kept = {} if names else {path: why for path, why in kept.items() if changes.is_unread(why)}
     if kept and names:

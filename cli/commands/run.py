@@ -8,14 +8,19 @@ from typing import Any
 
 import click
 
-from cli.experiment.installing import Installation, installations_of, shown, shown_before_runs
+from cli.experiment.installing import (
+    Installation,
+    format_before_runs,
+    format_shown,
+    installations_of,
+)
 from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
 from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.record import OWN, PlanRecord
 from cli.experiment.searches import chosen, curves
-from cli.experiment.tables import printed
+from cli.experiment.tables import print_record
 from cli.host import outfile
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
@@ -73,9 +78,9 @@ def run(
     names = options.targets or read.target_names or None
     roster = roster_of(read, names, reach, run, installations)
     if run.dry_run:
-        installs = shown(_redacted(installations, roster).values())
+        installs = format_shown(_redact(installations, roster).values())
         print_out(forecast_of(read.name, read, roster, run.output) + installs)
-        print_out(shown_before_runs(read))
+        print_out(format_before_runs(read))
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     path = run.output / f"{stem}.json"
@@ -91,24 +96,24 @@ def run(
             environment,
             run.quiet,
         )
-        record = _carried_out(read, roster, measuring, installing)
+        record = _carry_out(read, roster, measuring, installing)
     outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
     is_json = run.form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
-    print_out(text or printed(record, str(path), width_of(sys.stdout)))
+    print_out(text or print_record(record, str(path), width_of(sys.stdout)))
     name = f"plan.{read.name}"
-    failed = gates.concluded_items(name, record.status, record.items, run.output, thresholds)
+    failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)
 
 
-def _redacted(installations: Mapping[str, Installation], roster: Roster) -> dict[str, Installation]:
+def _redact(installations: Mapping[str, Installation], roster: Roster) -> dict[str, Installation]:
     """Return the installations of the targets that can be measured, for display."""
     targets = {name: [p.target for p in roster.pairs if p.target.name == name]
                for name in installations}  # fmt: skip
     return {name: installations[name].redacted(own) for name, own in targets.items() if own}
 
 
-def _described(
+def _describe(
     plan: Plan, installations: Mapping[str, Installation], roster: Roster
 ) -> dict[str, Any]:
     """Return the plan for its record; it shows only the commands that are not secret."""
@@ -125,7 +130,7 @@ def _described(
     return record
 
 
-def _carried_out(
+def _carry_out(
     plan: Plan, roster: Roster, measuring: Measuring, installing: Installing
 ) -> PlanRecord:
     """Measure what has no complete result yet; return the record of all."""
@@ -134,7 +139,7 @@ def _carried_out(
     return PlanRecord(
         program_version=__version__,
         name=plan.name,
-        plan=_described(plan, _redacted(installing.installations, roster), roster),
+        plan=_describe(plan, _redact(installing.installations, roster), roster),
         machine=this_machine(),
         hardware=hardware_of(*(each for _, each in found)),
         status=status,

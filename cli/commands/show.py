@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.archive.gathered import Gathered, gathered_of
+from cli.archive.gathered import Gathered, find_gathered
 from cli.archive.lookup import paths_of
 from cli.completion.words import complete_result
 from cli.host.streams import print_out
@@ -46,19 +46,19 @@ def show(  # noqa: PLR0913
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
     """
     (file,) = paths_of(output, [name])
-    added = _added(disk, plot=plot, timings=timings)
+    added = _add(disk, plot=plot, timings=timings)
     if form != "table" and added:
         raise ConfigError(f"{added[0]}: adds to the table; use --format table")
-    kind = gathered_of(file)
+    kind = find_gathered(file)
     with expect_whole(file):
         if kind is None:
             text = _sweep(file, form, disk, plot=plot, timings=timings)
         else:
-            text = _gathered(file, kind, form, added)
+            text = _gather(file, kind, form, added)
     print_out(text)
 
 
-def _added(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
+def _add(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
     """Return the options that add to the table."""
     given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
     return [name for name, is_given in given.items() if is_given]
@@ -67,10 +67,10 @@ def _added(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
 def _sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
     result = result_files.read(file)
     days = "" if disk is None else f"{days_until_full(result, disk)}\n"
-    return tables.printed(result, file, form, plotted=plot, timings=timings) + days
+    return tables.print_record(result, file, form, plotted=plot, timings=timings) + days
 
 
-def _gathered(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
+def _gather(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
     """Return what the command printed that gathered the sweeps."""
     if form == "csv" or added:
         given = "--format csv" if form == "csv" else added[0]

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import click
 
 from cli.completion.words import complete_target
-from cli.files.prepare import reopened
+from cli.files.prepare import reopen
 from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
 from cli.input.options import Opt
@@ -19,10 +19,10 @@ from cli.options.choice import Choice, Reach, Run, reach_options
 from cli.options.declared import options_of
 from cli.planning.plan import PlannedRun, Stored
 from cli.planning.query_options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
-from cli.report.agreements import validated
+from cli.report.agreements import format_validated
 from cli.results.agreement import agreements, differences, exit_code
-from cli.running.launch import Sweep, carried_out
-from cli.running.stored import inserted
+from cli.running.launch import Sweep, carry_out
+from cli.running.stored import find_inserted
 from cli.running.sweeps import sweep_of
 from cli.targets.config import Target
 from simulator.errors import ConfigError
@@ -79,7 +79,7 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Opti
     if problems:
         raise ConfigError(problems)
     stored = {
-        choice.target: inserted(run, target, choice, None)
+        choice.target: find_inserted(run, target, choice, None)
         for choice, target in zip(choices, found, strict=True)
     }
     _expect_same_rows(stored)
@@ -89,7 +89,7 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Opti
         for choice, target in zip(choices, found, strict=True):
             known = stored[choice.target]
             try:
-                asked = files.enter_context(reopened(known.dataset, quiet=run.quiet))
+                asked = files.enter_context(reopen(known.dataset, quiet=run.quiet))
                 sweep, runs = sweep_of(
                     kind_named("query"), target, run.output, asking, Stored(asked, known.complete),
                     force=run.force, quiet=run.quiet or bool(planned),
@@ -132,7 +132,7 @@ def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:
     done, as_json = [], form == "json"
     with caught_interrupts() as interrupts:
         for sweep, runs, cluster in ((e.sweep, e.runs, e.choice.cluster) for e in planned):
-            with carried_out(sweep, runs, cluster, interrupts, quiet=quiet, as_json=as_json):
+            with carry_out(sweep, runs, cluster, interrupts, quiet=quiet, as_json=as_json):
                 done.append(sweep)
             if sweep.file.trouble:
                 say(f"error: {sweep.file.trouble}", err=True)
@@ -140,5 +140,5 @@ def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:
                 break
     results = [sweep.result for sweep in done]
     found = agreements(results) if len(done) == len(planned) else []
-    print_out(validated(results, found, [sweep.file.path for sweep in done], form))
+    print_out(format_validated(results, found, [sweep.file.path for sweep in done], form))
     return exit_code(results, found)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from statistics import fmean, geometric_mean
 
 from cli.compare.calibration import Calibration, calibration_of
-from cli.compare.query_plans import PlanComparison, compared_plans
+from cli.compare.query_plans import PlanComparison, compare_plans
 from cli.compare.sides import Sample, Side, differing, is_same_work
 from cli.compare.statistics import Difference, Sweeps, are_in_turns, difference
 from cli.summary.figures import Better, Figure
@@ -138,7 +138,7 @@ def compared(
         tuple(rows),
         tuple(differing(base.first, other.first)),
         tuple(only),
-        compared_plans(base, other),
+        compare_plans(base, other),
         noise,
     )
 
@@ -167,7 +167,7 @@ def _row(  # noqa: PLR0913, PLR0917
             in_turns=in_turns,
             scatter=(scatter[0], scatter[1]) if scatter and not number else None,
         )
-        judgement = None if number else _judged(figure, found, noise)
+        judgement = None if number else _judge(figure, found, noise)
         lines.append(Line(figure, _mean(before, found), _mean(after, found), found, judgement))
     return Compared(
         place,
@@ -193,7 +193,7 @@ def _without_judgement(row: Compared) -> Compared:
     return replace(row, lines=(first, *others))
 
 
-def _judged(figure: Figure, found: Difference | None, noise: float) -> Judgement:
+def _judge(figure: Figure, found: Difference | None, noise: float) -> Judgement:
     if found is None:
         return Judgement.ZERO
     if not found.exceeds(noise):

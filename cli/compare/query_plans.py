@@ -41,7 +41,7 @@ class PlanComparison:
             yield f"query plan of one side only: {', '.join(self.unknown)}"
 
 
-def compared_plans(base: Side, other: Side) -> PlanComparison:
+def compare_plans(base: Side, other: Side) -> PlanComparison:
     """Compare the plans of each query."""
     before, after = _shapes(base), _shapes(other)
     both = [query for query in before if query in after]

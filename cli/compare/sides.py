@@ -107,7 +107,7 @@ def _sample(sweeps: Mapping[int, Sequence[_Measured]], began_s: Sequence[float])
 def expect_comparable(sides: Sequence[Side]) -> None:
     """Raise ConfigError with all reasons why the sides cannot be compared."""
     every = [each for side in sides for each in side.results]
-    problems = [*_repeated([path for path, _ in every])]
+    problems = [*_list_repeated([path for path, _ in every])]
     for path, result in every:
         problems += [f"{path}: {text}" for text in _unusable(result)]
     if problems:
@@ -124,7 +124,7 @@ def expect_comparable(sides: Sequence[Side]) -> None:
         raise ConfigError(problems)
 
 
-def _repeated(paths: Sequence[Path]) -> Iterator[str]:
+def _list_repeated(paths: Sequence[Path]) -> Iterator[str]:
     known: set[Path] = set()
     for path in paths:
         if path.resolve() in known:
@@ -180,8 +180,7 @@ def _data(result: Result) -> dict[str, Any]:
 def is_same_work(base: Result, other: Result) -> bool:
     """Return whether the client did the same for a row, by program, runner and configuration."""
     before, after = (
-        (each.program_version, each.module, each.runner, _configured(each))
-        for each in (base, other)
+        (each.program_version, each.module, each.runner, _configure(each)) for each in (base, other)
     )
     return before == after
 
@@ -196,7 +195,7 @@ def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
     ]
 
 
-def _configured(result: Result) -> dict[str, Any]:
+def _configure(result: Result) -> dict[str, Any]:
     return {key: value for key, value in result.configuration.items() if key not in _VARIES}
 
 
@@ -208,7 +207,7 @@ def _circumstances(result: Result) -> dict[str, str]:
         "module": result.module,
         "runner": result.runner,
         "program": result.program_version,
-        **{key: _text(value) for key, value in _configured(result).items()},
+        **{key: _text(value) for key, value in _configure(result).items()},
         **{f"option {key}": _text(value) for key, value in result.target_options.items()},
         "server": servers[-1].version if servers else "unknown",
         "durability": servers[-1].durability if servers else "unknown",

@@ -13,7 +13,7 @@ from cli.compare.comparison import CONFIDENCE, Compared, Comparison, Judgement, 
 from cli.compare.sides import Side
 from cli.compare.statistics import Difference, noise_of
 from cli.host.cleaning import markdown
-from cli.report.numbers import written
+from cli.report.numbers import format_value
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
@@ -22,7 +22,7 @@ _NAME_WIDTH = 12
 FORMATS = ("table", "json", "markdown")
 
 
-def printed(comparisons: Sequence[Comparison], form: str, width: int) -> str:
+def print_record(comparisons: Sequence[Comparison], form: str, width: int) -> str:
     """Return comparisons with the same base in one of FORMATS."""
     if form == "json":
         return json.dumps(content_of(comparisons), indent=1) + "\n"
@@ -45,8 +45,8 @@ def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
         yield [
             *(place if not number else [""] * len(place)),
             line.figure.title,
-            written(line.base, line.figure.unit),
-            written(line.other, line.figure.unit),
+            format_value(line.base, line.figure.unit),
+            format_value(line.other, line.figure.unit),
             f"{line.difference.change:+.1%}" if line.difference else "-",
             interval_of(line.difference),
             line.judgement.value if line.judgement else "",
@@ -140,7 +140,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield from comparison.plans.lines
     yield from _of_the_machine(comparison)
     yield _judgements(comparison)
-    yield from _explained(comparison)
+    yield from _explain(comparison)
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _judgements(comparison: Comparison) -> str:
     return f"judgement of {comparison.other.label} by {headline}: {counts}"
 
 
-def _explained(comparison: Comparison) -> Iterator[str]:
+def _explain(comparison: Comparison) -> Iterator[str]:
     several = len(comparison.rows) > 1
     together = f"; that of the first figure is for all {len(comparison.rows)} rows together"
     yield (

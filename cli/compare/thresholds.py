@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 from cli.compare.comparison import Comparison, Judgement
 from cli.compare.tables import interval_of
 from cli.input.quantities import parse_number
-from cli.report.numbers import written
+from cli.report.numbers import format_value
 from cli.results.latency import FEWEST
-from cli.summary.figures import FACETS, Unit, is_among, resolved, unit_of
+from cli.summary.figures import FACETS, Unit, is_among, resolve, unit_of
 from cli.summary.rows import Place
 from cli.summary.subjects import Subject
 from cli.summary.summary import Summary
@@ -104,25 +104,25 @@ class Check:
     ok: bool
 
 
-def parsed(
+def parse(
     texts: Iterable[str], scope: Scope, problems: list[str], where: str = "--fail-if"
 ) -> tuple[Threshold, ...]:
     """Return the thresholds; add what is wrong with them to `problems`."""
     found = []
     for text in texts:
         try:
-            found.append(_parsed(text, scope))
+            found.append(_parse(text, scope))
         except ValueError as error:
             problems.append(f"{where}: {text!r}: {error}")
     return tuple(found)
 
 
-def _parsed(text: str, scope: Scope) -> Threshold:
+def _parse(text: str, scope: Scope) -> Threshold:
     match = _WRITTEN.fullmatch(text)
     if not match:
         raise ValueError(f"expected {FORM}; OP is <, <=, > or >=")
     name, sign, number, unit, key, value = match.groups(default="")
-    figure, known = _ALIASES.get(name, name), _known(scope)
+    figure, known = _ALIASES.get(name, name), _list_known(scope)
     if figure not in known and not _is_percentile(figure, scope):
         raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
     kind = known[figure] if figure in known else unit_of(figure)
@@ -140,11 +140,11 @@ def _parsed(text: str, scope: Scope) -> Threshold:
 
 def _is_percentile(name: str, scope: Scope) -> bool:
     """Return whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
-    figure, _ = resolved(name) or (None, "")
+    figure, _ = resolve(name) or (None, "")
     return any(figure and is_among(each.figures, figure.name) for each in scope.subjects)
 
 
-def _known(scope: Scope) -> dict[str, Unit | None]:
+def _list_known(scope: Scope) -> dict[str, Unit | None]:
     """Return the figures that a threshold may name, with their units; None: a number of rows."""
     names = (
         f"{name}{facet}" for each in scope.subjects for name in each.figures for facet in FACETS
@@ -176,7 +176,7 @@ def checks_of(
     Those about figures of other summaries are left out.
     """
     for threshold in thresholds:
-        figure, _ = resolved(threshold.figure) or (None, "")
+        figure, _ = resolve(threshold.figure) or (None, "")
         having = [
             each for each in summaries if figure and is_among(each.subject.figures, figure.name)
         ]
@@ -188,7 +188,7 @@ def checks_of(
 
 
 def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[Check]:
-    figure, unit = resolved(threshold.figure), unit_of(threshold.figure)
+    figure, unit = resolve(threshold.figure), unit_of(threshold.figure)
     assert figure
     assert unit
     for row in summary.every:
@@ -204,7 +204,7 @@ def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[
             yield Check(threshold.text, where, f"{threshold.figure} was not measured", ok=False)
         else:
             reached = threshold.is_reached(value)
-            yield Check(threshold.text, where, _shown(value, unit), ok=not reached)
+            yield Check(threshold.text, where, _format(value, unit), ok=not reached)
 
 
 def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -> Iterator[Check]:
@@ -247,8 +247,8 @@ def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> 
         yield Check(threshold.text, place.rstrip(" ,"), "nothing was compared", ok=False)
 
 
-def _shown(value: float, unit: Unit) -> str:
-    shown = written(value, unit)
+def _format(value: float, unit: Unit) -> str:
+    shown = format_value(value, unit)
     return shown if unit is Unit.SHARE else f"{shown} {unit.value}"
 
 

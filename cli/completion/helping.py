@@ -68,7 +68,7 @@ def help_record_of(command: Helping) -> dict[str, Any]:
     }
 
 
-def known_help(name: str, arguments: Sequence[str]) -> click.Command | None:
+def find_known_help(name: str, arguments: Sequence[str]) -> click.Command | None:
     """Return a command that shows its help, if the arguments ask for no more and it is known."""
     if [*arguments] not in ([name, option] for option in HELP_OPTIONS):
         return None

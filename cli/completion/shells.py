@@ -71,7 +71,7 @@ def script(shell: str) -> str:
     return f"{line}\n{_shell(shell).source()}"
 
 
-def asked() -> bool:
+def is_asked() -> bool:
     """Return whether a shell asks for completions or its script."""
     return _variable() in os.environ
 

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cli.archive.names import results_in
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 
 TABLE = Path(__file__).with_name("commands.json")
 _CONFIG = "config.yaml"
@@ -34,12 +34,12 @@ def complete_target(
     given = ctx.params.get("config")
     path = Path(given) if given else Path(_CONFIG)
     if not given and not path.exists():
-        path = shipped(_CONFIG)
+        path = find_shipped(_CONFIG)
     try:
         names = [*yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)["targets"]]
     except Exception:  # noqa: BLE001 - the command itself says what is wrong with the file
         return []
-    return _listed(map(str, names), incomplete)
+    return _list(map(str, names), incomplete)
 
 
 def complete_result(
@@ -62,10 +62,10 @@ def complete_query(
     _ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return the queries of all workloads."""
-    return _listed(table()["queries"], incomplete)
+    return _list(table()["queries"], incomplete)
 
 
-def _listed(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def _list(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Return the names that continue the last word of a list with commas."""
     before, comma, word = incomplete.rpartition(",")
     given = {*before.split(",")}

@@ -12,8 +12,8 @@ from cli.experiment.items import Pair
 from cli.experiment.plan import Plan
 from cli.experiment.settings import Setting
 from cli.experiment.tables import absences
-from cli.input.quantities import shown_time
-from cli.planning.estimates import estimated_s, rows_of
+from cli.input.quantities import format_time
+from cli.planning.estimates import estimate_s, rows_of
 from cli.planning.plan import PlannedRun
 from cli.results.result import Result
 from simulator.errors import counted
@@ -58,7 +58,7 @@ def forecast(
     timed_s = pair.setting.insert.timed_s
     if last and done:
         mixed = pair.setting.mixed
-        seconds = estimated_s(planned, last)
+        seconds = estimate_s(planned, last)
         if seconds is not None and mixed:
             seconds += mixed.warmup_s + mixed.duration_s
         stored = done.rows_per_s * timed_s if timed_s else rows
@@ -122,10 +122,10 @@ def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
                          if name == setting.name and count is not None})  # fmt: skip
         shown = " to ".join(dict.fromkeys(f"{count:,}" for count in (*counts[:1], *counts[-1:])))
         if insert.timed_s:
-            shown = f"for {shown_time(insert.timed_s)}"
+            shown = f"for {format_time(insert.timed_s)}"
         asked = setting.query
         queries = len(asked.types) + len(asked.own) or "all" if asked else "-"
-        mixed = f"for {shown_time(setting.mixed.duration_s)}" if setting.mixed else "-"
+        mixed = f"for {format_time(setting.mixed.duration_s)}" if setting.mixed else "-"
         table.add_row(
             setting.name, shards or str(insert.most_workers), _batch(setting),
             shards or str(insert.tables), shown or "-", str(queries), *([mixed] if mixes else []),
@@ -163,7 +163,7 @@ def _time(found: Sequence[Forecast]) -> str:
     if left and not seconds:
         return "unknown"
     is_least = len(seconds) < len(left) or any(each.is_least for each in left)
-    return f"{'at least ' * is_least}{shown_time(sum(seconds))}"
+    return f"{'at least ' * is_least}{format_time(sum(seconds))}"
 
 
 def _size(sizes: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cli.experiment.items import Pair
 from cli.experiment.plan import Plan, PlanTarget
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.targets.config import Target
 from simulator.errors import ConfigError, nearest
 
@@ -107,13 +107,13 @@ def _installation(target: PlanTarget) -> Installation:
 def _of_readme(target: str, name: str) -> Installation:
     """Return the commands of a README, by the name FOLDER or FOLDER/SECTION."""
     folder, _, section = name.partition("/")
-    known = sorted(path.parent.name for path in shipped(_FOLDER).glob("*/README.md"))
+    known = sorted(path.parent.name for path in find_shipped(_FOLDER).glob("*/README.md"))
     if folder not in known:
         raise ConfigError(
             f"install: {folder!r} is no folder of {_FOLDER}/ ({nearest(folder, known)}); commands"
             " of your own are a list"
         )
-    path = shipped(_FOLDER) / folder
+    path = find_shipped(_FOLDER) / folder
     sections = dict(_sections((path / "README.md").read_text(encoding="utf-8")))
     if not section and len(sections) == 1:
         section = next(iter(sections))
@@ -163,7 +163,7 @@ def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> l
     return [list(group) for _, group in groupby(pairs, alone)]
 
 
-def shown_before_runs(plan: Plan) -> str:
+def format_before_runs(plan: Plan) -> str:
     """Return the commands that run before runs, and at faults, as text, each once."""
     swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
     given = [f"before runs: {each.before_run}" for each in swept if each and each.before_run]
@@ -172,7 +172,7 @@ def shown_before_runs(plan: Plan) -> str:
     return "".join(f"{line}\n" for line in dict.fromkeys(given))
 
 
-def shown(found: Iterable[Installation]) -> str:
+def format_shown(found: Iterable[Installation]) -> str:
     """Return the commands as text."""
     lines = []
     for each in found:

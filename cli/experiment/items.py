@@ -47,7 +47,7 @@ class Pair:
         """Return the pair with this batch size."""
         return Pair(self.setting.with_batch(rows), self.target)
 
-    def numbered(self, number: int) -> str:
+    def format_number(self, number: int) -> str:
         """Return a number of the search for people."""
         return counted(number, "shard") if self.setting.shards else f"batches of {number:,}"
 
@@ -67,7 +67,7 @@ class Item:
     def name(self) -> str:
         """Name for people."""
         pair, number = Pair(self.setting, self.target), self.setting.number
-        of = f" with {pair.numbered(number)}" if self.setting.search else ""
+        of = f" with {pair.format_number(number)}" if self.setting.search else ""
         return f"{self.target.name}, {self.setting.name}{of}, repeat {self.repeat}"
 
 
@@ -100,7 +100,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
     target, setting = pair.target, pair.setting
     content = [
         __version__,
-        _measured(setting),
+        _measure(setting),
         [target.name, target.module, target.runner, target.namespace],
         {key: str(value) for key, value in target.options.public().items()},
         dict(target.tuned),
@@ -110,7 +110,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
     return f"{plan.name}-{digest[:_DIGITS]}"
 
 
-def _measured(setting: Setting) -> dict[str, Any]:
+def _measure(setting: Setting) -> dict[str, Any]:
     """Return what results depend on: of files of the user the content, not the path."""
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= {name for name in ("mixed", "change") if name not in setting.asked}

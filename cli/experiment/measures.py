@@ -13,7 +13,7 @@ from cli.kinds import kind_of, summary_of
 from cli.report.resources import client_in, machine_in, server_in
 from cli.results.result import Result
 from cli.summary import figures
-from cli.summary.inserts import timed_inserts
+from cli.summary.inserts import list_timed_inserts
 from cli.summary.subjects import CHANGE, LEVEL, LOAD, QUERY, WORKERS
 from simulator.protocol.spec import Work
 
@@ -85,14 +85,14 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
     found: dict[str, float] = {}
     right = True
     for result in results:
-        found |= _inserted(result) if result.kind == "insert" else _of_rows(result)
+        found |= _measure_inserted(result) if result.kind == "insert" else _of_rows(result)
         right = right and result.exit_code == 0
     return {**found, "verified": float(right)} if found else {}
 
 
-def _inserted(result: Result) -> dict[str, float]:
+def _measure_inserted(result: Result) -> dict[str, float]:
     """Return the measures of an insert; of a fill-level test, of its steps together and alone."""
-    parts = timed_inserts(result.runs)
+    parts = list_timed_inserts(result.runs)
     if not parts:
         return {}
     together = figures.figures_of(parts)
@@ -106,10 +106,10 @@ def _inserted(result: Result) -> dict[str, float]:
         first, last = (step["rows_per_s"].value for step in (steps[0], steps[-1]))
         found |= {"last_to_first": last / first} if first else {}
     used = result.runs[-1].resources
-    return {**found, **(_used(used) if used else {})}
+    return {**found, **(_measure_used(used) if used else {})}
 
 
-def _used(found: Resources) -> Mapping[str, float]:
+def _measure_used(found: Resources) -> Mapping[str, float]:
     """Return what client, server and machine used while rows were inserted."""
     parts = {"server": server_in(found, Work.INSERT), "client": client_in(found, Work.INSERT)}
     measured = {name: part for name, part in parts.items() if part}

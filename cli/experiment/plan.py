@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from cli.compare.thresholds import Scope, parsed
+from cli.compare.thresholds import Scope, parse
 from cli.experiment.settings import MOST_REPEATS, Name, Setting
 from cli.input.records import Record, read_record
 from cli.input.values import Count, Share
@@ -152,7 +152,7 @@ def read_plan(path: Path) -> Plan:
     for each in plan.settings:
         problems += [f"settings.{each.name}.{text}" for text in _setting_problems(each)]
     if not problems:
-        parsed(plan.thresholds, plan.scope, problems, "thresholds")
+        parse(plan.thresholds, plan.scope, problems, "thresholds")
     if problems:
         raise ConfigError([f"{path}: {problem}" for problem in problems])
     return plan

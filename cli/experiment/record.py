@@ -52,7 +52,7 @@ class CurvePoint(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _renamed(cls, given: Any) -> Any:
+    def _rename(cls, given: Any) -> Any:
         """Read files of earlier versions, which searched for shards only."""
         if isinstance(given, dict):
             return {"number" if key == "shards" else key: value for key, value in given.items()}

@@ -62,7 +62,10 @@ def next_pairs(
     unfinished = {(pair.setting.name, pair.target.name) for pair, _ in going_on}
     following = []
     for pair, number in going_on:
-        one, what = pair.with_number(number), f"{pair.setting.name} with {pair.numbered(number)}"
+        one, what = (
+            pair.with_number(number),
+            f"{pair.setting.name} with {pair.format_number(number)}",
+        )
         if problem := refusal_of(one.setting, one.target):
             refused[what, pair.target.name] = problem
             unfinished.discard((pair.setting.name, pair.target.name))

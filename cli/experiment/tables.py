@@ -13,7 +13,7 @@ from cli.experiment.precision import within_of
 from cli.experiment.record import FAILED, PlanLine, PlanRecord
 from cli.experiment.search import Sought
 from cli.host.program import command_line
-from cli.report.numbers import two_lines, written
+from cli.report.numbers import format_value, two_lines
 from cli.summary.figures import FIGURES, spread_of
 from simulator.errors import counted
 
@@ -23,11 +23,11 @@ _MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
 _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 
 
-def printed(record: PlanRecord, path: str, width: int) -> str:
+def print_record(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    tables = (_inserts, _queries, _mixed, _changes)
+    tables = (_inserts, _queries, _mix, _changes)
     for table in (make(record.lines) for make in tables):
         if table.row_count:
             console.print(table)
@@ -42,7 +42,7 @@ def printed(record: PlanRecord, path: str, width: int) -> str:
 
 def _inserts(lines: Sequence[PlanLine]) -> Table:
     table = _table("Setting", "Target", "Repeats", *_titles(_INSERTS), "Spread", "Verdict")
-    for setting, target, line in _grouped(lines):
+    for setting, target, line in _group(lines):
         cells = (_mean(name, line.measures.get(name, ())) for name in _INSERTS)
         spread = _spread(line.measures.get("rows_per_s", ()))
         table.add_row(setting, target, str(line.repeats), *cells, spread, line.verdict)
@@ -53,7 +53,7 @@ def _queries(lines: Sequence[PlanLine]) -> Table:
     return _by_row("Query", "", _QUERIES, lines)
 
 
-def _mixed(lines: Sequence[PlanLine]) -> Table:
+def _mix(lines: Sequence[PlanLine]) -> Table:
     return _by_row("Load", "mixed_", _MIXED, lines)
 
 
@@ -64,7 +64,7 @@ def _changes(lines: Sequence[PlanLine]) -> Table:
 def _by_row(title: str, prefix: str, figures: Sequence[str], lines: Sequence[PlanLine]) -> Table:
     """Return a line for each query or load; the spread belongs to the first figure it has."""
     table = _table("Setting", "Target", title, "Repeats", *_titles(figures), "Spread")
-    for setting, target, line in _grouped(lines):
+    for setting, target, line in _group(lines):
         measures = (name.partition(" ") for name in line.measures)
         kinds = {f"{prefix}{name}" for name in figures}
         names = dict.fromkeys(name for kind, _, name in measures if name and kind in kinds)
@@ -77,7 +77,7 @@ def _by_row(title: str, prefix: str, figures: Sequence[str], lines: Sequence[Pla
     return table
 
 
-def _grouped(lines: Sequence[PlanLine]) -> Iterator[tuple[str, str, PlanLine]]:
+def _group(lines: Sequence[PlanLine]) -> Iterator[tuple[str, str, PlanLine]]:
     """Yield each line with its setting, which is named once, and its target."""
     before = ""
     for line in lines:
@@ -101,7 +101,7 @@ def _titles(figures: Sequence[str]) -> list[str]:
 
 
 def _mean(name: str, values: Sequence[float]) -> str:
-    return written(fmean(values), FIGURES[name].unit) if values else "-"
+    return format_value(fmean(values), FIGURES[name].unit) if values else "-"
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -129,7 +129,12 @@ def _notes(record: PlanRecord) -> Iterator[str]:
     wanted = record.plan.get("until_within")
     for line in record.lines:
         within = within_of(line)
-        if wanted and within is not None and within > wanted and line.setting not in _fixed(record):
+        if (
+            wanted
+            and within is not None
+            and within > wanted
+            and line.setting not in _list_fixed(record)
+        ):
             yield (
                 f"not within {wanted:.0%}: {line.target}, {line.setting}: the mean rate is known to"
                 f" ±{within:.0%} after {counted(line.repeats, 'repeat')}"
@@ -139,7 +144,7 @@ def _notes(record: PlanRecord) -> Iterator[str]:
     yield f"plan {record.name}: {counted(len(record.items), 'item')}, {done} measured to the end"
 
 
-def _fixed(record: PlanRecord) -> set[str]:
+def _list_fixed(record: PlanRecord) -> set[str]:
     """Return the settings with a fixed number of repeats."""
     settings: list[dict[str, object]] = record.plan["settings"]
     fixed = ("repeats", "shards", "batches")

@@ -9,7 +9,7 @@ import pyarrow as pa
 from cli.files.cells import CellType, TextInstead, present
 from cli.files.request import Request
 from cli.files.source import SHOWN_CASES, Portion, Source, Tally
-from cli.files.types import widened
+from cli.files.types import widen
 from simulator.data.block import Array
 from simulator.data.schema import Column, Role
 from simulator.data.workloads.file import BadCells, OnError
@@ -59,7 +59,7 @@ class Checker:
             if not bad.any():
                 continue
             comma = self._request.reading.decimal_comma
-            wider = widened(self._types[index], cells.filter(pa.array(bad)), decimal_comma=comma)
+            wider = widen(self._types[index], cells.filter(pa.array(bad)), decimal_comma=comma)
             if wider:
                 raise Retyped(index, wider)
             first = int(bad.argmax())
@@ -92,7 +92,7 @@ class Checker:
             choices = "skip, as every row needs a time"
         elif self._source.is_typed:
             choices = "null or skip"
-        wrong = f"{_shown(cell[0])} is not {self._types[index].why(cell)}"
+        wrong = f"{_format(cell[0])} is not {self._types[index].why(cell)}"
         return f"{place}: {wrong}; correct it, or use --on-error {choices}"
 
     def _count(self, index: int, cells: Any, bad: Array, rows: Array) -> None:
@@ -102,14 +102,14 @@ class Checker:
         )
         tally.count += int(bad.sum())
         for at in np.flatnonzero(bad)[: SHOWN_CASES - len(tally.first)].tolist():
-            tally.first.append(f"{self._source.place(int(rows[at]))}: {_shown(cells[at])}")
+            tally.first.append(f"{self._source.place(int(rows[at]))}: {_format(cells[at])}")
 
     def bad_cells(self) -> tuple[BadCells, ...]:
         """Return the bad cells of all portions, column by column."""
         return tuple(tally.bad_cells() for _, tally in sorted(self._tallies.items()))
 
 
-def _shown(cell: Any) -> str:
+def _format(cell: Any) -> str:
     value = str(cell.cast(pa.string())) if pa.types.is_timestamp(cell.type) else cell.as_py()
     value = value if cell.is_valid else None
     if value is None:

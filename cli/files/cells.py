@@ -79,7 +79,7 @@ class Empty(Text):
 
     def parse(self, cells: Any) -> Parsed:
         """Return NULLs, and which cells have a value."""
-        return pa.nulls(len(cells), pa.string()), present(trimmed(cells))
+        return pa.nulls(len(cells), pa.string()), present(trim(cells))
 
 
 class Written(CellType):
@@ -98,7 +98,7 @@ class Written(CellType):
         try:
             return cells.cast(self._arrow_type), none_of(cells)
         except pa.ArrowInvalid:
-            return self._parse_each(trimmed(cells))
+            return self._parse_each(trim(cells))
 
     def _parse_each(self, cells: Any) -> Parsed:
         if self.type is Type.INT64:
@@ -130,7 +130,7 @@ _NUMBER = (
 _WITH_COMMA = r"(?i)^[+-]?([0-9]{1,19}|[0-9]+,[0-9]*|,[0-9]+|[0-9]*,?[0-9]+,?e[+-]?[0-9]+)$"
 
 
-def _vanished(cells: Any, values: Any) -> Array:
+def _mask_vanished(cells: Any, values: Any) -> Array:
     """Return the mask of the numbers that are too small for a float, which makes them 0."""
     mask = mask_of(pc.equal(values, 0.0))
     zeros = np.flatnonzero(mask)
@@ -153,7 +153,7 @@ class WrittenFloat(Written):
         written = cells
         if self._decimal_comma:
             cells, points = without(cells, mask_of(pc.match_substring(cells, ".")))
-            kept = trimmed(cells)
+            kept = trim(cells)
             fits = mask_of(pc.match_substring_regex(kept, self.pattern))
             bad = points | present(kept) & ~fits
             kept, _ = without(kept, bad)
@@ -162,7 +162,7 @@ class WrittenFloat(Written):
             values, bad = super().parse(cells)
         values = without(values, mask_of(pc.is_nan(values)))[0]
         wrong = mask_of(pc.invert(pc.is_finite(values))) | self._inexact(written, values)
-        wrong |= _vanished(written, values)
+        wrong |= _mask_vanished(written, values)
         values, wrong = without(values, wrong)
         return values, bad | wrong
 
@@ -178,7 +178,7 @@ class WrittenFloat(Written):
 
     def why(self, cell: Any) -> str:
         """Return what a cell should be; an integer that no float is may be stored as text."""
-        points = pc.replace_substring(trimmed(cell), ",", ".") if self._decimal_comma else cell
+        points = pc.replace_substring(trim(cell), ",", ".") if self._decimal_comma else cell
         values, bad = Written(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
         if not bad[0] and self._inexact(cell, values)[0]:
             return "kept by a 64-bit float, as this column has fractions"
@@ -262,7 +262,7 @@ class StoredDecimal(CellType):
         return without(values, bad)
 
 
-def trimmed(cells: Any) -> Any:
+def trim(cells: Any) -> Any:
     """Return text cells without surrounding blanks; NULL where one spells NULL."""
     cells = pc.utf8_trim_whitespace(cells)
     is_null = pc.is_in(cells, pa.array(NULLS, cells.type))

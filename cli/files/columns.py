@@ -76,7 +76,7 @@ class Writer(ABC):
             drop = f", or leave the column out with --drop-columns {shlex.quote(name)}" * can_drop
             raise ConfigError(f"{self._where}: {place}, column {name!r}: {reason}{drop}")
 
-    def _described(self, *, coded: bool = False, summable: bool = False) -> FileColumn:
+    def _describe(self, *, coded: bool = False, summable: bool = False) -> FileColumn:
         column = self.column
         return FileColumn(
             name=column.name,
@@ -122,7 +122,7 @@ class NumberWriter(Writer):
         """Return the column, with what its values turned out to be."""
         kind = self.column.type
         limit = 1e300 if kind in FLOATS else 2.0**62
-        return self._described(
+        return self._describe(
             summable=kind in FLOATS | INTEGERS and self.rows * self._largest < limit
         )
 
@@ -175,7 +175,7 @@ class TextWriter(Writer):
         if kept:
             with content_path(self._folder, self._index, Content.LEVELS).open("wb") as file:
                 np.save(file, np.array(list(self._codes), np.bytes_))
-        return self._described(coded=kept)
+        return self._describe(coded=kept)
 
 
 def writer(

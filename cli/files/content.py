@@ -38,7 +38,7 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path, where: str) -> Iterator[io.BufferedReader]:
+def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
     """Yield the decompressed content of a text file; ConfigError, which names it, if it is none."""
     compression = compression_in(path)
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from cli.files.cells import is_utf8
-from cli.files.content import expect_text, head_of, opened
+from cli.files.content import expect_text, head_of, open_content
 from cli.files.names import column_names
 from cli.files.records import Malformed, Records, Scanner
 from cli.files.source import Part, Portion, not_utf8
@@ -41,7 +41,7 @@ class DelimitedPart(Part):
         """Read the heading; ConfigError if there is none."""
         self._path, self.name, self._reading = path, name, reading
         self._skipped = reading.skip_lines
-        with opened(path, self.where) as content:
+        with open_content(path, self.where) as content:
             head = head_of(content, _HEAD_BYTES)
         expect_text(head, self.where)
         lines = head.splitlines(keepends=True)[self._skipped :]
@@ -59,9 +59,9 @@ class DelimitedPart(Part):
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
         """Yield these columns of the rows in order, and the records among them that are no rows."""
         names_are_next = self._reading.heading
-        with opened(self._path, self.where) as content:
+        with open_content(self._path, self.where) as content:
             for found in self._records(content):
-                cells, rows = self._parsed(found, columns), found.lines
+                cells, rows = self._parse(found, columns), found.lines
                 if names_are_next and len(rows):
                     cells, rows = [each.slice(1) for each in cells], rows[1:]
                     names_are_next = False
@@ -82,7 +82,7 @@ class DelimitedPart(Part):
             self._width = scanner.width
             yield found
 
-    def _parsed(self, found: Records, columns: Sequence[int]) -> list[Any]:
+    def _parse(self, found: Records, columns: Sequence[int]) -> list[Any]:
         """Return the cells of records as text; an empty one is NULL unless it is quoted."""
         if not len(found.lines):
             return [pa.nulls(0, pa.string()) for _ in columns]
@@ -110,7 +110,7 @@ class DelimitedPart(Part):
 
     def _heading(self) -> tuple[str, ...]:
         """Return the names of the columns; ConfigError if the first record has none."""
-        with opened(self._path, self.where) as content:
+        with open_content(self._path, self.where) as content:
             found = next(self._records(content, _HEAD_BYTES), None)
         if not found:
             below = f" below line {self._skipped}" if self._skipped else ""
@@ -128,7 +128,7 @@ class DelimitedPart(Part):
             )
         self.names = ("",) * width
         cells = [
-            each[0].cast(pa.binary()).as_py() or b"" for each in self._parsed(found, range(width))
+            each[0].cast(pa.binary()).as_py() or b"" for each in self._parse(found, range(width))
         ]
         for number, name in enumerate(cells, 1):
             if not is_utf8(name):

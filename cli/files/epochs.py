@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cli.files.cells import mask_of, present, trimmed
+from cli.files.cells import mask_of, present, trim
 from cli.files.request import EPOCHS
 from cli.files.times import LIMIT_US, PER_SECOND, Instants, Local
 from cli.files.zones import UTC_NAME
@@ -43,7 +43,7 @@ class EpochTime(Instants):
             return micros, finer, self._in_range(micros, valid), UTC_NAME
         fraction_ns = np.zeros(len(cells), np.int64)
         if pa.types.is_string(cells.type):
-            cells = trimmed(cells)
+            cells = trim(cells)
             fits = pc.match_substring_regex(cells, _COUNT)
             cells = pc.if_else(fits, cells, pa.scalar(None, cells.type))
             digits = pc.struct_field(pc.extract_regex(cells, r"[.](?P<digits>[0-9]*)$"), "digits")

@@ -12,7 +12,7 @@ _WRITTEN = re.compile(
 _CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
 
 
-def suggested(texts: Sequence[str]) -> list[str] | None:
+def suggest(texts: Sequence[str]) -> list[str] | None:
     """Return the formats that all these texts have, or None if they do not look like dates."""
     first = _WRITTEN.fullmatch(texts[0].strip()) if texts else None
     if not first:

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from cli.files.content import opened
+from cli.files.content import open_content
 from cli.files.names import table_name
 from cli.files.records import Malformed
 from cli.files.source import Part, Portion
@@ -73,7 +73,7 @@ _TYPES: Mapping[str, Callable[[], Any]] = {
 
 def looks_like_lines(path: Path, where: str) -> bool:
     """Return whether the first line that is not a comment is a point."""
-    with opened(path, where) as content:
+    with open_content(path, where) as content:
         for number, (_, line) in enumerate(_lines(content)):
             if line is not None:
                 return _POINT.fullmatch(line) is not None
@@ -97,19 +97,19 @@ class LinesPart(Part):
         tags, self._kinds = found[self._measurement]
         self._keys = [b"", *tags, *self._kinds]
         self._tags = len(tags)
-        self.names = (_TIME, *(_shown(key) for key in self._keys[1:]))
+        self.names = (_TIME, *(_format(key) for key in self._keys[1:]))
         self.tags = self.names[1 : 1 + len(tags)]
         texts = [pa.string()] * len(tags)
         fields = [_TYPES[kind]() for kind in self._kinds.values()]
         self.types = (pa.int64(), *texts, *fields)
-        self.table = table_name([Path(_shown(self._measurement).replace(".", "_"))])
+        self.table = table_name([Path(_format(self._measurement).replace(".", "_"))])
 
     def portions(self, columns: Sequence[int]) -> Iterator[tuple[Portion, Sequence[Malformed]]]:
         """Yield these columns of the points in order, and the lines among them that are none."""
         rows: list[Point] = []
         lines: list[int] = []
         malformed: list[Malformed] = []
-        with opened(self._path, self.where) as content:
+        with open_content(self._path, self.where) as content:
             for number, line in _lines(content):
                 if line is None:
                     continue
@@ -149,21 +149,21 @@ class LinesPart(Part):
 
     def _point(self, line: bytes) -> Point:
         """Return the point of a line; ValueError if it is none, or has a value of another type."""
-        point = _parsed(line)
+        point = _parse(line)
         if point[0] == self._measurement:
             for key, (kind, _) in point[2].items():
                 if kind != self._kinds[key]:
                     expected = f"{self._kinds[key]}, as before"
-                    raise ValueError(f"field {_shown(key)!r} is {kind}; expected {expected}")
+                    raise ValueError(f"field {_format(key)!r} is {kind}; expected {expected}")
         return point
 
     def _measurements(self) -> dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]]:
         """Return measurement -> its tags, and its fields with the types that they have first."""
         found: dict[bytes, tuple[dict[bytes, None], dict[bytes, str]]] = {}
-        with opened(self._path, self.where) as content:
+        with open_content(self._path, self.where) as content:
             for _, line in _lines(content):
                 try:
-                    name, tags, fields, _ = _parsed(line or b"")
+                    name, tags, fields, _ = _parse(line or b"")
                 except ValueError:  # reported with the rows
                     continue
                 known_tags, known_fields = found.setdefault(name, ({}, {}))
@@ -173,13 +173,13 @@ class LinesPart(Part):
         return found
 
     def _one(self, found: Mapping[bytes, object], wanted: bytes) -> bytes:
-        names = [_shown(name) for name in found]
+        names = [_format(name) for name in found]
         if wanted in found:
             return wanted
         if wanted:
             raise ConfigError(
-                f"--measurement: {self.name} has no {_shown(wanted)!r}"
-                f" ({nearest(_shown(wanted), names)})"
+                f"--measurement: {self.name} has no {_format(wanted)!r}"
+                f" ({nearest(_format(wanted), names)})"
             )
         if not found:
             raise ConfigError(f"{self.where}: {self._first_problem()}")
@@ -193,11 +193,11 @@ class LinesPart(Part):
         return next(iter(found))
 
     def _first_problem(self) -> str:
-        with opened(self._path, self.where) as content:
+        with open_content(self._path, self.where) as content:
             for number, line in _lines(content):
                 if line is not None:
                     try:
-                        _parsed(line)
+                        _parse(line)
                     except ValueError as error:
                         text = line[:_SHOWN_BYTES].decode(errors="replace")
                         return f"line {number}: {error}: {text}"
@@ -238,7 +238,7 @@ def _lines(content: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
         yield begins, pending.rstrip(b"\r\n")
 
 
-def _parsed(line: bytes) -> Point:
+def _parse(line: bytes) -> Point:
     """Return the point of a line; ValueError has the reason if it is none."""
     match = _POINT.fullmatch(line)
     if match is None:
@@ -251,19 +251,19 @@ def _parsed(line: bytes) -> Point:
         raise ValueError("the time is beyond 64 bits")
     fields: dict[bytes, Value] = {}
     for each in _ONE_FIELD.finditer(match["fields"]):
-        key = _unescaped(each["key"])
+        key = _unescape(each["key"])
         if key in fields:
-            raise ValueError(f"has field {_shown(key)!r} twice")
+            raise ValueError(f"has field {_format(key)!r} twice")
         fields[key] = _value(key, each["value"])
-    return _unescaped(match["name"]), _tags_of(match["tags"]), fields, time
+    return _unescape(match["name"]), _tags_of(match["tags"]), fields, time
 
 
 @lru_cache(maxsize=1 << 16)
 def _tags_of(text: bytes) -> Mapping[bytes, bytes]:
-    pairs = [(_unescaped(key), _unescaped(value)) for key, value in _ONE_TAG.findall(text)]
+    pairs = [(_unescape(key), _unescape(value)) for key, value in _ONE_TAG.findall(text)]
     for key, times in Counter(key for key, _ in pairs).items():
         if times > 1:
-            raise ValueError(f"has tag {_shown(key)!r} twice")
+            raise ValueError(f"has tag {_format(key)!r} twice")
     return dict(pairs)
 
 
@@ -279,13 +279,13 @@ def _value(key: bytes, text: bytes) -> Value:
         kind, allowed = _INTEGERS[text[-1:]]
         if (found := int(text[:-1])) in allowed:
             return kind, found
-        raise ValueError(f"field {_shown(key)!r} is beyond 64 bits")
-    raise ValueError(f"field {_shown(key)!r} is no number, boolean or text in quotes")
+        raise ValueError(f"field {_format(key)!r} is beyond 64 bits")
+    raise ValueError(f"field {_format(key)!r} is no number, boolean or text in quotes")
 
 
-def _unescaped(text: bytes) -> bytes:
+def _unescape(text: bytes) -> bytes:
     return re.sub(rb"\\([,= ])", rb"\1", text) if b"\\" in text else text
 
 
-def _shown(text: bytes) -> str:
+def _format(text: bytes) -> str:
     return text.decode(errors="replace")

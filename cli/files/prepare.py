@@ -16,7 +16,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams, FileReading
 from simulator.errors import ConfigError, counted
-from simulator.records.prepared import prepared_file
+from simulator.records.prepared import read_prepared_file
 
 _SHOWN_DIGITS = 12
 
@@ -35,7 +35,7 @@ def prepared(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[Fil
 
 def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
     """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
-    params = prepared_file(path, str(path)).params
+    params = read_prepared_file(path, str(path)).params
     where = {"folder": str(path.resolve()), "source": str(path.resolve()), "kept": True}
     params = params.model_copy(update=where)
     expect_key(params, primary_key)
@@ -43,7 +43,7 @@ def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
 
 
 @contextmanager
-def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
+def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
     """Make the rows of a stored dataset available again; generated rows always are."""
     if dataset.workload != File.name:
         yield dataset
@@ -116,10 +116,10 @@ def _digest(paths: Sequence[Path]) -> str:
 
 def _expect_content(request: Request, path: Path) -> None:
     """Raise ConfigError if the uncompressed content of a file is not that of its manifest."""
-    from cli.files.content import opened  # noqa: PLC0415 - pyarrow is loaded only for a file
+    from cli.files.content import open_content  # noqa: PLC0415 - pyarrow is loaded only for a file
     from cli.files.source import readable  # noqa: PLC0415
 
-    with readable(request.name), opened(path, f"--data: {request.name}") as content:
+    with readable(request.name), open_content(path, f"--data: {request.name}") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != request.content_sha256:
         raise ConfigError(

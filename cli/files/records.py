@@ -84,7 +84,7 @@ class Scanner:
             window = _LEAST_WINDOW_BYTES if found.malformed else max(block_bytes, window * 2)
             window = window if used else max(window, 2 * len(data))
             if len(data) > _MOST_RECORD_BYTES and not used:
-                wrong = Malformed(self._line, _TOO_LONG, _shown(data), 0)
+                wrong = Malformed(self._line, _TOO_LONG, _format(data), 0)
                 yield Records(b"", _NONE, (wrong,))
                 return
 
@@ -130,7 +130,7 @@ class Scanner:
             Malformed(
                 int(lines[each]),
                 reasons.get(each, ""),
-                _shown(data[starts[each] : ends[each]]),
+                _format(data[starts[each] : ends[each]]),
                 int(cells[each]),
                 int(heights[each]),
             )
@@ -212,6 +212,6 @@ def _without(data: bytes, starts: Array, ends: Array, left_out: Array) -> bytes:
     return b"".join(data[starts[first] : ends[last - 1] + 1] for first, last in runs)
 
 
-def _shown(record: bytes) -> str:
+def _format(record: bytes) -> str:
     text = record[:_SHOWN_BYTES].decode(errors="replace").rstrip("\r\n")
     return repr(text) if len(record) <= _SHOWN_BYTES else f"{text!r}..."

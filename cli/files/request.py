@@ -291,7 +291,7 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     """
     if "--manifest" in given:
         return ["--manifest: describes a file of --data-format; leave it out, or name the format"]
-    said = [each.names[0] for each in Reading.declared().values() if each.names[0] in given]
+    said = [each.names[0] for each in Reading.declare().values() if each.names[0] in given]
     if "--data" not in given:
         return [
             f"{name}: describes a --data file; leave it out, or name the file with --data"
@@ -311,7 +311,7 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     return problems
 
 
-def shown_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
+def format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
     """Return the options of an insert for display; with a file, without those it rules out."""
     if not isinstance(params, FileParams):
         shown = {name: value for name, value in options.items() if value is not None}

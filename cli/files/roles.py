@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cli.files.cells import CellType
 from cli.files.epochs import unit_of
-from cli.files.formats import suggested
+from cli.files.formats import suggest
 from cli.files.request import Request
 from cli.files.source import Portion
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
@@ -90,7 +90,7 @@ def _dates(names: Sequence[str], types: Mapping[str, Type], first: Portion) -> d
         if types.get(name) is not Type.TEXT:
             continue
         texts = [text for text in cells.slice(0, _SAMPLE_ROWS).to_pylist() if text]
-        formats = suggested(texts)
+        formats = suggest(texts)
         if formats is not None:
             found[name] = f"column {name!r} looks like dates ({texts[0]!r}); {_advice(formats)}"
     return found

@@ -17,7 +17,7 @@ from cli.files.cells import CellType, invalid_utf8
 from cli.files.names import named
 from cli.files.records import Malformed
 from cli.files.request import Request
-from cli.files.types import guessed, stored
+from cli.files.types import guess, store
 from simulator.data.block import Array
 from simulator.data.workloads.file import BadCells, FileReading, OnError
 from simulator.errors import ConfigError, counted, nearest
@@ -110,7 +110,7 @@ class Source:
         self._reading, self._name, self._parts = request.reading, request.name, parts
         self._rejects: dict[str, Tally] = {}
         self._places = [_places(part, parts[0]) for part in parts]
-        self._types = _unified(parts)
+        self._types = _unify(parts)
         self.columns = _chosen(parts[0], request.reading)
         self.names = tuple(name for name, _ in self.columns)
         times = named(request.reading.time_column, parts[0].names)
@@ -121,9 +121,9 @@ class Source:
             raise ConfigError(self._none())
         self.first = first
         self.types = tuple(
-            stored(cells.type)
+            store(cells.type)
             if self._types and len(sources) == 1
-            else guessed(cells, decimal_comma=self._reading.decimal_comma)
+            else guess(cells, decimal_comma=self._reading.decimal_comma)
             for (_, sources), cells in zip(self.columns, first.columns, strict=True)
         )
 
@@ -149,7 +149,7 @@ class Source:
                 rows = portion.rows + number * _OF_FILE
                 pairs = zip(needed, portion.columns, strict=True)
                 cells = {place: self._cells(part, place, array) for place, array in pairs}
-                columns = [_joined([cells[each] for each in of]) for _, of in self.columns]
+                columns = [_join([cells[each] for each in of]) for _, of in self.columns]
                 self._check_utf8(columns, rows)
                 yield Portion(columns, rows)
 
@@ -241,7 +241,7 @@ def _places(part: Part, first: Part) -> list[int]:
     return list(range(len(first.names))) if part is first else [*map(part.names.index, first.names)]
 
 
-def _unified(parts: Sequence[Part]) -> Sequence[Any]:
+def _unify(parts: Sequence[Part]) -> Sequence[Any]:
     """Return the types that hold the columns of all files; empty: text.
 
     Where none does, the first file's type is used: rows of another type are reported.
@@ -305,7 +305,7 @@ def _chosen(part: Part, reading: FileReading) -> tuple[tuple[str, tuple[int, ...
     )
 
 
-def _joined(cells: Sequence[Any]) -> Any:
+def _join(cells: Sequence[Any]) -> Any:
     """Return cells as they are, or the texts of several columns joined; NULL if one is blank."""
     if len(cells) == 1:
         return cells[0]

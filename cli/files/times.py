@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cli.files.cells import CellType, Parsed, mask_of, none_of, present, trimmed
+from cli.files.cells import CellType, Parsed, mask_of, none_of, present, trim
 from cli.files.zones import NAMED, OFFSET, REGION, UTC_NAME, in_utc, why_not
 from simulator.data.block import Array
 from simulator.data.schema import Type
@@ -63,7 +63,7 @@ class Instants(CellType):
 
     def present(self, cells: Any) -> Array:
         """Return the mask of the cells that are not NULL."""
-        return present(trimmed(cells) if pa.types.is_string(cells.type) else cells)
+        return present(trim(cells) if pa.types.is_string(cells.type) else cells)
 
     def why(self, cell: Any) -> str:
         """Return what a cell should be, and for a time that is too fine, what to do."""
@@ -118,7 +118,7 @@ class IsoTime(Instants):
         try:
             values = cells.cast(self._arrow_type).cast(pa.int64())
         except pa.ArrowInvalid:
-            return self._local_each(trimmed(cells))
+            return self._local_each(trim(cells))
         micros = values.fill_null(0).to_numpy(zero_copy_only=False)
         zone = "" if self.is_local else UTC_NAME
         return micros, np.zeros(len(cells), np.int64), present(values), zone
@@ -166,7 +166,7 @@ class FormattedTime(Instants):
 
     def local(self, cells: Any) -> Local:
         """Return the times of the cells."""
-        cells = trimmed(cells if pa.types.is_string(cells.type) else cells.cast(pa.string()))
+        cells = trim(cells if pa.types.is_string(cells.type) else cells.cast(pa.string()))
         zones: Any = UTC_NAME if self._has_offsets else ""
         if self._names_zones:
             found = pc.struct_field(pc.extract_regex(cells, _NAMES_ZONE), "zone").fill_null("")

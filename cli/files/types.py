@@ -17,7 +17,7 @@ from cli.files.cells import (
     WrittenInteger,
     boolean,
     leading_zeros,
-    trimmed,
+    trim,
 )
 from cli.files.times import IsoTime, StoredTime
 from simulator.data.schema import Type
@@ -53,7 +53,7 @@ class _Unstorable(CellType):
         raise AssertionError(self.shown)
 
 
-def stored(arrow_type: Any) -> CellType:
+def store(arrow_type: Any) -> CellType:
     """Return the type of a column that its file declares."""
     if pa.types.is_decimal(arrow_type):
         return StoredDecimal(arrow_type)
@@ -65,12 +65,12 @@ def stored(arrow_type: Any) -> CellType:
     return Stored(arrow_type, kind) if kind else _Unstorable(arrow_type)
 
 
-def guessed(cells: Any, *, decimal_comma: bool = False) -> CellType:
+def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
     """Return the type that more than half of the cells have; text if there is none.
 
     One bad cell among many good ones then is an error, and does not turn its column into text.
     """
-    cells = trimmed(cells)
+    cells = trim(cells)
     present = len(cells) - cells.null_count
     if not present:
         return Empty()
@@ -99,20 +99,20 @@ def _count(cells: Any, pattern: str) -> int:
 
 def looks_like_data(names: Sequence[str]) -> bool:
     """Return whether a heading looks like a row: it has a timestamp, or numbers only."""
-    cells = trimmed(pa.array(names, pa.string()))
+    cells = trim(pa.array(names, pa.string()))
     times = sum(_count(cells, IsoTime(zoned=zoned).pattern) for zoned in (False, True))
     return times > 0 or _count(cells, WrittenFloat().pattern) == len(names)
 
 
-def widened(cell_type: CellType, bad_cells: Any, *, decimal_comma: bool) -> CellType | None:
+def widen(cell_type: CellType, bad_cells: Any, *, decimal_comma: bool) -> CellType | None:
     """Return the type that also holds the bad cells of a column, if there is one without loss."""
     if isinstance(cell_type, Empty):
-        return guessed(bad_cells, decimal_comma=decimal_comma)
+        return guess(bad_cells, decimal_comma=decimal_comma)
     if not isinstance(cell_type, Written) or cell_type.type is not Type.INT64:
         return None
     number = WrittenFloat(decimal_comma=decimal_comma)
     mark = "[,eE]" if decimal_comma else "[.eE]"
     fractions = bad_cells.filter(pc.match_substring_regex(bad_cells, mark))
-    if _count(trimmed(fractions), number.pattern):
+    if _count(trim(fractions), number.pattern):
         return number
     return Text() if leading_zeros(bad_cells).any() else None

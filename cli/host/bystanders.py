@@ -123,7 +123,7 @@ def _serving(processes: Mapping[int, _Process], servers: AbstractSet[int]) -> se
 def _between(first: _Reading, last: _Reading, apart: AbstractSet[int]) -> OtherWork:
     duration_s = last.at_s - first.at_s
     used = defaultdict[str, float](float, {STOLEN: last.stolen_s - first.stolen_s})
-    inherited_s = _inherited_s(first, last)
+    inherited_s = _compute_inherited_s(first, last)
     for pid, each in last.processes.items():
         if pid not in apart:
             before_s = first.processes[pid].cpu_s if _is_in(first, pid, each) else 0.0
@@ -140,7 +140,7 @@ def _is_in(reading: _Reading, pid: int, process: _Process) -> bool:
     return known is not None and known.began_s == process.began_s
 
 
-def _inherited_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
+def _compute_inherited_s(first: _Reading, last: _Reading) -> Mapping[int, float]:
     """Return CPU time from before the first reading that ended children left their ancestors."""
     found = defaultdict[int, float](float)
     for pid, each in first.processes.items():

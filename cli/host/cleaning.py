@@ -29,10 +29,10 @@ def plain(text: str) -> str:
 
     JSON stays JSON: its texts have no characters below 0x20, and the others become its own escapes.
     """
-    return _UNSEEN.sub(_shown, text)
+    return _UNSEEN.sub(_format, text)
 
 
-def _shown(match: re.Match[str]) -> str:
+def _format(match: re.Match[str]) -> str:
     is_low = match[0] < " "  # JSON escapes these itself
     return repr(match[0])[1:-1] if is_low else f"\\u{ord(match[0]):04x}"
 
@@ -88,10 +88,10 @@ def in_picture(found: Any) -> Any:
 
 def in_shell(words: Iterable[str]) -> str:
     """Return words as they are typed in bash, on one line and without control characters."""
-    return " ".join(map(_quoted, words))
+    return " ".join(map(_quote, words))
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     if "\n" not in word and plain(word) == word:
         return shlex.quote(word)
     escaped = re.sub(r"[\\']", r"\\\g<0>", word).replace("\n", "\\n").replace("\t", "\\t")

@@ -24,7 +24,7 @@ def state_folder() -> Path:
     return Path(base).expanduser() / "iotbench"
 
 
-def shipped(name: str) -> Path:
+def find_shipped(name: str) -> Path:
     """Return what comes with the program, such as config.yaml: in a checkout, or as a package."""
     installed = _PACKAGE / "shipped" / name
     return installed if installed.exists() else _PACKAGE.parent / name

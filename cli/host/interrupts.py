@@ -31,20 +31,20 @@ def stop_on_signals() -> None:
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    for number in _taken():
+    for number in _take():
         signal.signal(number, stop)
 
 
 def end_on_signals() -> None:
     """Make each of the signals end the process at once."""
-    for number in _taken():
+    for number in _take():
         signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
-def ended_by_signals() -> Iterator[None]:
+def end_by_signals() -> Iterator[None]:
     """Make each of the signals end the process at once, while nothing is open."""
-    with _handled(signal.SIG_DFL):
+    with _handle(signal.SIG_DFL):
         yield
 
 
@@ -52,13 +52,13 @@ def ended_by_signals() -> Iterator[None]:
 def caught_interrupts() -> Iterator[Interrupts]:
     """Catch the signals within the context."""
     interrupts = Interrupts()
-    with _handled(interrupts._receive):  # noqa: SLF001
+    with _handle(interrupts._receive):  # noqa: SLF001
         yield interrupts
 
 
 @contextmanager
-def _handled(handler: _Handler) -> Iterator[None]:
-    numbers = _taken()
+def _handle(handler: _Handler) -> Iterator[None]:
+    numbers = _take()
     before = [signal.signal(number, handler) for number in numbers]
     try:
         yield
@@ -67,7 +67,7 @@ def _handled(handler: _Handler) -> Iterator[None]:
             signal.signal(number, earlier)
 
 
-def _taken() -> list[signal.Signals]:
+def _take() -> list[signal.Signals]:
     """Return the signals to handle: under `nohup` SIGHUP stays ignored."""
     is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in SIGNALS if number != signal.SIGHUP or not is_ignored]

@@ -45,11 +45,11 @@ def in_use(holder: Mapping[str, str], remedy: str) -> ConfigError:
 
 
 @contextmanager
-def locked(key: str, command: str) -> Iterator[None]:
+def hold_lock(key: str, command: str) -> Iterator[None]:
     """Hold the lock of a database for the duration of a command; ConfigError if it is held."""
     folder = _folder()
     path = folder / f"{key}.lock"
-    handle = _opened(path)
+    handle = _open(path)
     try:
         os.truncate(handle, 0)
         with suppress(OSError):  # on a full disk the lock does not name its holder
@@ -65,14 +65,14 @@ def remove_free_locks() -> list[Path]:
     removed = []
     for path in sorted(_folder().glob("*.lock")):
         with suppress(ConfigError, OSError):  # a run is in progress, or it is no file of ours
-            handle = _opened(path)
+            handle = _open(path)
             path.unlink(missing_ok=True)
             os.close(handle)
             removed.append(path)
     return removed
 
 
-def _opened(path: Path) -> int:
+def _open(path: Path) -> int:
     """Return the lock file, open and locked; ConfigError if another process has locked it."""
     while True:
         handle = os.open(path, _OPEN, 0o600)

@@ -184,7 +184,7 @@ def _sample(
     known: Mapping[Part, Sequence[Sequence[Reading]]],
     origin_s: float,
 ) -> Sample:
-    used = {part: _used(counters, *piece) for part, counters in known.items()}
+    used = {part: _measure_used(counters, *piece) for part, counters in known.items()}
     machine = used.get(Part.MACHINE)
     loads = [_latest(each, piece[1]).load for each in known.get(Part.MACHINE, ())]
     return Sample(
@@ -199,7 +199,7 @@ def _sample(
     )
 
 
-def _used(counters: Sequence[Sequence[Reading]], from_s: float, to_s: float) -> Used:
+def _measure_used(counters: Sequence[Sequence[Reading]], from_s: float, to_s: float) -> Used:
     cpu_s = sum(_cpu_s(each, to_s) - _cpu_s(each, from_s) for each in counters)
     memory_bytes = sum(_latest(each, to_s).memory_bytes for each in counters)
     return Used(cores=cpu_s / (to_s - from_s), memory_bytes=memory_bytes)

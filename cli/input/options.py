@@ -148,7 +148,7 @@ class Options(Record):
         """Return the schema with defaults as users write them."""
         schema = handler(core_schema)
         keys = handler.resolve_ref_schema(schema)["properties"]
-        for each in cls.declared().values():
+        for each in cls.declare().values():
             key, default = keys[each.word], each.info.get_default()
             key["description"] = " ".join(each.about.split())
             if default == ():
@@ -159,16 +159,16 @@ class Options(Record):
 
     @classmethod
     @functools.cache
-    def declared(cls) -> Mapping[str, Declared]:
+    def declare(cls) -> Mapping[str, Declared]:
         """Return field -> what it is."""
-        return {field: _declared(cls, field) for field in cls.model_fields}
+        return {field: _declare(cls, field) for field in cls.model_fields}
 
     @property
     def given(self) -> dict[str, Any]:
         """The options that were given: name -> value."""
         return {
             each.names[0]: getattr(self, field)
-            for field, each in self.declared().items()
+            for field, each in self.declare().items()
             if field in self.model_fields_set and not each.opt.inner
         }
 
@@ -176,7 +176,7 @@ class Options(Record):
         """Return which values are beyond their limits, a sentence each."""
         return [
             text
-            for field, each in self.declared().items()
+            for field, each in self.declare().items()
             for text in each.problems(getattr(self, field))
         ]
 
@@ -187,7 +187,7 @@ class Options(Record):
         """
         return {
             each.names[0].removeprefix("--"): each.stored(value)
-            for field, each in self.declared().items()
+            for field, each in self.declare().items()
             if not each.opt.inner
             for value in (getattr(self, field),)
             if field in always or value != each.info.get_default(call_default_factory=True)
@@ -195,11 +195,11 @@ class Options(Record):
 
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result: field -> value."""
-        left_out = {field for field, each in self.declared().items() if not each.opt.kept}
+        left_out = {field for field, each in self.declare().items() if not each.opt.kept}
         return self.model_dump(mode="json", exclude=left_out)
 
 
-def _declared(cls: type[Options], field: str) -> Declared:
+def _declare(cls: type[Options], field: str) -> Declared:
     """Return a field's declaration, with inherited parts, such as the help."""
     bases = [each for each in cls.__mro__ if issubclass(each, Options)]
     own = [each for each in bases if field in inspect.get_annotations(each)]

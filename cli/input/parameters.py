@@ -30,12 +30,12 @@ def meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
     ]
     while found:
         first = found[0][1]
-        alike = [name for name, info in found if _described(info) == _described(first)]
+        alike = [name for name, info in found if _describe(info) == _describe(first)]
         yield first, tuple(alike)
         found = [(name, info) for name, info in found if name not in alike]
 
 
-def _described(info: FieldInfo) -> tuple[str | None, Any]:
+def _describe(info: FieldInfo) -> tuple[str | None, Any]:
     return info.description, info.default
 
 
@@ -44,7 +44,7 @@ def option_of(field: str) -> str:
     info, _ = parameters()[field]
     if is_end(field):
         return "--end"
-    name = field.removesuffix("_ms") if written(info) else field
+    name = field.removesuffix("_ms") if format_value(info) else field
     return f"--{name.replace('_', '-')}"
 
 
@@ -61,7 +61,7 @@ def parsed(field: str, value: Any) -> Any:
     if is_end(field):
         return round(parse_instant(str(value)).timestamp() * 1000)
     info, _ = parameters()[field]
-    if written(info) is Written.DURATION:
+    if format_value(info) is Written.DURATION:
         return round(parse_duration_s(str(value)) * 1000)
     kinds = {info.annotation, *get_args(info.annotation)}
     if isinstance(value, str) and kinds & {int, float}:
@@ -71,22 +71,22 @@ def parsed(field: str, value: Any) -> Any:
 
 def as_given(field: str, value: Any) -> Any:
     """Return a parameter's value as `parsed` reads it."""
-    return as_written(field, value, 0) if written(parameters()[field][0]) else value
+    return as_written(field, value, 0) if format_value(parameters()[field][0]) else value
 
 
-def written(info: FieldInfo) -> Written | None:
+def format_value(info: FieldInfo) -> Written | None:
     """Return how users write a parameter that counts milliseconds; None for any other."""
     return next((item for item in info.metadata if isinstance(item, Written)), None)
 
 
 def is_end(field: str) -> bool:
     """Return whether users write a parameter as the instant so long after the start."""
-    return written(parameters()[field][0]) is Written.END
+    return format_value(parameters()[field][0]) is Written.END
 
 
 def as_written(field: str, value: Any, start_ms: int) -> str:
     """Return a parameter's value as users write it; an end counts from `start_ms`."""
-    match written(parameters()[field][0]):
+    match format_value(parameters()[field][0]):
         case Written.DURATION:
             return f"{value / 1000:g}s"
         case Written.END:

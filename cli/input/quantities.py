@@ -179,7 +179,7 @@ def as_option(name: str, kind: Any, value: Any) -> Any:
         return value
 
 
-def shown_time(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """Return a duration as h:mm:ss, rounded up."""
     minutes, second = divmod(-int(-seconds // 1), 60)
     hour, minute = divmod(minutes, 60)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import ConfigDict, ValidationError
 
-from cli.input.validation import sentence_of, shown, shown_key
+from cli.input.validation import format_key, format_shown, sentence_of
 from cli.input.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 from simulator.frozen import Frozen
@@ -29,7 +29,7 @@ def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
     """Return the content of a YAML file; ConfigError names everything that is wrong with it."""
     content = read_yaml(path, remedy)
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: expected a mapping, got {shown(content)}")
+        raise ConfigError(f"{path}: expected a mapping, got {format_shown(content)}")
     try:
         return kind.model_validate(
             content, context={FOLDER: path.parent}, by_alias=True, by_name=False
@@ -43,7 +43,7 @@ def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
         *path, last = item["loc"] or ("",)
         known = _record_at(kind, path)
         if item["type"] == "extra_forbidden" and known:
-            place = ".".join(map(str, [*path, shown_key(last)]))
+            place = ".".join(map(str, [*path, format_key(last)]))
             names = [field.alias or name for name, field in known.model_fields.items()]
             yield f"{place}: unknown key ({nearest(str(last), names)})"
         else:

@@ -37,7 +37,7 @@ _KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)*")
 _LONGEST_KEY = 30
 
 
-def shown(value: Any) -> str:
+def format_shown(value: Any) -> str:
     """Return a value for a message, or only its kind if it may be a credential."""
     match value:
         case None:
@@ -56,7 +56,7 @@ def shown(value: Any) -> str:
             return f"a {type(value).__name__}"
 
 
-def shown_key(key: Any) -> str:
+def format_key(key: Any) -> str:
     """Return an unknown key for a message; hidden unless it is written as the name of an option."""
     text = str(key) if isinstance(key, str | bool | None) else ""
     if text in ("True", "False", "None"):
@@ -76,7 +76,7 @@ def problems_of(
             field.annotation,
             *getattr(field.annotation, "__args__", ()),
         )
-        got = "" if secret or key not in values else f", got {shown(values[key])}"
+        got = "" if secret or key not in values else f", got {format_shown(values[key])}"
         found.append((item["type"], key, sentence_of(item, got)))
     return found
 

@@ -44,7 +44,7 @@ class Notation:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Return the schema of a value that may be written."""
-        before = BeforeValidator(self._parsed, json_schema_input_type=self.in_files)
+        before = BeforeValidator(self._parse, json_schema_input_type=self.in_files)
         schema: Any = before.__get_pydantic_core_schema__(source, handler)
         if self.in_json:
             schema["serialization"] = core_schema.plain_serializer_function_ser_schema(
@@ -52,7 +52,7 @@ class Notation:
             )
         return cast("CoreSchema", schema)
 
-    def _parsed(self, value: Any, info: ValidationInfo) -> Any:
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
         """Return the value of a text; in a file a number or a date is one as well."""
         kinds = str if info.context is None else str | int | float | date
         is_text = isinstance(value, kinds) and not isinstance(value, bool)
@@ -98,18 +98,18 @@ Names = Annotated[
 ]
 
 
-def _written_mix(mix: Mix) -> str:
+def _format_mix(mix: Mix) -> str:
     return f"insert={_plain(mix.insert)},query={_plain(mix.query)}"
 
 
-Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _written_mix, str, _written_mix)]
+Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _format_mix, str, _format_mix)]
 """Shares of inserts and queries in a mixed load."""
 
 
 class _Parameters(Notation):
     """Parameters of workloads by field; in a file by the names of their options."""
 
-    def _parsed(self, value: Any, info: ValidationInfo) -> Any:
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict):
             return value
         fields = {word_of(field): field for field in parameters()}

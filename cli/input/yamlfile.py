@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from cli.host.inputs import read_text
-from cli.input.validation import shown_key
+from cli.input.validation import format_key
 from simulator.errors import ConfigError
 
 MAX_BYTES = 1 << 20
@@ -29,7 +29,7 @@ class _Loader(_Safe):  # type: ignore[misc]
     """The safe loader; a value that cannot be converted is an error with its line."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
-        kind = shown_key(node.tag.rpartition(":")[2])
+        kind = format_key(node.tag.rpartition(":")[2])
         try:
             value = super().construct_object(node, deep)
         except yaml.YAMLError:
@@ -122,7 +122,7 @@ def _duplicates(node: yaml.Node | None, place: str, visited: set[int]) -> Iterat
     lines: dict[str, int] = {}
     for key, value in node.value:
         name, line = str(key.value), key.start_mark.line + 1
-        here = f"{place}.{shown_key(name)}" if place else shown_key(name)
+        here = f"{place}.{format_key(name)}" if place else format_key(name)
         if name in lines and key.tag != _MERGE:
             yield f"line {line}: {here} is already set in line {lines[name]}; remove one of them"
         lines[name] = line

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cli.results.kinds import NAMES, known
+from cli.results.kinds import NAMES, check_known
 
 if TYPE_CHECKING:
     from cli.kinds.kind import Kind
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def kind_named(name: str) -> "Kind[Any]":
     """Return the kind of a name."""
-    kind: Kind[Any] = import_module(f"{__name__}.{known(name)}").KIND
+    kind: Kind[Any] = import_module(f"{__name__}.{check_known(name)}").KIND
     return kind
 
 

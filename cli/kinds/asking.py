@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from cli.kinds.writing import CLIENT_BOUND, of_unsent, shared_cores
+from cli.kinds.writing import CLIENT_BOUND, of_unsent, warn_of_shared_cores
 from cli.results.result import Result
 from cli.summary.summary import Summary
 from simulator.data.dataset import Dataset
@@ -12,7 +12,7 @@ from simulator.errors import counted
 from simulator.protocol.spec import QueryLoad, RunSpec
 
 
-def asked_about(asked: Dataset, first: RunSpec) -> dict[str, Any]:
+def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
     """Return which queries are asked, and about which rows."""
     weights = dict(first.load.weights)
     return {
@@ -70,4 +70,4 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             " truth of them is known; `validate --queries` compares them between targets"
         )
     for workers in dict.fromkeys(run.workers for run in result.runs):
-        yield from shared_cores(result, workers)
+        yield from warn_of_shared_cores(result, workers)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from cli.input.parameters import instant
-from cli.input.quantities import shown_time
+from cli.input.quantities import format_time
 from cli.kinds.insert import batches_text
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import writing_warnings
@@ -18,7 +18,7 @@ from cli.summary.rows import INSERTS
 from cli.summary.subjects import CHANGE
 from cli.targets.config import Target
 from simulator.data.ranges import RowRange
-from simulator.errors import counted, sized
+from simulator.errors import counted, format_size
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import RunSpec, Work
 
@@ -116,7 +116,7 @@ class Change(Kind[ChangeOptions]):
         if spec.inserts:
             yield (
                 f"inserts meanwhile: {counted(len(spec.inserts), 'worker')}; {batches_text(spec)};"
-                f" for {shown_time(spec.clocking.duration_s)}"
+                f" for {format_time(spec.clocking.duration_s)}"
             )
         yield f"verification: {spec.verify}"
 
@@ -147,7 +147,7 @@ class Change(Kind[ChangeOptions]):
             before, after = run.outcome.size_before_bytes, run.outcome.size_bytes
             if before and after:
                 change = f"{after / before - 1:+.0%}"
-                yield "size", f"{sized(before)} before, {sized(after)} after ({change})"
+                yield "size", f"{format_size(before)} before, {format_size(after)} after ({change})"
             if rates := [*_rates(run)]:
                 yield "inserts", ", ".join(f"{rate:,.0f} rows/s {when}" for when, rate in rates)
 

@@ -39,13 +39,13 @@ def _outage(outage: Outage) -> str:
     )
     if outage.p99_inside_ms is not None and outage.p99_outside_ms is not None:
         parts.append(
-            f"p99 {_shown(outage.p99_inside_ms)} ms {until} and"
-            f" {_shown(outage.p99_outside_ms)} ms otherwise"
+            f"p99 {_format(outage.p99_inside_ms)} ms {until} and"
+            f" {_format(outage.p99_outside_ms)} ms otherwise"
         )
     return "; ".join(parts)
 
 
-def _shown(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cli.files.request import shown_options
-from cli.input.quantities import shown_time
+from cli.files.request import format_options
+from cli.input.quantities import format_time
 from cli.kinds.failing import fault_facts
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import writing_warnings
 from cli.planning import plan
-from cli.planning.estimates import estimated_s
+from cli.planning.estimates import estimate_s
 from cli.planning.insert_options import option_problems
 from cli.planning.options import InsertOptions
 from cli.planning.plan import PlannedRun
@@ -65,7 +65,9 @@ class Insert(Kind[InsertOptions]):
         return Planned(
             planned,
             {
-                **shown_options(options.described(has_end=reader.sizes is not None), wanted.params),
+                **format_options(
+                    options.described(has_end=reader.sizes is not None), wanted.params
+                ),
                 "mixes_tables": plan.mixes_tables(database, reader, options.batch),
                 "runs": 1 if options.steps else options.repeats,
                 "verify": level.value,
@@ -77,11 +79,11 @@ class Insert(Kind[InsertOptions]):
         first = planned[0].spec
         yield f"{batches_text(first)}; primary key: {first.dataset.primary_key}"
         yield f"verification after each run: {first.verify}"
-        seconds = estimated_s(planned, last)
+        seconds = estimate_s(planned, last)
         if last is None or seconds is None:
             yield "duration: unknown, because there is no earlier insert with this batch size"
         else:
-            yield f"duration: about {shown_time(seconds)}, at the speed of {last.created:%F}"
+            yield f"duration: about {format_time(seconds)}, at the speed of {last.created:%F}"
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
         """Yield nothing: rows are named by numbers only."""

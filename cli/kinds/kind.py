@@ -12,7 +12,7 @@ from cli.results.result import Result
 from cli.summary.pictures import Form, Over, Ranges, Showing
 from cli.summary.rows import ALL_QUERIES, Place
 from cli.summary.subjects import Subject
-from cli.summary.summary import Summary, summarised
+from cli.summary.summary import Summary, summarise
 from cli.targets.config import Target
 from simulator.data.workloads.base import Params
 from simulator.errors import counted
@@ -93,9 +93,9 @@ class Kind(ABC, Generic[_Options]):
 
     def summary(self, result: Result) -> Summary:
         """Return the summary of one of its results."""
-        return summarised(self.subject(result.configuration), result.runs)
+        return summarise(self.subject(result.configuration), result.runs)
 
-    def decided(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
+    def decide(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
         """Return the options completed by their consequences.
 
         Options of the command that users of the original give among those of the target are taken
@@ -169,7 +169,7 @@ class Kind(ABC, Generic[_Options]):
         """Yield what was measured, in words of a list of results."""
         options = result.configuration
         if workers := options.get("workers"):
-            yield f"w={listed(workers)}"
+            yield f"w={list_entries(workers)}"
         if stages := options.get("stages"):
             yield f"stages={stages}"
         if self.writes:
@@ -180,7 +180,7 @@ class Kind(ABC, Generic[_Options]):
             yield asked[0] if len(asked) == 1 else counted(len(asked), "query")
 
 
-def listed(counts: object) -> str:
+def list_entries(counts: object) -> str:
     """Return worker counts, the middle of many left out."""
     given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
     shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given

@@ -3,20 +3,20 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from cli.input.parameters import instant
-from cli.input.quantities import shown_time
-from cli.kinds.asking import asked_about, asking_warnings, names_of, share_facts
+from cli.input.quantities import format_time
+from cli.kinds.asking import asking_warnings, describe_asked, names_of, share_facts
 from cli.kinds.failing import fault_facts
 from cli.kinds.insert import batches_text
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import REACHED, writing_warnings
 from cli.planning import plan
 from cli.planning.distribution import rows_left
-from cli.planning.mixed_plan import mixed_runs, mixed_types, option_problems
+from cli.planning.mixed_plan import list_mixed_types, option_problems, plan_mixed_runs
 from cli.planning.plan import PlannedRun
 from cli.planning.query_options import MixedOptions
 from cli.planning.query_plan import impossible_of
 from cli.results.freshness import freshness_ms, least_freshness_ms
-from cli.results.metrics import measured_s
+from cli.results.metrics import compute_measured_s
 from cli.results.result import Result
 from cli.summary.pictures import Over, Ranges
 from cli.summary.rows import INSERTS
@@ -78,7 +78,7 @@ class Mixed(Kind[MixedOptions]):
     def plan(self, wanted: Wanted[MixedOptions]) -> Planned:
         """Return inserts after the stored rows, and queries about these rows meanwhile."""
         options, asked = wanted.options, wanted.stored.dataset
-        planned = mixed_runs(
+        planned = plan_mixed_runs(
             wanted.sweep_id, wanted.target, asked, options,
             complete=wanted.stored.complete, by=wanted.by, force=wanted.force,
         )  # fmt: skip
@@ -86,13 +86,13 @@ class Mixed(Kind[MixedOptions]):
         first = planned[0].spec
         assert first.load.until_ms is not None
         until_ms = first.load.until_ms
-        types = mixed_types(asked, options, until_ms)
+        types = list_mixed_types(asked, options, until_ms)
         return Planned(
             planned,
             {
                 **options.configuration(),
                 "until": instant(until_ms),
-                **asked_about(asked, first),
+                **describe_asked(asked, first),
             },
             impossible_of(options.asked, types),
         )
@@ -108,7 +108,7 @@ class Mixed(Kind[MixedOptions]):
         yield f"queries: {askers}; rate: {rate}; {names_of(load)}"
         if load.fresh_ms:
             yield (
-                f"queries are about the last {shown_time(load.fresh_ms / 1000)} of the rows that"
+                f"queries are about the last {format_time(load.fresh_ms / 1000)} of the rows that"
                 f" arrive, which begin at {instant(load.until_ms)}"
             )
         else:
@@ -117,9 +117,9 @@ class Mixed(Kind[MixedOptions]):
         if reader.sizes is not None:
             left = counted(sum(rows_left(reader, spec.dataset)), "row")
             yield f"left to insert: {left} of {sum(reader.sizes):,}, for all runs together"
-        warmup = f" after a warm-up of {shown_time(spec.warmup_s)}" if spec.warmup_s else ""
+        warmup = f" after a warm-up of {format_time(spec.warmup_s)}" if spec.warmup_s else ""
         yield (
-            f"{counted(len(planned), 'run')}; duration of each: {shown_time(clocking.duration_s)}"
+            f"{counted(len(planned), 'run')}; duration of each: {format_time(clocking.duration_s)}"
             f"{warmup}; verification: {spec.verify}, and each answer"
         )
 
@@ -188,7 +188,7 @@ def _load_warnings(result: Result) -> Iterator[str]:
                 " longer --duration, more --query-workers, or fewer --types"
             )
         ends = [w.ended_s for w in run.outcome.workers if w.ended_s and not w.queries]
-        inserted_s = measured_s(run.outcome)
+        inserted_s = compute_measured_s(run.outcome)
         if ends and inserted_s + between_s < REACHED * duration_s:
             yield (
                 f"the last row was inserted after {inserted_s:.3g} s of {duration_s:.3g} s, so"

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from cli.input.quantities import shown_time
-from cli.kinds.asking import asked_about, asking_warnings, names_of, share_facts
+from cli.input.quantities import format_time
+from cli.kinds.asking import asking_warnings, describe_asked, names_of, share_facts
 from cli.kinds.kind import Kind, Planned, Wanted
 from cli.kinds.writing import REACHED
 from cli.planning.plan import PlannedRun
@@ -54,12 +54,12 @@ class Query(Kind[QueryOptions]):
         "query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms",
     )
 
-    def decided(
+    def decide(
         self, options: QueryOptions, timeout_s: float, extra: dict[str, str]
     ) -> QueryOptions:
         """Return the options; the target's option `queries=a,b` means `--types`."""
         more = tuple(filter(None, extra.pop("queries", "").split(",")))
-        return options.decided(timeout_s, types=options.types or more)
+        return options.decide(timeout_s, types=options.types or more)
 
     def conflicts(self, given: QueryOptions) -> list[str]:
         """Return which options do not go with --stages."""
@@ -85,7 +85,7 @@ class Query(Kind[QueryOptions]):
             complete=wanted.stored.complete, force=wanted.force,
         )  # fmt: skip
         configuration: dict[str, Any] = {
-            **options.configuration(), **asked_about(asked, planned[0].spec)
+            **options.configuration(), **describe_asked(asked, planned[0].spec)
         }  # fmt: skip
         return Planned(planned, configuration, left_out(asked, options))
 
@@ -130,7 +130,7 @@ class Query(Kind[QueryOptions]):
 def _often(spec: RunSpec) -> str:
     """Return how often the workers of a run ask each query."""
     workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
-    often = counted(runs, "run") if runs else f"for {shown_time(spec.clocking.duration_s)}"
+    often = counted(runs, "run") if runs else f"for {format_time(spec.clocking.duration_s)}"
     connections = spec.several.connections
     several = f" of {counted(connections, 'connection')}" if connections > 1 else ""
     weighted = ", times its weight" if runs and spec.load.weights else ""

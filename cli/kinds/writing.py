@@ -75,7 +75,7 @@ def _of_the_client(
             " result is as much about the limit as about the database; raise it with --set"
             " worker.resources.limits.cpu=..., or use larger batches"
         )
-    yield from shared_cores(result, workers)
+    yield from warn_of_shared_cores(result, workers)
 
 
 def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
@@ -193,7 +193,7 @@ def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     )
 
 
-def shared_cores(result: Result, workers: int) -> Iterator[str]:
+def warn_of_shared_cores(result: Result, workers: int) -> Iterator[str]:
     """Yield that workers delay each other, if there are more of them than cores."""
     at = counted(workers, "worker")
     if result.runner == "local" and workers > result.machine.cores:

@@ -102,12 +102,12 @@ class MetricsPush:
         if not self._warned:
             self._warned = True
             say(
-                f"warning: --metrics-out: {shown_url(self._url)}: {cause}; the run goes on",
+                f"warning: --metrics-out: {format_url(self._url)}: {cause}; the run goes on",
                 err=True,
             )
 
 
-def shown_url(url: str) -> str:
+def format_url(url: str) -> str:
     """Return a URL without what may be a credential: user, password, query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -122,10 +122,10 @@ def problem_with(url: str) -> str:
     except ValueError:
         return f"{expected}, got a URL that is not well-formed"
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        return f"{expected}, got {shown_url(url)}"
+        return f"{expected}, got {format_url(url)}"
     if parts.username or parts.password:
         return (
-            f"{shown_url(url)}: others can read a password on a command line; put it into ~/.netrc"
+            f"{format_url(url)}: others can read a password on a command line; put it into ~/.netrc"
             " (or the file that NETRC names)"
         )
     return ""

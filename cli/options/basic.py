@@ -18,7 +18,7 @@ from cli.input.quantities import (
     parse_names,
     parse_share,
 )
-from cli.input.validation import shown
+from cli.input.validation import format_shown
 from cli.results.result import TAG as TAG_PATTERN
 from simulator.errors import ConfigError
 
@@ -115,7 +115,7 @@ class _Option(click.Option):
 def _repeatable(value: str) -> str:
     """Return a value for a message, or only its kind if it may hold a credential."""
     may_hold_one = any(word in value for word in (" ", "://", "="))
-    return shown(value) if may_hold_one else repr(value)
+    return format_shown(value) if may_hold_one else repr(value)
 
 
 def _sentence(option: click.Option, error: click.BadParameter) -> str:

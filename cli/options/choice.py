@@ -13,7 +13,7 @@ from pydantic import Field
 from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
 from cli.input.options import Opt, Options
-from cli.input.validation import shown
+from cli.input.validation import format_shown
 from cli.input.values import Notation, Seconds
 from cli.options.basic import config_option, option, parse_tag
 from cli.options.declared import options_of
@@ -123,7 +123,7 @@ class Choice:
             else:  # it may be a credential, so it is not repeated
                 which = f" (number {number} of {len(self.extra)})" if len(self.extra) > 1 else ""
                 problems.append(
-                    f"--extra-option{which}: expected KEY=VALUE, got {shown(word)} without"
+                    f"--extra-option{which}: expected KEY=VALUE, got {format_shown(word)} without"
                     f" {'a key' if equals else 'an equals sign'}"
                 )
         return options

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from cli.completion.words import complete_query
 from cli.input.options import Declared, Options
-from cli.input.parameters import meanings, option_of, parameters, written
+from cli.input.parameters import format_value, meanings, option_of, parameters
 from cli.input.quantities import parse_count, parse_duration_s, parse_instant, parse_number
 from cli.options.basic import ChoiceOr, FileOf, Parsed, option
 from simulator.data.workloads.base import Written
@@ -32,7 +32,7 @@ def options_of(model: type[Options], name: str = "options") -> Callable[[_Functi
 
     What was not given has the model's default, and is not among `model_fields_set`.
     """
-    shown = _shown(model)
+    shown = _format(model)
     drawn = [*parameters()] if _PARAMS in model.model_fields else []
 
     def added(command: _Function) -> _Function:
@@ -49,20 +49,20 @@ def options_of(model: type[Options], name: str = "options") -> Callable[[_Functi
     return added
 
 
-def _shown(model: type[_Model]) -> list[Declared]:
-    return [each for each in model.declared().values() if not each.opt.inner]
+def _format(model: type[_Model]) -> list[Declared]:
+    return [each for each in model.declare().values() if not each.opt.inner]
 
 
 def instance(model: type[_Model], values: Mapping[str, Any]) -> _Model:
     """Return the model with the running command's given values."""
-    found = _given({each.field: values[each.field] for each in _shown(model)})
+    found = _list_given({each.field: values[each.field] for each in _format(model)})
     if _PARAMS in model.model_fields:
-        params = _given({field: values[field] for field in parameters()})
+        params = _list_given({field: values[field] for field in parameters()})
         found |= {_PARAMS: params} if params else {}
     return model(**found)
 
 
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+def _list_given(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that were given on the command line."""
     source = click.get_current_context().get_parameter_source
     return {n: v for n, v in values.items() if source(n) is ParameterSource.COMMANDLINE}
@@ -70,7 +70,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..., Any]:
     """Return the option of a field for a command without the model; `changes`: help, group."""
-    return _option(model.declared()[field], **changes)
+    return _option(model.declare()[field], **changes)
 
 
 def _option(each: Declared, **changes: Any) -> Callable[..., Any]:
@@ -140,9 +140,9 @@ def _sentence_of(text: str) -> str:
 
 def _type_of(info: FieldInfo) -> click.ParamType[Any]:
     kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
-    if written(info) is Written.DURATION:
+    if format_value(info) is Written.DURATION:
         return _DURATION_MS
-    if written(info) is Written.END:
+    if format_value(info) is Written.END:
         return _INSTANT_MS
     if int in kinds:
         return _COUNT
@@ -151,7 +151,7 @@ def _type_of(info: FieldInfo) -> click.ParamType[Any]:
 
 
 def _as_written(info: FieldInfo) -> str:
-    match written(info):
+    match format_value(info):
         case Written.DURATION:
             return f"{info.default / 1000:g}s"
         case Written.END:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from cli.compare.junit import OWN, Case, End, check_cases, junit_text, result_cases
-from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of, failures, parsed
+from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of, failures, parse
 from cli.experiment.record import ItemRecord
 from cli.host import outfile
 from cli.host.streams import say
@@ -39,7 +39,7 @@ class Gates(Options):
         """Return the thresholds; add what is wrong with them, or with the file, to `problems`."""
         if self.junit and (problem := outfile.problem_with(self.junit, OWN)):
             problems.append(f"--junit: {problem}")
-        return parsed(self.fail_if, scope, problems)
+        return parse(self.fail_if, scope, problems)
 
     def expected(self, scope: Scope) -> tuple[Threshold, ...]:
         """Return the thresholds; ConfigError with everything that is wrong with them."""
@@ -49,7 +49,7 @@ class Gates(Options):
             raise ConfigError(problems)
         return thresholds
 
-    def concluded(self, result: Result, thresholds: Sequence[Threshold]) -> int:
+    def conclude(self, result: Result, thresholds: Sequence[Threshold]) -> int:
         """Report the outcome of a sweep; return the exit code in addition to its own."""
         suite = f"{result.kind}.{result.target}"
         is_done = result.status == "done"
@@ -57,7 +57,7 @@ class Gates(Options):
         cases = [*result_cases(result), *check_cases(suite, checks)]
         return self.reported(suite, result.created, cases, checks)
 
-    def concluded_items(
+    def conclude_items(
         self,
         name: str,
         status: str,

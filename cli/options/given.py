@@ -26,16 +26,16 @@ _SHOWN = 5
 _ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
-def given_command(options: Options) -> Command:
+def build_given_command(options: Options) -> Command:
     """Return the command that runs on a target with these options.
 
     It has what was given, not the defaults, without what is _LEFT_OUT and without credentials.
     """
     context = click.get_current_context()
-    return _parsed(context, str(context.info_name), context.meta[ARGUMENTS], options)
+    return _parse(context, str(context.info_name), context.meta[ARGUMENTS], options)
 
 
-def parsed(words: Sequence[str], of: str) -> Command:
+def parse(words: Sequence[str], of: str) -> Command:
     """Return the command that words mean; ConfigError if it is not a measurement.
 
     The parser of the command reads them. `of` names their origin in messages.
@@ -45,7 +45,7 @@ def parsed(words: Sequence[str], of: str) -> Command:
     name = words[0]
     context = click.Context(_command_of(name, of), info_name=name)
     try:
-        return _parsed(context, name, words[1:])
+        return _parse(context, name, words[1:])
     except click.UsageError as error:
         raise ConfigError(f"{of}: its command cannot be read: {error.format_message()}") from error
 
@@ -61,7 +61,7 @@ def _command_of(name: str, of: str) -> click.Command:
     return group.commands[name]
 
 
-def _parsed(
+def _parse(
     context: click.Context, name: str, words: Sequence[str], options: Options | None = None
 ) -> Command:
     """Return the options that words give; with a target's options, those that a result keeps."""
@@ -100,7 +100,7 @@ def _kept(option: click.Option, text: str, options: Options) -> str:
     return options.redact(text) if is_text and option.name != "target" else text
 
 
-def divided(command: Command, of: str) -> tuple[Command, Command]:
+def divide(command: Command, of: str) -> tuple[Command, Command]:
     """Return what `repeat` takes from a stored command, and what must be given again.
 
     A result may be a stranger's. Only options that measure are taken: none that runs something,
@@ -143,7 +143,7 @@ def _is_address(value: Any) -> bool:
     return not isinstance(value, bool) and any(map(_ADDRESS.match, value))
 
 
-def merged(command: Command, given: Command) -> Command:
+def merge(command: Command, given: Command) -> Command:
     """Return a command with some options replaced by the given ones."""
     options: Mapping[str, Any] = {**command.options, **given.options}
     return Command(name=command.name, options=dict(options))

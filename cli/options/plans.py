@@ -75,11 +75,11 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
 
     def added(command: _Function) -> _Function:
         @functools.wraps(command)
-        def gathered(**given: Any) -> Any:
+        def gather(**given: Any) -> Any:
             names = PlanOptions.__slots__
             return command(options=PlanOptions(**{n: given.pop(n) for n in names}), **given)
 
-        decorated: Any = reach_options(options_of(PlanRun, "run")(gathered))
+        decorated: Any = reach_options(options_of(PlanRun, "run")(gather))
         for add in reversed(options):
             decorated = add(decorated)
         return cast("_Function", decorated)

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from cli.host.cleaning import in_picture
-from cli.page.drawing import LETTER_PX, WIDTH_PX, Spec, drawn
+from cli.page.drawing import LETTER_PX, WIDTH_PX, Spec, draw
 from cli.page.style import INK, MUTED, PAPER, Style
 
 MOST_SERIES = 8
@@ -90,7 +90,7 @@ def lines(  # noqa: PLR0913
     limit: float | None = None,
 ) -> str:
     """Return series over a number, with a marker at each value, and a line at a limit."""
-    return drawn(
+    return draw(
         title,
         {
             "width": WIDTH_PX,
@@ -112,10 +112,10 @@ def line_layers(
         at = {"y": {"datum": limit, **value}}
         look = {"type": "rule", "color": MUTED, "strokeDash": [3, 3], "strokeWidth": 1}
         yield {"data": {"values": [{}]}, "mark": look, "encoding": at}
-    both = {"x": place, "y": {"field": "y", **value}, **keyed(series, dashed=True)}
+    both = {"x": place, "y": {"field": "y", **value}, **encode_keys(series, dashed=True)}
     if marked:  # the legend shows the markers
         both["strokeDash"]["legend"] = None
-        both["color"] = keyed(series)["color"]
+        both["color"] = encode_keys(series)["color"]
     yield {"data": {"values": rows_of(series)}, "mark": "line", "encoding": both}
     if not marked:
         return
@@ -123,12 +123,12 @@ def line_layers(
     if with_ends:
         ends = {"x": place, "y": {"field": "low", **value}, "y2": {"field": "high"}}
         look = {"type": "rule", "strokeWidth": 1}
-        yield {"data": {"values": with_ends}, "mark": look, "encoding": ends | keyed(series)}
+        yield {"data": {"values": with_ends}, "mark": look, "encoding": ends | encode_keys(series)}
         look = {"type": "tick", "size": 6, "orient": "horizontal"}
         for end in ("low", "high"):
-            at = {"x": place, "y": {"field": end, **value}, **keyed(series)}
+            at = {"x": place, "y": {"field": end, **value}, **encode_keys(series)}
             yield {"data": {"values": with_ends}, "mark": look, "encoding": at}
-    shaped = {"x": place, "y": {"field": "y", **value}, **keyed(series, shaped=True)}
+    shaped = {"x": place, "y": {"field": "y", **value}, **encode_keys(series, shaped=True)}
     yield {"data": {"values": rows_of(series)}, "mark": "point", "encoding": shaped}
 
 
@@ -142,7 +142,7 @@ def rows_of(series: Sequence[Series]) -> list[Spec]:
     ]
 
 
-def keyed(series: Sequence[Series], *, dashed: bool = False, shaped: bool = False) -> Spec:
+def encode_keys(series: Sequence[Series], *, dashed: bool = False, shaped: bool = False) -> Spec:
     """Return the encodings of what distinguishes series, with one legend for all of them."""
     look = (
         {"symbolStrokeWidth": 0}
@@ -152,14 +152,14 @@ def keyed(series: Sequence[Series], *, dashed: bool = False, shaped: bool = Fals
     legend = legend_of([each.label for each in series]) | look if series[1:] else None
 
     def scaled(found: Iterable[Any]) -> Spec:
-        return {"field": "s", "type": "nominal", "scale": ranged(found), "legend": legend}
+        return {"field": "s", "type": "nominal", "scale": scale_numbers(found), "legend": legend}
 
     dashes = {"strokeDash": scaled(list(each.style.dash) for each in series)} if dashed else {}
     shapes = {"shape": scaled(each.style.marker for each in series)} if shaped else {}
     return {"color": scaled(each.style.ink for each in series), **dashes, **shapes}
 
 
-def ranged(found: Iterable[Any], letter: str = "s") -> Spec:
+def scale_numbers(found: Iterable[Any], letter: str = "s") -> Spec:
     """Return a scale of numbered things; legends of different letters stay apart."""
     looks = [*found]
     names = [f"{letter}{number}" for number in range(len(looks))]
@@ -171,12 +171,12 @@ def legend_of(labels: Sequence[str], letter: str = "s") -> Spec:
     widest_px = min(max(map(len, labels)) * LETTER_PX, LONGEST_LABEL_PX) + 44
     return {
         "columns": min(max(int(WIDTH_PX / widest_px), 1), len(labels)),
-        "labelExpr": _named({f"{letter}{number}": label for number, label in enumerate(labels)}),
+        "labelExpr": _name({f"{letter}{number}": label for number, label in enumerate(labels)}),
         "labelLimit": LONGEST_LABEL_PX,
     }
 
 
-def _named(labels: Mapping[str, str]) -> str:
+def _name(labels: Mapping[str, str]) -> str:
     """Return the expression for the label of a value."""
     return f"{json.dumps(in_picture(labels))}[datum.value]"
 
@@ -195,7 +195,7 @@ def _across(axis: Axis, values: Sequence[float]) -> Spec:
     if axis.percentiles:
         shown = [at for at in _PERCENTILES if at <= max(places, default=0)]
         texts = {f"{at:g}": f"{_PERCENTILES[at]} %" for at in shown}
-        look |= {"values": shown, "labelExpr": _named(texts), "tickCount": None}
+        look |= {"values": shown, "labelExpr": _name(texts), "tickCount": None}
     return {"scale": scale, "axis": look}
 
 
@@ -266,7 +266,7 @@ def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)
     tones = {
         "field": "part",
         "type": "nominal",
-        "scale": ranged([1.0, *[0.4] * (len(parts) - 1)], "p"),
+        "scale": scale_numbers([1.0, *[0.4] * (len(parts) - 1)], "p"),
         "legend": legend if parts[1:] else None,
     }
     encoding = there | across | {"opacity": tones}
@@ -287,17 +287,17 @@ def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[Series]) -
         for p in each.points
     ]
     value = _lying_value(x, [v for row in data for v in (row["low"], row["high"])])
-    order = {"domain": ranged(series)["domain"], "paddingOuter": 0.6}
+    order = {"domain": scale_numbers(series)["domain"], "paddingOuter": 0.6}
     there = {
         "y": rows_axis(rows),
         "yOffset": {"field": "s", "type": "nominal", "scale": order},
-        **keyed(series),
+        **encode_keys(series),
     }
     low, high = {"field": "low", **value}, {"field": "high", **value}
     layers: list[Spec] = [
         {"mark": "rule", "encoding": there | {"x": low, "x2": {"field": "high"}}},
         {"mark": {"type": "tick", "size": 6}, "encoding": there | {"x": high}},
-        {"mark": "point", "encoding": there | {"x": low} | keyed(series, shaped=True)},
+        {"mark": "point", "encoding": there | {"x": low} | encode_keys(series, shaped=True)},
     ]
     height_px = len(rows) * max(ROW_PX, 8.0 * len(series) + 8)
     return _lying(title, [layer | {"data": {"values": data}} for layer in layers], height_px)
@@ -321,7 +321,7 @@ def rows_axis(labels: Sequence[str]) -> Spec:
         "axis": {
             "title": None,
             "grid": False,
-            "labelExpr": _named({f"{row}": label for row, label in enumerate(labels)}),
+            "labelExpr": _name({f"{row}": label for row, label in enumerate(labels)}),
             "labelLimit": LONGEST_LABEL_PX,
             "labelColor": INK,
         },
@@ -331,4 +331,4 @@ def rows_axis(labels: Sequence[str]) -> Spec:
 def _lying(title: str, layers: Sequence[Spec], height_px: float) -> str:
     fit = {"type": "fit-x", "contains": "padding"}
     look = {"width": WIDTH_PX, "height": height_px, "autosize": fit}
-    return drawn(title, look | {"layer": layers})
+    return draw(title, look | {"layer": layers})

@@ -13,7 +13,7 @@ from cli.page.overview import MOST_CARDS
 from cli.page.style import Style
 from cli.page.timeline import Mark, Span, course
 from cli.report.numbers import significant
-from cli.report.occurrences import marks_of, unlisted_failures
+from cli.report.occurrences import count_unlisted_failures, marks_of
 from cli.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.events import Occurrence
@@ -75,7 +75,7 @@ def _rates(each: Measured, most: int) -> Picture | None:
 
 def _note(runs: Sequence[RunRecord]) -> str:
     """Return which of the failures the picture does not show."""
-    unlisted = sum(unlisted_failures(run.outcome) for run in runs)
+    unlisted = sum(count_unlisted_failures(run.outcome) for run in runs)
     return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
 
 
@@ -206,14 +206,14 @@ def _resources(each: Measured) -> Picture | None:
         for s in samples
     ]
     title = f"{each.label}: cores in use, {counted(run.workers, 'worker')}"
-    phases = {"phase": _joined(spans)}
+    phases = {"phase": _join(spans)}
     svg = course(title, Axis("cores"), series, phases)
     verdict = run.outcome.verdict.status.value if run.outcome.verdict else "unknown"
     note = f"One run, {verdict}. Server: {run.resources.server}."
-    return Picture(title, svg, _used(samples), note)
+    return Picture(title, svg, _measure_used(samples), note)
 
 
-def _joined(spans: Sequence[Span]) -> list[Span]:
+def _join(spans: Sequence[Span]) -> list[Span]:
     """Return neighbours of the same phase as one."""
     found: list[Span] = []
     for span in spans:
@@ -229,7 +229,7 @@ def _mean_cores(samples: Sequence[Sample]) -> str:
     return f"{mean_of(found):.2f}" if found else "-"
 
 
-def _used(samples: Sequence[Sample]) -> Table:
+def _measure_used(samples: Sequence[Sample]) -> Table:
     phases: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         phases[sample.phase].append(sample)

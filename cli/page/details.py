@@ -12,7 +12,7 @@ from cli.report.query_plans import plan_text, plans_in
 from cli.report.ramps import ramps_of
 from cli.report.tables import columns_of
 from cli.results.result import RunRecord
-from cli.summary.rows import judged
+from cli.summary.rows import judge
 from cli.summary.verdicts import level_of
 from simulator.protocol.verdict import WORST_FIRST, Status
 
@@ -32,7 +32,7 @@ def detail_of(each: Measured) -> Detail:
     return Detail(
         id=each.anchor,
         title=f"{each.label}: {each.about}",
-        verdict=judged_of(each),
+        verdict=describe_judged(each),
         alerts=_alerts(each),
         facts=[*_facts(each)],
         plans={name: plan_text(plans) for name, plans in plans_in(result).items()},
@@ -50,9 +50,9 @@ def verdict_of(each: Measured) -> str:
     return next((status.value for status in WORST_FIRST if status in found), Status.UNKNOWN.value)
 
 
-def judged_of(each: Measured) -> str:
+def describe_judged(each: Measured) -> str:
     """Return the same as people read it: `verified` with what was compared of stored rows."""
-    return judged(verdict_of(each), level_of(each.result.runs))
+    return judge(verdict_of(each), level_of(each.result.runs))
 
 
 def _alerts(each: Measured) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _run(run: RunRecord) -> list[str]:
         f"{found.memory_peak_bytes / 2**20:,.0f}",
         "-" if size is None else f"{size:.1f}",
         background_text(run.outcome.background) or "-",
-        judged(verdict.status, verdict.level) if verdict else "unknown",
+        judge(verdict.status, verdict.level) if verdict else "unknown",
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from cli.host.cleaning import in_picture, plain
 from cli.page.style import INK, LINE, MUTED
-from cli.page.svg import embedded
+from cli.page.svg import embed
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
@@ -79,16 +79,16 @@ LOOK: Mapping[str, Any] = {
 """The configuration of every picture."""
 
 
-def drawn(title: str, spec: Spec) -> str:
+def draw(title: str, spec: Spec) -> str:
     """Return a picture as an SVG element."""
     import vl_convert  # noqa: PLC0415 - only a page needs it
 
     whole = {"padding": {"left": 8, "right": 10, "top": 4, "bottom": 2}, "config": LOOK} | spec
     svg = vl_convert.vegalite_to_svg(in_picture(whole), allowed_base_urls=[])
-    return embedded(svg, plain(title))
+    return embed(svg, plain(title))
 
 
-def compiled(spec: Spec) -> Spec:
+def compile_spec(spec: Spec) -> Spec:
     """Return a specification of Vega-Lite as one of Vega, which `library` draws."""
     import vl_convert  # noqa: PLC0415
 

@@ -23,7 +23,7 @@ SYMBOLS = {
 """Status of a verdict -> its symbol."""
 
 
-def rendered(page: Page) -> str:
+def render(page: Page) -> str:
     """Return a page as HTML."""
     import jinja2  # noqa: PLC0415 - only a page needs it
 
@@ -31,7 +31,7 @@ def rendered(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
-        finalize=_cleaned,
+        finalize=_clean,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -42,7 +42,7 @@ def rendered(page: Page) -> str:
     return template.render(page=page, style=style, mark=_MARK, symbols=SYMBOLS)
 
 
-def _cleaned(value: object) -> object:
+def _clean(value: object) -> object:
     """Return what a page shows of a value, which may come from elsewhere."""
     return plain(value) if type(value) is str else value
 

@@ -10,12 +10,12 @@ from cli.page.content import VERDICT, Picture, Table, number, words
 from cli.page.measured import Measured
 from cli.page.pictures import chunks, overs
 from cli.report.numbers import significant
-from cli.results.latency import latency_of, merged, percentiles_ms
+from cli.results.latency import latency_of, merge, percentiles_ms
 from cli.summary.figures import FIGURES, spread_of
 from cli.summary.pictures import Over
 from cli.summary.rows import Row
 from cli.summary.summary import OnDisk, on_disk_of
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 
 _PER_DECADE = 12
 """Points of a distribution for each further nine."""
@@ -50,13 +50,13 @@ def _latencies(each: Measured, row: Row) -> HdrHistogram:
     if row.place.stage is not None:
         reports = [worker for run in each.done for worker in run.outcome.workers]
         stages = [stage for report in reports for stage in report.stages]
-        return merged_histogram([s.latency for s in stages if s.stage + 1 == row.place.stage])
+        return merge_histogram([s.latency for s in stages if s.stage + 1 == row.place.stage])
     runs = [
         run
         for run in each.done
         if row.place.level in (None, run.level) and row.place.workers == run.workers
     ]
-    return merged(tuple(worker for run in runs for worker in run.outcome.workers))
+    return merge(tuple(worker for run in runs for worker in run.outcome.workers))
 
 
 def _distribution(group: Sequence[Measured]) -> Picture:

@@ -11,7 +11,7 @@ from cli.kinds import summary_of
 from cli.page.sources import Repeated
 from cli.page.style import Style, colours_of
 from cli.report.damage import expect_whole
-from cli.report.repeats import joined_result, joined_summary
+from cli.report.repeats import join_result, join_summary
 from cli.results.kinds import NAMES
 from cli.results.result import Result, RunRecord
 from cli.summary.summary import Summary
@@ -81,12 +81,12 @@ class Measured:
         return {True: "durable", False: "not durable", None: "unknown"}[servers[-1].durable]
 
 
-def measured(
+def measure(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated] | None = None
 ) -> list[Measured]:
     """Return results in the order of their kind and time, each file once, repeats as one."""
     groups = _repeats(found, repeated or {})
-    results = [_joined(group) for group in groups]
+    results = [_join(group) for group in groups]
     items = [(repeated or {}).get(group[0][0]) for group in groups]
     labels = _labels(results, [each.setting if each else "" for each in items])
     colours = colours_of(result.target for result in results)
@@ -98,7 +98,7 @@ def measured(
         style = Style(colours[result.target], orders[_group(result)])
         orders[_group(result)] += 1
         paths, of_group = [path for path, _ in group], [each for _, each in group]
-        summary = joined_summary([_summary(*each) for each in group])
+        summary = join_summary([_summary(*each) for each in group])
         on_page.append(Measured(of_group, result, summary, paths, index, label, style, item))
     return on_page
 
@@ -119,8 +119,8 @@ def _repeats(
     return [*groups.values()]
 
 
-def _joined(group: Sequence[tuple[Path, Result]]) -> Result:
-    return joined_result([result for _, result in group])
+def _join(group: Sequence[tuple[Path, Result]]) -> Result:
+    return join_result([result for _, result in group])
 
 
 def _summary(path: Path, result: Result) -> Summary:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cli.page.content import VERDICT, Card, Table, number, words
-from cli.page.details import judged_of
+from cli.page.details import describe_judged
 from cli.page.measured import Measured
 from cli.page.pictures import figure_text, spread_text
 from cli.results.result import Result
@@ -53,7 +53,7 @@ def cards_of(found: Sequence[Measured]) -> list[Card]:
 
 
 def _card(each: Measured) -> Card:
-    name, verdict = f"{each.about}: {each.label}", judged_of(each)
+    name, verdict = f"{each.about}: {each.label}", describe_judged(each)
     row, colour = each.summary.headline, each.style.colour
     if not row:
         checks = len(each.summary.rows)
@@ -90,7 +90,15 @@ def line_of(each: Measured, row: Row | None) -> list[str]:
     begun = f"{result.created:%F %H:%M}"
     size = f"{on_disk.bytes_per_row:.1f}" if on_disk else "-"
     if not row:
-        return [each.label, each.about, begun, *["-"] * 8, size, each.durability, judged_of(each)]
+        return [
+            each.label,
+            each.about,
+            begun,
+            *["-"] * 8,
+            size,
+            each.durability,
+            describe_judged(each),
+        ]
     figure = FIGURES[each.summary.subject.listed_by]
     found = row.figures.get(figure.name)
     return [
@@ -105,5 +113,5 @@ def line_of(each: Measured, row: Row | None) -> list[str]:
         *(figure_text(row, name) for name in ("p50_ms", "p99_ms", "client_share")),
         size,
         each.durability,
-        judged_of(each) if row is each.summary.headline else row.judged,
+        describe_judged(each) if row is each.summary.headline else row.judged,
     ]

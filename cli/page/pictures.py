@@ -6,7 +6,7 @@ from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
 from cli.page.content import VERDICT, Column, Picture, Table, number, words
 from cli.page.measured import Measured
-from cli.report.numbers import written
+from cli.report.numbers import format_value
 from cli.summary.figures import FIGURES, Better, Measurement, Unit, unit_of
 from cli.summary.pictures import Over, Ranges
 from cli.summary.rows import Row
@@ -132,7 +132,7 @@ def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
 def figure_text(row: Row, name: str) -> str:
     """Return a figure of a row, or a facet of one, with its unit's digits; or a dash."""
     value, unit = row.value(name), unit_of(name)
-    return "-" if value is None or unit is None else written(value, unit)
+    return "-" if value is None or unit is None else format_value(value, unit)
 
 
 def spread_text(found: Measurement | None) -> str:

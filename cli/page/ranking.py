@@ -13,12 +13,12 @@ from typing import Any
 from cli.page.axis import LETTER_PX, MOST_NAME_PX, axis_of
 from cli.page.content import Choice, Ranking
 from cli.page.details import verdict_of
-from cli.page.drawing import ORIGIN, compiled, drawn, library
+from cli.page.drawing import ORIGIN, compile_spec, draw, library
 from cli.page.html import SYMBOLS
 from cli.page.measured import Measured
 from cli.page.overview import MOST_CARDS, line_of
 from cli.page.pictures import spread_text
-from cli.report.numbers import written
+from cli.report.numbers import format_value
 from cli.summary.figures import FIGURES, Better, Figure, Measurement, Unit
 from cli.summary.rows import Row
 
@@ -71,7 +71,7 @@ def ranking_of(found: Sequence[Measured]) -> Ranking | None:
         "figures": {f.name: _about(f) for f in figures},
         "results": [_result(each) for each in found],
         "rows": rows,
-        "specs": {name: compiled(spec) for name, spec in specs.items()},
+        "specs": {name: compile_spec(spec) for name, spec in specs.items()},
         "statuses": [*SYMBOLS],
         "letterPx": LETTER_PX,
         "mostNamePx": MOST_NAME_PX,
@@ -80,7 +80,7 @@ def ranking_of(found: Sequence[Measured]) -> Ranking | None:
     drawing, program = library(), _program()
     return Ranking(
         title=f"{kind}: {title}",
-        svg=drawn(f"{kind}: {title}", picture),
+        svg=draw(f"{kind}: {title}", picture),
         choices=[*_choices(found, rows, figures)],
         data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         origin=ORIGIN,
@@ -159,11 +159,11 @@ def _figures(row: Row | None) -> dict[str, Any]:
 
 def _facets(figure: Figure, found: Measurement) -> list[Any]:
     value = float(f"{found.value:.{_DIGITS}g}")
-    facets = [value, written(found.value, figure.unit), f"{found.n:,}"]
+    facets = [value, format_value(found.value, figure.unit), f"{found.n:,}"]
     if found.low is None or found.high is None:
         return facets
     ends = [float(f"{end:.{_DIGITS}g}") for end in (found.low, found.high)]
-    text = f"{written(found.low, figure.unit)} to {written(found.high, figure.unit)}"
+    text = f"{format_value(found.low, figure.unit)} to {format_value(found.high, figure.unit)}"
     return [*facets, *ends, text, spread_text(found)]
 
 

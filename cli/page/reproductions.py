@@ -12,8 +12,8 @@ from cli.reproduce.record import Line, Reproduction
 from cli.reproduce.tables import (
     claim_evidence,
     claim_title,
+    find_published,
     notes_of,
-    published_of,
     system_name,
 )
 
@@ -49,7 +49,7 @@ def _cells(line: Line) -> list[str]:
         line.setting,
         system_name(line.system, line.target),
         line.unit,
-        published_of(line),
+        find_published(line),
         "not measured" if line.mean is None else significant(line.mean),
         f"{len(line.values)}",
         "-" if line.spread is None else f"{line.spread:.0%}",

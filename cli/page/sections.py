@@ -26,12 +26,12 @@ def section_of(name: str, group: Sequence[Measured]) -> Section:
     """Return what equal results show side by side."""
     first = group[0].result
     showing = kind_of(first).showing(first)
-    pictures = chain.from_iterable(_drawn(each, group) for each in showing.pictures)
+    pictures = chain.from_iterable(_draw(each, group) for each in showing.pictures)
     title = f"{showing.title}, workload {first.dataset.workload}"
     return Section(name, title, [*_notes(group)], [*pictures])
 
 
-def _drawn(declared: Over | Ranges | Form, group: Sequence[Measured]) -> Iterator[Picture]:
+def _draw(declared: Over | Ranges | Form, group: Sequence[Measured]) -> Iterator[Picture]:
     if isinstance(declared, Form):
         yield from _DRAWN[declared](group)
     elif isinstance(declared, Over):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cli.archive.gathered import gathered_of
+from cli.archive.gathered import find_gathered
 from cli.archive.lookup import paths_of
 from cli.experiment.record import PlanRecord
 from cli.reproduce.record import Reproduction
@@ -46,19 +46,19 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
     sweeps: list[Path] = []
     reproduced: list[tuple[Path, Reproduction]] = []
     for path in paths_of(folder, names):
-        kind = gathered_of(path)
+        kind = find_gathered(path)
         record = kind.read(path) if kind else None
         if isinstance(record, Reproduction):
             reproduced.append((path, record))
         elif kind:
             sweeps += [path.parent / file for file in kind.files(record)]
-            repeated |= repeated_of(path, record)
+            repeated |= find_repeated(path, record)
         else:
             sweeps.append(path)
     return Sources([(path, result_files.read(path)) for path in sweeps], reproduced, repeated)
 
 
-def repeated_of(path: Path, record: Any) -> dict[Path, Repeated]:
+def find_repeated(path: Path, record: Any) -> dict[Path, Repeated]:
     """Return the items that the results of a plan or a reproduction, next to it, repeat."""
     if not isinstance(record, PlanRecord | Reproduction):
         return {}

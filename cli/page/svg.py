@@ -16,7 +16,7 @@ _PLACED = ("d", "transform", "x", "y", "x2", "y2")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
 
 
-def embedded(text: str, title: str) -> str:
+def embed(text: str, title: str) -> str:
     """Return a file of Vega as an element of a page."""
     ET.register_namespace("", _SVG)
     root = ET.fromstring(text)  # noqa: S314 - the library wrote it

@@ -12,14 +12,14 @@ from cli.page.charts import (
     Axis,
     Point,
     Series,
-    keyed,
+    encode_keys,
     legend_of,
-    ranged,
     rows_axis,
     rows_of,
+    scale_numbers,
     upward,
 )
-from cli.page.drawing import LETTER_PX, WIDTH_PX, Spec, drawn
+from cli.page.drawing import LETTER_PX, WIDTH_PX, Spec, draw
 from cli.page.style import INK, PAPER, Style
 
 _HEIGHT_PX = 120.0
@@ -73,10 +73,10 @@ def course(
     times = [t for spans in phases.values() for span in spans for t in (span.start_s, span.end_s)]
     times += [p.x for each in series for p in each.points] + [mark.at_s for mark in marks]
     domain = min(times), max(times)
-    series = [replace(each, points=thinned(each.points, domain, width_px)) for each in series]
+    series = [replace(each, points=thin(each.points, domain, width_px)) for each in series]
     place = {"type": "quantitative", "scale": {"domain": [*domain], "nice": False}}
     width = {"width": width_px}
-    return drawn(
+    return draw(
         title,
         {
             "spacing": 6,
@@ -88,7 +88,7 @@ def course(
     )
 
 
-def thinned(points: Sequence[Point], domain: tuple[float, float], width_px: float) -> list[Point]:
+def thin(points: Sequence[Point], domain: tuple[float, float], width_px: float) -> list[Point]:
     """Return points as they are, or the mean, lowest and highest of those in a few columns."""
     if len(points) <= width_px:
         return [*points]
@@ -125,7 +125,7 @@ def _values(y: Axis, series: Sequence[Series], marks: Sequence[Mark], place: Spe
     encoding = {
         "x": {"field": "x", **place, "axis": hidden},
         "y": {"field": "y", **value},
-        **keyed(series, dashed=True),
+        **encode_keys(series, dashed=True),
     }
     lines: Spec = {"data": {"values": rows_of(series)}, "mark": "line", "encoding": encoding}
     bands = _bands(series, place, value)
@@ -161,7 +161,7 @@ def _mark_layers(
     }
     shape = {
         "field": "kind", "type": "nominal", "legend": legend,
-        "scale": ranged(markers, "k"),
+        "scale": scale_numbers(markers, "k"),
     }  # fmt: skip
     rule = {"type": "rule", "strokeWidth": 1, "strokeDash": [3, 2]}
     return [
@@ -190,7 +190,7 @@ def _phases(phases: Mapping[str, Sequence[Span]], place: Spec) -> Spec:
             "y": rows_axis([*phases]),
             "opacity": {
                 "field": "phase", "type": "nominal", "legend": legend,
-                "scale": ranged(tones, "p"),
+                "scale": scale_numbers(tones, "p"),
             },
         },
     }  # fmt: skip

@@ -66,7 +66,7 @@ class Change(Verification, Sending, Beside, Changed):
 
     def options(self, timeout_s: float) -> "ChangeOptions":
         """Return the options of one run."""
-        return ChangeOptions(**dict(self)).decided(timeout_s)
+        return ChangeOptions(**dict(self)).decide(timeout_s)
 
 
 class ChangeOptions(OfInsert, Resources, Change):
@@ -76,7 +76,7 @@ class ChangeOptions(OfInsert, Resources, Change):
 
     timeout_s: Timeout = 0.0
 
-    def decided(self, timeout_s: float) -> Self:
+    def decide(self, timeout_s: float) -> Self:
         """Return the options with what follows from others."""
         return self.model_copy(update={"timeout_s": timeout_s})
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 from cli.input.parameters import instant
 from cli.planning.change_options import ChangeOptions
 from cli.planning.insert_options import FASTEST_RATE, SLOWEST_RATE, worker_problems
-from cli.planning.mixed_plan import insert_tasks, settled_until
+from cli.planning.mixed_plan import find_settled_until, insert_tasks
 from cli.planning.plan import PlannedRun, spec_of
 from cli.targets.config import Target
 from simulator.data.changes import Deleting, portion, retags_of, since
@@ -194,7 +194,7 @@ def _writers(stored: Dataset, options: ChangeOptions) -> tuple[Insert, ...]:
     if not options.insert_workers:
         return ()
     tasks = insert_tasks(stored, options)
-    settled_until(stored, tasks)
+    find_settled_until(stored, tasks)
     return tasks
 
 

@@ -12,7 +12,7 @@ from simulator.errors import ConfigError
 _SAME = "--no-clean continues it: give the same, or use --clean"
 
 
-def continued(found: Dataset, wanted: Dataset, *, starts: bool) -> Dataset:
+def continue_dataset(found: Dataset, wanted: Dataset, *, starts: bool) -> Dataset:
     """Return the stored dataset, to be continued; ConfigError names every option that differs.
 
     `starts` is whether the user named the time of the first row; if not, it is the stored one.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.ranges import RowRange, distributed, lane_range, share
+from simulator.data.ranges import RowRange, distribute, lane_range, share
 from simulator.protocol.spec import Insert
 
 YEAR_10000_MS = 253_402_300_800_000
@@ -44,11 +44,11 @@ def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[In
     """Return the rows of each worker, after those that are stored before."""
     if reader.sizes is None:
         return _lanes(before, load)
-    prefill = _distributed(reader, before, load, load.prefill)
+    prefill = _distribute(reader, before, load, load.prefill)
     filled = before.with_ranges([*before.ranges, *(r for each in prefill for r in each)])
     left = sum(rows_left(reader, filled))
     rows = left // load.steps_left if load.limit is None else min(load.limit, left)
-    timed = _distributed(reader, filled, load, rows)
+    timed = _distribute(reader, filled, load, rows)
     pairs = zip(prefill, timed, strict=True)
     return tuple(Insert(prefill=filling, timed=writing) for filling, writing in pairs)
 
@@ -83,7 +83,7 @@ def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
     return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]
 
 
-def _distributed(
+def _distribute(
     reader: DatasetReader, before: Dataset, load: Load, rows: int
 ) -> list[tuple[RowRange, ...]]:
     """Distribute the next rows of all tables, each in proportion to what is left of it."""
@@ -94,7 +94,7 @@ def _distributed(
         series = reader.series(place) if load.split is Split.SERIES else 1
         whole = count - count % series
         takes = _takes(reader.parts, load, series, whole)
-        for worker, item in enumerate(distributed(start, start + whole, takes, place)):
+        for worker, item in enumerate(distribute(start, start + whole, takes, place)):
             if len(item):
                 found[worker].append(item)
     return [tuple(each) for each in found]

@@ -11,7 +11,7 @@ _FIXED_PHASES = ("init", "barrier")
 """Phases of a run with a time that does not depend on the number of rows."""
 
 
-def estimated_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:
+def estimate_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:
     """Return how long the runs take at the speed of an earlier result; None if it has no runs."""
     done = [run for run in last.runs if run.metrics and run.metrics.rows] if last else []
     if not done:
@@ -36,14 +36,14 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
 
 def rows_of(spec: RunSpec) -> int:
     """Return how many rows a run inserts, at most if it ends by time."""
-    return prefilled_of(spec) + timed_of(spec)
+    return count_prefilled(spec) + count_timed(spec)
 
 
-def prefilled_of(spec: RunSpec) -> int:
+def count_prefilled(spec: RunSpec) -> int:
     """Return how many rows a run inserts before its timed part."""
     return sum(len(rows) for task in spec.inserts for rows in task.prefill)
 
 
-def timed_of(spec: RunSpec) -> int:
+def count_timed(spec: RunSpec) -> int:
     """Return how many rows a run inserts in its timed part, at most if it ends by time."""
     return sum(len(rows) for task in spec.inserts for rows in task.timed)

@@ -61,7 +61,7 @@ def parse_moment(text: str) -> Moment:
     return Moment(after_s=parse_duration_s(text))
 
 
-def written_moment(moment: Moment) -> str:
+def format_moment(moment: Moment) -> str:
     """Return a moment as users write it."""
     return f"{100 * moment.share:g}%" if moment.share else f"{moment.after_s:g}s"
 
@@ -81,7 +81,7 @@ class Faults(Options):
     """
     at: Annotated[
         Moment,
-        Notation("duration|share", parse_moment, written_moment, float | str, written_moment),
+        Notation("duration|share", parse_moment, format_moment, float | str, format_moment),
     ] = Moment(share=0.3)
     """Time of the first fault, after the beginning of the measured part, such as 20s, or 50% of it.
     """
@@ -114,7 +114,7 @@ class Faults(Options):
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result: of faults, what the chosen one has."""
         found = super().configuration()
-        for field in Faults.declared():
+        for field in Faults.declare():
             if not self.fault or self.fault not in _ONLY_FOR.get(field, (self.fault,)):
                 found.pop(field, None)
         return found
@@ -138,7 +138,7 @@ class Faults(Options):
             found.append(found[-1] + self.every_s)
         return found
 
-    def planned_fault(self, duration_s: float) -> PlannedFault | None:
+    def plan_fault(self, duration_s: float) -> PlannedFault | None:
         """Return what fails when in a measured part of this length."""
         if not self.fault:
             return None
@@ -169,7 +169,7 @@ class Faults(Options):
         if not self.fault:
             return [
                 f"{each.names[0]}: says how the database fails; add --fault, or leave it out"
-                for field, each in Faults.declared().items()
+                for field, each in Faults.declare().items()
                 if getattr(self, field) != each.info.get_default()
             ]
         if not duration_s:
@@ -185,7 +185,7 @@ class Faults(Options):
             problems.append(
                 f"--every: expected more than the {self.for_s:g} s of --for, got {self.every_s:g}s"
             )
-        return [*problems, *self._missing(), *self._unused()]
+        return [*problems, *self._missing(), *self._list_unused()]
 
     def _missing(self) -> Iterator[str]:
         """Yield what the fault needs."""
@@ -207,9 +207,9 @@ class Faults(Options):
         if self.fault is Fault.SLOW and not (self.delay_s or self.bandwidth):
             yield f"--fault {self.fault}: neither --delay nor --bandwidth makes it slow; give one"
 
-    def _unused(self) -> Iterator[str]:
+    def _list_unused(self) -> Iterator[str]:
         """Yield what means nothing to the fault."""
-        declared = Faults.declared()
+        declared = Faults.declare()
         for field, faults in _ONLY_FOR.items():
             each = declared[field]
             if self.fault not in faults and getattr(self, field) != each.info.get_default():

@@ -30,7 +30,7 @@ from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError, counted
-from simulator.modules.addresses import unrelayed
+from simulator.modules.addresses import explain_unrelayed
 from simulator.modules.base import IMPORT
 
 SHORTEST_STEADY_S = 15.0
@@ -185,7 +185,7 @@ def failing_problems(
         what = "is part of the workers" if stores else "stores nothing"
         yield f"--fault: {target.module} {what}, so nothing can fail by itself; leave it out"
     elif fault.is_of_workers:
-        if reason := unrelayed(target.options):
+        if reason := explain_unrelayed(target.options):
             yield f"--fault {fault}: {reason}"
     elif fault is Fault.KILL and target.runner == "kubernetes":
         return  # its pods are deleted
@@ -224,7 +224,7 @@ def worker_problems(  # noqa: PLR0913
 def generator_params(options: InsertOptions) -> Params:
     """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
     if is_file(options.workload):
-        return _declared_params(options)
+        return _read_declared_params(options)
     cls = workload_class(options.workload)
     fields = cls.params_model.model_fields
     values = {name: _as_parameter(name, value, options) for name, value in options.params.items()}
@@ -247,7 +247,7 @@ def generator_params(options: InsertOptions) -> Params:
     return params
 
 
-def _declared_params(options: InsertOptions) -> Params:
+def _read_declared_params(options: InsertOptions) -> Params:
     """Return what a file declares; ConfigError with all that is wrong."""
     problems = [
         f"{option_of(name)}: is an option of other workloads; {options.workload} declares all of it"

@@ -69,7 +69,7 @@ def option_problems(options: MixedOptions) -> list[str]:
     return problems
 
 
-def settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
+def find_settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
     """Return the time that no row of these tasks is before; ConfigError if there is none."""
     found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
     if found is None:
@@ -81,7 +81,7 @@ def settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
     return found
 
 
-def mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[str, QueryType]:
+def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[str, QueryType]:
     """Return the query types: about the rows before a time, or about those that come after it."""
     reader = DatasetReader(stored)
     if not options.fresh_s:
@@ -90,7 +90,7 @@ def mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[s
     return {name: each.beginning(until_ms) for name, each in types.items()}
 
 
-def mixed_runs(  # noqa: PLR0913
+def plan_mixed_runs(  # noqa: PLR0913
     sweep_id: str,
     target: Target,
     stored: Dataset,
@@ -109,19 +109,19 @@ def mixed_runs(  # noqa: PLR0913
     if problems:
         raise ConfigError(problems)
 
-    def planned(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
+    def plan(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
         run = sweep_id, f"{options.workers}-m{number}"
         spec = _spec(run, target, left, options, by=by, complete=complete)
         return PlannedRun(spec, number, left.rows)
 
-    first = planned(1, stored, complete=complete)
+    first = plan(1, stored, complete=complete)
     prefix = first.spec.run_id.removesuffix("1")
     others = (
         PlannedRun(
             first.spec.model_copy(update={"run_id": f"{prefix}{number}"}),
             number,
             first.level,
-            partial(planned, number),
+            partial(plan, number),
         )
         for number in range(2, options.runs + 1)
     )
@@ -161,14 +161,14 @@ def _spec(  # noqa: PLR0913
     """Return the specification of a run after the rows of `stored`."""
     database = target.open()
     tasks = insert_tasks(stored, options)
-    until_ms = settled_until(stored, tasks)
+    until_ms = find_settled_until(stored, tasks)
     if options.fresh_s and options.aligned:
         until_ms -= until_ms % (1000 * database.interval_s)
-    types = mixed_types(stored, options, until_ms)
+    types = list_mixed_types(stored, options, until_ms)
     problems = type_problems(TYPES, options.named, types, stored.workload)
     chosen = chosen_of(options.asked, types)
     problems += [
-        *_tuned_problems(target, chosen),
+        *_list_tuned_problems(target, chosen),
         *own_problems(options.own, target, stored, types),
     ]
     if problems:
@@ -209,7 +209,7 @@ def _spec(  # noqa: PLR0913
             queries_per_s=options.queries_per_s,
         ),
         several=options.several,
-        fault=options.planned_fault(options.duration_s),
+        fault=options.plan_fault(options.duration_s),
         retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
         clean=False,
         verify=options.level,
@@ -218,7 +218,7 @@ def _spec(  # noqa: PLR0913
     )
 
 
-def _tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]:
+def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]:
     for name in chosen:
         if name in target.tuned:
             yield (

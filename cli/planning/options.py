@@ -52,7 +52,7 @@ def _parse_tables(text: str) -> int:
         raise ValueError(f"expected {names} or a number of tables, got {text!r}") from None
 
 
-def written_tables(number: int) -> str | int:
+def format_tables(number: int) -> str | int:
     """Return a number of tables, by its name if it has one."""
     return next((name for name, count in TABLES.items() if count == number), number)
 
@@ -69,7 +69,7 @@ def _parse_prefix(text: str) -> str:
 
 
 _Tables = Annotated[
-    int, Notation("n", _parse_tables, lambda number: str(written_tables(number)), int | str)
+    int, Notation("n", _parse_tables, lambda number: str(format_tables(number)), int | str)
 ]
 Workers = Annotated[Counts, Opt("-w", least=1, most=MOST_WORKERS)]
 Timeout = Annotated[Seconds, Opt(inner=True, least=0, most=LONGEST_S)]
@@ -349,7 +349,7 @@ class Insert(
         self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
     ) -> "InsertOptions":
         """Return the options of one run."""
-        return InsertOptions(**dict(self), runs=1).decided(capabilities, now_ms, timeout_s)
+        return InsertOptions(**dict(self), runs=1).decide(capabilities, now_ms, timeout_s)
 
 
 class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
@@ -358,7 +358,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
     workers: Workers = (1, 4, 8, 12, 16)
     timeout_s: Timeout = 0.0
 
-    def decided(
+    def decide(
         self, capabilities: Capabilities | None, now_ms: int, timeout_s: float, **changes: Any
     ) -> Self:
         """Return the options, changed, with what follows from the target and the time."""
@@ -417,7 +417,7 @@ class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
             "out_of_order": found["out_of_order"] or None,
             "num_inserts": None if has_end or self.timed_s else self.rows_each,
             "split": self.split.value if has_end else None,
-            "tables": written_tables(self.tables),
+            "tables": format_tables(self.tables),
             "import": imports or None,
             "stages": found["stages"] or None,
             "warmup_until_steady_s": self.warmup_until_steady_s or None,

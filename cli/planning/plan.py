@@ -12,7 +12,7 @@ from cli.planning.options import InsertOptions
 from cli.planning.workload_file import class_of
 from cli.targets.config import Target
 from simulator.control.marks import TABLE as MARKS
-from simulator.control.refusal import reserved
+from simulator.control.refusal import list_reserved
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.data.schema import PrimaryKey
@@ -139,7 +139,7 @@ def insert_runs(  # noqa: PLR0913
                 imports=options.imports,
                 clocking=clocking_of(options),
                 several=options.several,
-                fault=options.planned_fault(options.duration_s),
+                fault=options.plan_fault(options.duration_s),
                 retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
                 clean=not keeps,
                 replace_tables=options.replace_tables,
@@ -195,7 +195,7 @@ def expect_rows(planned: Sequence[PlannedRun]) -> None:
         )
 
 
-def needed_names(dataset: Dataset, database: Database) -> list[str]:
+def list_needed_names(dataset: Dataset, database: Database) -> list[str]:
     """Return the names that an insert of a dataset needs in the database."""
     needed = [n for table in DatasetReader(dataset).tables for n in database.objects(table)]
     return [*dict.fromkeys(needed), *database.for_own_tables().objects(MARKS)]
@@ -203,7 +203,10 @@ def needed_names(dataset: Dataset, database: Database) -> list[str]:
 
 def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) -> None:
     """Raise ConfigError for tables with names of our own, and for --replace-table without need."""
-    needed, problems = needed_names(dataset, database), reserved(DatasetReader(dataset).tables)
+    needed, problems = (
+        list_needed_names(dataset, database),
+        list_reserved(DatasetReader(dataset).tables),
+    )
     problems += [
         f"--replace-table {name}: this insert needs no such name ({nearest(name, needed)})"
         for name in names

@@ -25,7 +25,7 @@ _MOST_CHARACTERS = 200_000
 """Characters of all texts: they are part of each run's specification."""
 
 
-def _listed(value: Any) -> Any:
+def _list(value: Any) -> Any:
     """Return a value of a list as it is; ValueError if it is neither a text nor a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("expected a text or a number")  # noqa: TRY004 - pydantic names its place
@@ -40,7 +40,7 @@ class Parameter(Record):
     between: tuple[int, int] | None = Field(
         None, description="a whole number, both ends included: [1, 100]"
     )
-    values: tuple[Annotated[Listed, BeforeValidator(_listed)], ...] = Field(
+    values: tuple[Annotated[Listed, BeforeValidator(_list)], ...] = Field(
         (), description="one of these texts or numbers"
     )
     column: str = Field("", description="what a random stored row has in this column")
@@ -108,7 +108,7 @@ class FileOf(Notation):
 
     is_file = True
 
-    def _parsed(self, value: Any, info: ValidationInfo) -> Any:
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, Record):
             return value
         if not isinstance(value, str):

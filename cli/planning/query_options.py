@@ -83,7 +83,7 @@ class Types(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _renamed(cls, given: Any) -> Any:
+    def _rename(cls, given: Any) -> Any:
         """Read plans of earlier versions: `queries` were types, and `queries_file` own queries."""
         if not isinstance(given, dict):
             return given
@@ -198,7 +198,7 @@ class Query(RampUp, Machine, Answers, OwnQueries, Types, Connecting, Asking):
 
     def options(self, timeout_s: float) -> "QueryOptions":
         """Return the options of one sweep."""
-        return QueryOptions(**dict(self)).decided(timeout_s)
+        return QueryOptions(**dict(self)).decide(timeout_s)
 
 
 class QueryOptions(OfInsert, Resources, Query):
@@ -216,7 +216,7 @@ class QueryOptions(OfInsert, Resources, Query):
     digests: Annotated[bool, Opt(inner=True, kept=False)] = False
     """Keep digests for comparing the answers with another target's."""
 
-    def decided(self, timeout_s: float, **changes: Any) -> Self:
+    def decide(self, timeout_s: float, **changes: Any) -> Self:
         """Return the options, changed, with what follows from others."""
         workers = counts_of(self.stages, self.workers)
         return self.model_copy(update={"workers": workers, "timeout_s": timeout_s, **changes})
@@ -282,7 +282,7 @@ class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedL
 
     def options(self, timeout_s: float) -> "MixedOptions":
         """Return the options of one run."""
-        return MixedOptions(**dict(self)).decided(timeout_s)
+        return MixedOptions(**dict(self)).decide(timeout_s)
 
 
 class MixedOptions(OfInsert, Resources, Mixed):
@@ -296,7 +296,7 @@ class MixedOptions(OfInsert, Resources, Mixed):
     """
     timeout_s: Timeout = 0.0
 
-    def decided(self, timeout_s: float) -> Self:
+    def decide(self, timeout_s: float) -> Self:
         """Return the options with what follows from others."""
         return self.model_copy(update={"timeout_s": timeout_s})
 

@@ -32,14 +32,14 @@ def _stage(word: str) -> LoadStage:
     return LoadStage(workers=parse_count(workers), duration_s=parse_duration_s(duration))
 
 
-def written_stages(stages: Sequence[LoadStage]) -> str:
+def format_stages(stages: Sequence[LoadStage]) -> str:
     """Return the text of stages."""
     return ",".join(f"{stage.workers}:{stage.duration_s:g}s" for stage in stages)
 
 
 Stages = Annotated[
     tuple[LoadStage, ...],
-    Notation("n:duration,...", parse_stages, written_stages, str, written_stages),
+    Notation("n:duration,...", parse_stages, format_stages, str, format_stages),
 ]
 
 

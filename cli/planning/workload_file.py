@@ -38,7 +38,7 @@ class _Column(Record):
     weights: tuple[Number, ...] = Field((), description="how frequent each of the values is")
 
     @model_validator(mode="after")
-    def _weighed(self) -> "_Column":
+    def _weigh(self) -> "_Column":
         if self.weights and len(self.weights) != len(self.values):
             raise ValueError(f"weights: expected {len(self.values)}, one for each value")
         if any(not math.isfinite(each) or each < 0 for each in self.weights) or (
@@ -105,7 +105,7 @@ class FieldOf(_Column):
     nulls: Share = Field(0.0, description="share of rows without a value")
 
     @model_validator(mode="after")
-    def _checked(self) -> "FieldOf":
+    def _check(self) -> "FieldOf":
         kind = Type(self.type)
         numbers = ("values", "uniform", "normal", "exponential")
         known = {Type.BOOL: ("true_share",), Type.TEXT: ("values", "length")}.get(kind, numbers)
@@ -191,7 +191,7 @@ class TableOf(Record):
     )
     fields: dict[str, FieldOf] = Field(description="name -> a measured value")
 
-    def declared(self, name: str) -> DeclaredTable:
+    def declare(self, name: str) -> DeclaredTable:
         """Return the table as workers draw it."""
         tags = (tag.drawn(column) for column, tag in self.tags.items())
         fields = (each.drawn(column) for column, each in self.fields.items())
@@ -225,14 +225,14 @@ def read_workload(path: str) -> DeclaredParams:
     found = read_record(Path(path), WorkloadFile)
     if wrong := [f"{path}: {text}" for text in _problems(found)]:
         raise ConfigError(wrong)
-    tables = tuple(each.declared(name) for name, each in found.tables.items())
+    tables = tuple(each.declare(name) for name, each in found.tables.items())
     return DeclaredParams(duration_ms=round(found.duration * 1000), tables=tables)
 
 
 class _Chosen(Notation):
     """The name of a workload, or the path of a file, relative to the one that names it."""
 
-    def _parsed(self, value: Any, info: ValidationInfo) -> Any:
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, str):
             raise ValueError("expected the name of a workload, or of a file in YAML")  # noqa: TRY004
         if not is_file(value):
@@ -241,7 +241,7 @@ class _Chosen(Notation):
         return str(folder / value)
 
 
-def _named(text: str) -> str:
+def _name(text: str) -> str:
     if text in GENERATORS or is_file(text):
         return text
     raise ValueError(
@@ -250,7 +250,7 @@ def _named(text: str) -> str:
     )
 
 
-WorkloadName = Annotated[str, _Chosen("NAME|FILE", _named)]
+WorkloadName = Annotated[str, _Chosen("NAME|FILE", _name)]
 
 
 def _problems(found: WorkloadFile) -> Iterator[str]:

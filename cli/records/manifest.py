@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cli.host.inputs import read_bytes
 from simulator.protocol.records import FileManifest
-from simulator.records.manifest import MOST_BYTES, parsed
+from simulator.records.manifest import MOST_BYTES, parse
 
 
 def beside(file: Path) -> Path:
@@ -14,4 +14,4 @@ def beside(file: Path) -> Path:
 
 def read(path: Path) -> FileManifest:
     """Read a manifest; ConfigError if it is none."""
-    return parsed(read_bytes(path, MOST_BYTES), str(path))
+    return parse(read_bytes(path, MOST_BYTES), str(path))

@@ -41,7 +41,7 @@ class Written:
     sha256: str
 
 
-def copied(stream: Iterable[Buffer], handle: int, name: str = "") -> Written:
+def copy_stream(stream: Iterable[Buffer], handle: int, name: str = "") -> Written:
     """Write a stream to a file of that name, given by its descriptor.
 
     A second thread compresses and writes while the next bytes are made.
@@ -52,7 +52,7 @@ def copied(stream: Iterable[Buffer], handle: int, name: str = "") -> Written:
         digest.update(content)
         sink.write(content)
 
-    with _compressed(handle, name) as sink, ThreadPoolExecutor(max_workers=1) as pool:
+    with _compress(handle, name) as sink, ThreadPoolExecutor(max_workers=1) as pool:
         before: Future[None] | None = None
         for chunk in _chunks(stream):
             if before:
@@ -65,7 +65,7 @@ def copied(stream: Iterable[Buffer], handle: int, name: str = "") -> Written:
 
 
 @contextmanager
-def _compressed(handle: int, name: str) -> Iterator[Any]:
+def _compress(handle: int, name: str) -> Iterator[Any]:
     """Yield a writer that compresses, as the suffix of the file requires."""
     path = Path(name)
     compression = COMPRESSIONS.get(path.suffix.lower())
@@ -103,19 +103,19 @@ def _chunks(stream: Iterable[Buffer]) -> Iterator[bytes]:
 def to_standard_output(stream: Iterable[Buffer]) -> Written:
     """Write a stream to standard output; OutputError if that fails."""
     try:
-        return copied(stream, _STANDARD_OUTPUT)
+        return copy_stream(stream, _STANDARD_OUTPUT)
     except OSError as error:
         raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
 def to_file(stream: Iterable[Buffer], path: Path) -> Written:
     """Write a stream to a file, which has its name once it is whole; WriteError if that fails."""
-    with _named(path), whole(path) as handle:
-        return copied(stream, handle, path.name)
+    with _name(path), whole(path) as handle:
+        return copy_stream(stream, handle, path.name)
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _name(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

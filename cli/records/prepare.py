@@ -39,7 +39,7 @@ class Records:
 
 
 @contextmanager
-def prepared(  # noqa: PLR0913
+def prepare(  # noqa: PLR0913
     request: Request,
     empty_of: Callable[[FileManifest | None], Dataset],
     workers: Sequence[int],
@@ -118,7 +118,7 @@ def _kept(request: Request, folder: Path) -> Path:
 
     Copying standard input also waits for its manifest.
     """
-    from cli.files.content import opened  # noqa: PLC0415 - loads pyarrow
+    from cli.files.content import open_content  # noqa: PLC0415 - loads pyarrow
 
     read = request.file.absolute()
     if request.is_standard_input:
@@ -127,7 +127,7 @@ def _kept(request: Request, folder: Path) -> Path:
     if not compression_in(read):
         return read
     content = folder / "content"
-    _copy(request.name, opened(read, f"--data: {request.name}"), content)
+    _copy(request.name, open_content(read, f"--data: {request.name}"), content)
     return content
 
 

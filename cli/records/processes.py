@@ -22,13 +22,13 @@ _END_S = 5.0
 """Time that a process may take to notice that its reader is gone."""
 
 
-def encoded(dataset: Dataset, form: Format, processes: int) -> Chunks:
+def encode_file(dataset: Dataset, form: Format, processes: int) -> Chunks:
     """Yield the bytes of a file of the dataset's rows; to be closed."""
     reader = DatasetReader(dataset)
     tables = _tables(dataset, reader)
     if processes == 1:
         return form.stream(tables, reader.blocks(dataset.ranges))
-    return form.framed(tables, _turns(dataset, form.name, processes))
+    return form.frame(tables, _turns(dataset, form.name, processes))
 
 
 def _tables(dataset: Dataset, reader: DatasetReader) -> list[Table]:

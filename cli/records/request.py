@@ -25,7 +25,7 @@ _NEVER = {
     "--split": "each worker sends one part of the file",
     "--import": "the records of the file are sent in batches",
     "--fault": "which rows a file leaves is not known before its end",
-    **{each.names[0]: _TYPED for field, each in Reading.declared().items() if field != "on_error"},
+    **{each.names[0]: _TYPED for field, each in Reading.declare().items() if field != "on_error"},
 }
 """Options of `insert` that mean nothing with a file of records -> why."""
 _IN_MANIFEST = (
@@ -135,7 +135,7 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def repeated(given: Mapping[str, Any]) -> list[str]:
+def list_repeated(given: Mapping[str, Any]) -> list[str]:
     """Return the given options that repeat or contradict a manifest."""
     return [
         f"{name}: the manifest of the file has it; leave it out"

@@ -27,7 +27,7 @@ _LISTED = 5
 _SHOWN_ROWS = 20
 
 
-def validated(
+def format_validated(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None], form: str
 ) -> str:
     """Return a comparison as text in one of the formats of results."""
@@ -43,7 +43,7 @@ def validated(
     return "".join(f"{line}\n" for line in _lines(results, found, files))
 
 
-def _shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
+def _format(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
     """Yield the answers that the result has rows of, each with its query."""
     for run in result.runs:
         for query in run.outcome.queries:
@@ -80,7 +80,7 @@ def _content(
         "answers": [
             {"target": result.target, "query": query, **shown.model_dump(mode="json")}
             for result in results
-            for query, shown in _shown(result)
+            for query, shown in _format(result)
         ],
         "files": [str(path) if path else None for path in files],
     }
@@ -99,7 +99,7 @@ def _lines(
         counts = (each.answers, each.equal, each.rounded, len(each.different))
         shown = ["-"] * 4 if each.problem else [f"{count:,}" for count in counts]
         table.add_row(each.query, *shown, *(_verdict(result, each.query) for result in results))
-    yield from _drawn(table)
+    yield from _draw(table)
     yield ""
     for each in found:
         if each.problem:
@@ -114,7 +114,7 @@ def _lines(
             yield f"result file of {result.target}: {path}"
 
 
-def _drawn(table: Table) -> Iterator[str]:
+def _draw(table: Table) -> Iterator[str]:
     out = io.StringIO()
     width = width_of(sys.stdout)
     Console(file=out, width=width, highlight=False, markup=False, color_system=None).print(table)
@@ -138,7 +138,7 @@ def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator
     """Yield the shown answers side by side, with the true one where one is wrong."""
     found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
     for result in results:
-        for query, answer in (*_shown(result), *_different(result, agreed)):
+        for query, answer in (*_format(result), *_different(result, agreed)):
             by_target = found.setdefault((query, answer.instance), {})
             by_target.setdefault(result.target, answer)
     for (query, instance), by_target in found.items():
@@ -165,7 +165,7 @@ def _side_by_side(
         table.add_column(name)
     for cells in zip_longest(*columns.values(), fillvalue=""):
         table.add_row(*cells)
-    yield from (f"  {line}" for line in _drawn(table))
+    yield from (f"  {line}" for line in _draw(table))
     more = max(each.all_rows - each.skipped - len(each.rows) for each in by_target.values())
     if more:
         yield f"  and {counted(more, 'more row')}"

@@ -69,12 +69,12 @@ class Course:
         now = replace(last, event=event)
         match event:
             case PhaseEvent(phase=phase, detail=detail):
-                now = replace(self._entered(now, phase), detail=detail)
+                now = replace(self._enter(now, phase), detail=detail)
             case ProgressEvent():
-                now = replace(self._entered(now, event.phase), progress=event, left_s=event.left_s)
+                now = replace(self._enter(now, event.phase), progress=event, left_s=event.left_s)
                 now = self._with_sweep(now, event.rows_per_s)
             case SampleEvent():
-                now = replace(self._entered(now, event.phase), sample=event)
+                now = replace(self._enter(now, event.phase), sample=event)
                 if event.query:
                     now = self._with_sweep(replace(now, left_s=self._asking_s(now, event)), 0.0)
             case Outcome():
@@ -92,7 +92,7 @@ class Course:
             self._measured_s = self._clock()
         return spec.fault.name if spec.fault.is_on(self._clock() - self._measured_s) else ""
 
-    def _entered(self, now: Moment, phase: str) -> Moment:
+    def _enter(self, now: Moment, phase: str) -> Moment:
         """Return the moment without what was known of an earlier phase."""
         if now.phase == phase:
             return now

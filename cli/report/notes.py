@@ -10,7 +10,7 @@ from cli.host.caches import DROPPED
 from cli.host.program import command_line
 from cli.kinds import kind_of
 from cli.report.occurrences import occurrences_of, seconds_text
-from cli.report.resources import used
+from cli.report.resources import measure_used
 from cli.results.command import words_of
 from cli.results.result import Result, RunRecord
 from cli.summary.summary import OnDisk, on_disk_of
@@ -67,13 +67,13 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
         yield "failures", failures
     if on_disk := on_disk_of(result):
         yield "on disk after compaction", _size(on_disk, result.dataset.workload)
-    if compared := _compared(result):
+    if compared := _describe_compared(result):
         yield "compared with the truth", compared
     yield from kind_of(result).facts(result)
     if result.caches == DROPPED:
         yield "system caches", "dropped before each run"
     measured = [run.resources for run in result.runs if run.resources]
-    yield from (("resources", used(found, kind_of(result).work)) for found in measured[-1:])
+    yield from (("resources", measure_used(found, kind_of(result).work)) for found in measured[-1:])
     if result.ran_on:
         yield "cluster", _cluster(result)
     machine = result.machine
@@ -119,7 +119,7 @@ def _times(result: Result, *, are_failures: bool) -> str:
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def _compared(result: Result) -> str:
+def _describe_compared(result: Result) -> str:
     """Return how much of the stored rows was compared, and what is not seen by that."""
     level = level_of(result.runs)
     if level is None:

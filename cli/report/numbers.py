@@ -25,7 +25,7 @@ def significant(value: float) -> str:
     return f"{value:.{decimals if value < 10 else 1}f}"
 
 
-def written(value: float, unit: Unit) -> str:
+def format_value(value: float, unit: Unit) -> str:
     """Return a number with the digits that its unit has in tables."""
     match unit:
         case Unit.SHARE:

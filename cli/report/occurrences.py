@@ -50,7 +50,7 @@ def faults_of(outages: Sequence[Outage]) -> Iterator[Occurrence]:
             yield Occurrence(at_s=at_s, what=f"{each.fault}: rate restored")
 
 
-def unlisted_failures(outcome: Outcome) -> int:
+def count_unlisted_failures(outcome: Outcome) -> int:
     """Return how many failures came after those that the workers list."""
     return sum(worker.more_failures for worker in outcome.workers)
 

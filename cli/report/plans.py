@@ -11,9 +11,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cli.input.quantities import shown_time
+from cli.input.quantities import format_time
 from cli.kinds.kind import Kind
-from cli.planning.estimates import prefilled_of, timed_of
+from cli.planning.estimates import count_prefilled, count_timed
 from cli.planning.plan import PlannedRun
 from cli.results.result import Result
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
@@ -51,12 +51,12 @@ def _runs(planned: Sequence[PlannedRun]) -> Table:
     for number, each in enumerate(planned, 1):
         spec = each.spec
         before = "dropped, created" if spec.clean else "kept" if spec.dataset.rows else "created"
-        counts = (spec.dataset.rows, prefilled_of(spec), timed_of(spec))
+        counts = (spec.dataset.rows, count_prefilled(spec), count_timed(spec))
         shown = [f"{count:,}" for count in counts]
         if spec.clocking.duration_s:
-            shown[-1] = f"for {shown_time(spec.clocking.duration_s)}"
+            shown[-1] = f"for {format_time(spec.clocking.duration_s)}"
         if spec.warmup_s:
-            shown[-1] += f", warm-up {shown_time(spec.warmup_s)}"
+            shown[-1] += f", warm-up {format_time(spec.warmup_s)}"
         table.add_row(str(number), str(len(spec.workers)), str(each.run), before, *shown)
     return table
 
@@ -67,7 +67,7 @@ def _facts(kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None) 
     yield f"tables: {names}{_parts(first.dataset)}"
     if first.clocking.stages:
         stages = (
-            f"{counted(stage.workers, 'worker')} for {shown_time(stage.duration_s)}"
+            f"{counted(stage.workers, 'worker')} for {format_time(stage.duration_s)}"
             for stage in first.clocking.stages
         )
         yield f"stages: {', '.join(stages)}"

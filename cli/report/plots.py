@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cli.report.numbers import significant, written
+from cli.report.numbers import format_value, significant
 from cli.summary.figures import Unit
 from cli.summary.rows import Row
 from cli.summary.summary import Summary
@@ -36,12 +36,12 @@ def plot_of(summary: Summary, width: int) -> Iterator[str]:
     room = max(width - names - texts - 2, _LEAST_WIDTH)
     yield title
     for bar in bars:
-        drawn = _drawn(bar.value / most * room, bar.highest / most * room)
+        drawn = _draw(bar.value / most * room, bar.highest / most * room)
         yield f"{bar.name:>{names}} {drawn:<{room}} {bar.text:>{texts}}"
     yield ""
 
 
-def _drawn(value: float, highest: float) -> str:
+def _draw(value: float, highest: float) -> str:
     """Return a bar with a length of whole and eighth characters; the rest in a lighter tone."""
     eighths = round(8 * value)
     solid = _SOLID * (eighths // 8) + _EIGHTHS[eighths % 8]
@@ -63,7 +63,7 @@ def _bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
 
 def _rate(row: Row) -> _Bar:
     rate = row.figures["rows_per_s"]
-    text = written(rate.value, Unit.ROWS_PER_S)
+    text = format_value(rate.value, Unit.ROWS_PER_S)
     return _Bar(str(row.place), rate.value, rate.high or rate.value, text)
 
 

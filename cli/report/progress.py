@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from cli.host.cleaning import plain
-from cli.input.quantities import shown_time
+from cli.input.quantities import format_time
 from cli.planning.plan import PlannedRun
 from cli.report.course import Moment
 from cli.report.numbers import significant
-from cli.results.metrics import inserting, measured_rows, measured_s
-from cli.summary.rows import judged
+from cli.results.metrics import compute_measured_s, count_measured_rows, inserting
+from cli.summary.rows import judge
 from simulator.errors import counted
 from simulator.protocol.events import (
     AskedEvent,
@@ -82,7 +82,7 @@ class Follower:
                     event.model_dump_json(), markup=False, highlight=False, soft_wrap=True
                 )
             case AskedEvent() as event:
-                self._line(moment, _asked(event))
+                self._line(moment, _ask(event))
             case Outcome() as outcome:
                 self._line(moment, ending(moment.planned, outcome))
 
@@ -108,7 +108,7 @@ class Follower:
         """Fit what is known into the width of the terminal; the bar gives way first."""
         description = f"{_head(moment)} {_phase(moment)}"
         room = self._console.width - len(description) - 2
-        detail = _fitted(moment, room - 2)
+        detail = _fit(moment, room - 2)
         self._column.bar_width = min(max(room - len(detail), 1), _BAR_WIDTH)
         done = moment.progress
         bar.update(
@@ -152,20 +152,20 @@ def _words(moment: Moment) -> list[str]:
         words += [*_active(sample), *_latency(sample), *_beside(sample)]
         words += [_errors(sample)] if sample.errors else []
     if moment.left_s is not None:
-        words.append(f"{shown_time(moment.left_s)} left")
+        words.append(f"{format_time(moment.left_s)} left")
     if moment.sweep_left_s is not None and moment.number < moment.of:
-        words.append(f"sweep {shown_time(moment.sweep_left_s)} left")
+        words.append(f"sweep {format_time(moment.sweep_left_s)} left")
     return words
 
 
-def _fitted(moment: Moment, width: int) -> str:
+def _fit(moment: Moment, width: int) -> str:
     """Return what a terminal shows of a moment: as much as fits, the least important left out."""
     sample = moment.sample
     if not sample:
         return moment.detail
     left_s = moment.left_s if moment.sweep_left_s is None else moment.sweep_left_s
     words = [_rate(sample), *_active(sample), *_latency(sample), *_beside(sample), _errors(sample)]
-    words += [f"{shown_time(left_s)} left"] if left_s is not None else []
+    words += [f"{format_time(left_s)} left"] if left_s is not None else []
     words = [moment.place, *words] if moment.place else words
     if not sample.errors and len(", ".join(words)) > width:
         words.remove(_errors(sample))
@@ -210,7 +210,7 @@ def _errors(sample: SampleEvent) -> str:
     return counted(sample.errors, "error")
 
 
-def _asked(event: AskedEvent) -> str:
+def _ask(event: AskedEvent) -> str:
     figures = (
         f"{significant(event.wait_ms_avg)} ms on average, {event.queries_per_s:,.0f} queries/s"
     )
@@ -222,13 +222,13 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     found = outcome.verdict
-    verdict = judged(found.status, found.level) if found else ""
+    verdict = judge(found.status, found.level) if found else ""
     work = planned.spec.work
     if not work.writes:
         queries = counted(len(outcome.queries), "query")
         rows_checked = counted(planned.spec.dataset.rows, "row")
         return f"{queries if work.asks else rows_checked}, {verdict}"
-    rows, window_s = measured_rows(inserting(outcome)), measured_s(outcome)
+    rows, window_s = count_measured_rows(inserting(outcome)), compute_measured_s(outcome)
     if work is Work.CHANGE:
         times = [each for report in outcome.workers for each in report.changes]
         corrected, retagged = (

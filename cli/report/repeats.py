@@ -13,7 +13,7 @@ from simulator.protocol.verdict import WORST_FIRST, Status
 _WORST_ENDS = ("failed", "interrupted", "running", "done")
 
 
-def joined_result(results: Sequence[Result]) -> Result:
+def join_result(results: Sequence[Result]) -> Result:
     """Return the first result with the runs of all of them, numbered on."""
     first = results[0]
     if len(results) == 1:
@@ -24,12 +24,12 @@ def joined_result(results: Sequence[Result]) -> Result:
         update={
             "status": status,
             "cause": next((result.cause for result in results if result.status == status), ""),
-            "runs": _numbered(run for result in results for run in result.runs),
+            "runs": _number(run for result in results for run in result.runs),
         }
     )
 
 
-def _numbered(runs: Iterable[RunRecord]) -> list[RunRecord]:
+def _number(runs: Iterable[RunRecord]) -> list[RunRecord]:
     """Return runs with the numbers 1, 2, ... of each worker count and level."""
     numbers: Counter[tuple[int, int]] = Counter()
     found = []
@@ -40,16 +40,16 @@ def _numbered(runs: Iterable[RunRecord]) -> list[RunRecord]:
     return found
 
 
-def joined_summary(summaries: Sequence[Summary]) -> Summary:
+def join_summary(summaries: Sequence[Summary]) -> Summary:
     """Return one row for each place, with means over the summaries that have it."""
     if len(summaries) == 1:
         return summaries[0]
-    rows = _joined_rows([summary.rows for summary in summaries])
-    totals = _joined_rows([summary.totals for summary in summaries])
+    rows = _join_rows([summary.rows for summary in summaries])
+    totals = _join_rows([summary.totals for summary in summaries])
     return replace(summaries[0], rows=rows, totals=totals)
 
 
-def _joined_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
+def _join_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
     """Join the rows about the same place, in the order in which each repeat has them.
 
     Of a ramp, the number of workers may differ: then the lowest counts.
@@ -63,10 +63,10 @@ def _joined_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
             )
             places[place, seen[place]].append(row)
             seen[place] += 1
-    return tuple(map(_joined_row, places.values()))
+    return tuple(map(_join_row, places.values()))
 
 
-def _joined_row(rows: Sequence[Row]) -> Row:
+def _join_row(rows: Sequence[Row]) -> Row:
     worst = min(rows, key=_rank)
     return replace(
         worst,

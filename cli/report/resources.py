@@ -17,12 +17,12 @@ class Busy:
 
 def server_in(found: Resources, phase: str) -> Used | None:
     """Return mean cores and the most memory of the server in a phase; None: not measured."""
-    return _used(_of(found, phase), lambda sample: sample.server)
+    return _measure_used(_of(found, phase), lambda sample: sample.server)
 
 
 def client_in(found: Resources, phase: str) -> Used | None:
     """Return the same of the client."""
-    return _used(_of(found, phase), lambda sample: sample.client)
+    return _measure_used(_of(found, phase), lambda sample: sample.client)
 
 
 def machine_in(found: Resources, phase: str) -> Busy | None:
@@ -33,12 +33,12 @@ def machine_in(found: Resources, phase: str) -> Busy | None:
     return Busy(mean_of(timed), samples[-1].machine_load) if timed else None
 
 
-def used(found: Resources, phase: str) -> str:
+def measure_used(found: Resources, phase: str) -> str:
     """Return what was used in one phase, and by the machine at rest."""
     server, client = server_in(found, phase), client_in(found, phase)
     machine = machine_in(found, phase)
-    words = [f"server {found.server}{f', {_shown(server)}' if server else ''}"]
-    words += [f"client {_shown(client)}"] if client else []
+    words = [f"server {found.server}{f', {_format(server)}' if server else ''}"]
+    words += [f"client {_format(client)}"] if client else []
     words += [f"{found.machine or 'machine'} {_busy(machine)}"] if machine else []
     words += [f"{_busy(rest)} at rest {name}" for name in (BEFORE, AFTER)
               if (rest := machine_in(found, name))]  # fmt: skip
@@ -51,7 +51,7 @@ def _of(found: Resources, phase: str) -> list[Sample]:
     return [sample for sample in found.samples if sample.phase == phase]
 
 
-def _used(samples: Sequence[Sample], of: Callable[[Sample], Used | None]) -> Used | None:
+def _measure_used(samples: Sequence[Sample], of: Callable[[Sample], Used | None]) -> Used | None:
     pairs = [(part, sample.duration_s) for sample in samples if (part := of(sample))]
     if not pairs:
         return None
@@ -61,7 +61,7 @@ def _used(samples: Sequence[Sample], of: Callable[[Sample], Used | None]) -> Use
     )
 
 
-def _shown(part: Used) -> str:
+def _format(part: Used) -> str:
     return f"{part.cores:.2f} cores, at most {part.memory_bytes / 2**20:,.0f} MiB"
 
 

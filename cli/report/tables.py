@@ -18,7 +18,7 @@ from cli.host.terminal import width_of
 from cli.kinds import summary_of
 from cli.report.answers import answers_of
 from cli.report.notes import notes_of
-from cli.report.numbers import two_lines, written
+from cli.report.numbers import format_value, two_lines
 from cli.report.plots import plot_of
 from cli.report.query_plans import plans_of
 from cli.report.ramps import ramps_of
@@ -57,7 +57,7 @@ def _figure(name: str, drop: int, title: str) -> Column:
     """Return the column of a figure, or of one of its facets."""
     unit = unit_of(name)
     assert unit
-    write = partial(written, unit=unit)
+    write = partial(format_value, unit=unit)
     return Column(title, lambda row: row.value(name), write, drop)
 
 
@@ -100,7 +100,9 @@ def _columns(subject: Subject) -> Iterator[Column]:
             yield _figure(f"{_RATE}_max", 1, "Max\nrows/s")
         yield _figure(figure.name, drop, title)
         if figure is rates[-1] and name in _DROP_SPREAD:
-            yield Column(_SPREAD, _spread, partial(written, unit=Unit.SHARE), _DROP_SPREAD[name])
+            yield Column(
+                _SPREAD, _spread, partial(format_value, unit=Unit.SHARE), _DROP_SPREAD[name]
+            )
     yield from _OF_CHECKS if name == "check" else ()
     yield _VERDICT
 
@@ -111,7 +113,7 @@ def _spread(row: Row) -> float | None:
     return rate.spread if rate else None
 
 
-def printed(
+def print_record(
     result: Result, path: Path | None, form: str, *, plotted: bool = False, timings: bool = False
 ) -> str:
     """Return a result as text in one of FORMATS; a table fits the width of standard output.
@@ -140,7 +142,7 @@ def _table(result: Result, path: Path | None, width: int, *, plotted: bool, timi
         console.print(f"Stepsize: {_step_rows(result)}")
     summary = summary_of(result)
     columns, dropped = _fitting(console, summary)
-    console.print(_drawn(summary, columns))
+    console.print(_draw(summary, columns))
     console.print()
     if dropped:
         titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
@@ -171,7 +173,7 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
         needless = [_SPREAD]
     columns = every = [column for column in every if column.title not in needless]
     for least in sorted({column.drop for column in every if column.drop}):
-        table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
+        table = _draw(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
         unbounded = console.options.update(width=_UNBOUNDED)
         if Measurement.get(console, unbounded, table).maximum <= console.width:
             break
@@ -179,7 +181,7 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
     return columns, [column for column in every if column not in columns]
 
 
-def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
+def _draw(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     longest = max((len(row.place.name) for row in summary.every), default=0)
     for column in columns:

@@ -27,11 +27,11 @@ def timings_of(result: Result) -> Table | None:
         every = [[*_seconds(run, names)][place] for run in runs]
         table.add_column(
             title, justify="right", vertical="bottom", overflow="fold",
-            footer=_shown(sum(each or 0.0 for each in every)),
+            footer=_format(sum(each or 0.0 for each in every)),
         )  # fmt: skip
     for run in runs:
         at = f"{counted(run.workers, 'worker')}, {run.run}"
-        table.add_row(at, *map(_shown, _seconds(run, names)))
+        table.add_row(at, *map(_format, _seconds(run, names)))
     return table
 
 
@@ -43,5 +43,5 @@ def _seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
     yield took_s
 
 
-def _shown(seconds: float | None) -> str:
+def _format(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds:,.2f}"

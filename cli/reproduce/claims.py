@@ -33,12 +33,12 @@ class Seen(StrEnum):
     """Something that it compares was not measured."""
 
 
-def judged(claim: Claim, values: Mapping[Term, Values]) -> Seen:
+def judge(claim: Claim, values: Mapping[Term, Values]) -> Seen:
     """Return whether the values of the claim's terms agree with it."""
     if any(not values.get(term) for term in claim.terms):
         return Seen.NOT_HAD
     if claim.within:
-        return _bounded(claim.within, values)
+        return _bound(claim.within, values)
     steps = [_larger(values[one], values[other]) for one, other in pairwise(claim.largest_first)]
     order = (Seen.NOT_SEEN, Seen.WITHIN_SPREAD, Seen.SEEN)
     return next(seen for seen in order if seen in steps)
@@ -77,15 +77,15 @@ def chance_of(larger: int, ones: int, others: int) -> float:
     return sum(orders[larger:]) / sum(orders)
 
 
-def _bounded(within: Within, values: Mapping[Term, Values]) -> Seen:
+def _bound(within: Within, values: Mapping[Term, Values]) -> Seen:
     found = list(values[within.term])
     if within.over:
         found = [one / other for one, other in zip(found, values[within.over], strict=False)
                  if other]  # fmt: skip
-    return bounded(found, within.least, within.most)
+    return judge_bounds(found, within.least, within.most)
 
 
-def bounded(found: Values, least: float, most: float) -> Seen:
+def judge_bounds(found: Values, least: float, most: float) -> Seen:
     """Return whether all values lie between two bounds, or none, or some; it takes several."""
     inside = [least <= value <= most for value in found]
     if len(inside) > 1 and all(inside):

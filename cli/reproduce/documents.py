@@ -56,7 +56,7 @@ class Published(Record):
     """Words and numbers around it, as they are in the document's text."""
 
 
-def _published(text: Any) -> Any:
+def _parse_published(text: Any) -> Any:
     """Return what a quotation with one number in brackets publishes."""
     found = _MARKED.fullmatch(text) if isinstance(text, str) else None
     try:
@@ -86,7 +86,7 @@ class PublishedFigure(Record):
     """Unit of the published numbers; empty: the measure's unit."""
     percent_of: str = ""
     """The system in percent of which the document gives the others; empty: its numbers are own."""
-    published: dict[str, Annotated[Published, BeforeValidator(_published)]] = Field({})
+    published: dict[str, Annotated[Published, BeforeValidator(_parse_published)]] = Field({})
     """System -> a quotation with the number in brackets."""
 
     @property
@@ -250,7 +250,7 @@ def plan_of(name: str, size: Size) -> Plan:
     return read_plan(_FOLDER / "plans" / f"{name}-{size}.yaml")
 
 
-def measured_by(document: Document, plan: Plan) -> Document:
+def keep_measured(document: Document, plan: Plan) -> Document:
     """Return the document with the figures that a plan measures: a demo has fewer settings."""
     figures = [each for each in document.figures if _is_measured(each, plan)]
     return document.model_copy(update={"figures": tuple(figures)})
@@ -267,7 +267,7 @@ def _problems(document: Document) -> list[str]:
     problems = []
     for number, figure in enumerate(document.figures):
         place = f"figures.{number}"
-        problems += _unknown(place, (*figure.systems, *figure.settings), document)
+        problems += _list_unknown(place, (*figure.systems, *figure.settings), document)
         if not is_measure(figure.measure):
             problems.append(f"{place}.measure: {figure.measure!r} is not known")
         elif figure.unit and (figure.unit, unit_of(figure.measure)) not in _FACTORS:
@@ -278,7 +278,7 @@ def _problems(document: Document) -> list[str]:
     for number, claim in enumerate(document.claims):
         place = f"claims.{number}"
         systems = [term.system for term in claim.terms if term.system]
-        problems += _unknown(place, (*claim.of, *systems), document)
+        problems += _list_unknown(place, (*claim.of, *systems), document)
         problems += [
             f"{place}: measure {term.measure!r} is not known"
             for term in claim.terms
@@ -293,7 +293,7 @@ def _problems(document: Document) -> list[str]:
     return problems
 
 
-def _unknown(place: str, names: tuple[str, ...], document: Document) -> list[str]:
+def _list_unknown(place: str, names: tuple[str, ...], document: Document) -> list[str]:
     return [
         f"{place}: unknown system {name!r} ({nearest(name, document.systems)})"
         for name in names

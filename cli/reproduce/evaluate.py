@@ -10,7 +10,7 @@ from cli.experiment.lines import item_records
 from cli.experiment.measures import unit_of
 from cli.experiment.record import Curve, ItemRecord
 from cli.experiment.searches import curves
-from cli.reproduce.claims import Seen, judged
+from cli.reproduce.claims import Seen, judge
 from cli.reproduce.documents import Claim, Document, PublishedFigure, Term
 from cli.reproduce.measurements import Measurements
 from cli.reproduce.record import Cell, ClaimRecord, Compared, Line, Matrix
@@ -57,7 +57,7 @@ class Experiment:
         """Return the rates by nodes and their size, where the document has such a matrix."""
         return matrix(self.document.scaling, self._cells) if self.document.scaling else None
 
-    def unsettled(self) -> set[tuple[str, str]]:
+    def find_unsettled(self) -> set[tuple[str, str]]:
         """Return the (setting, target) that a claim compares which is within the spread.
 
         More repeats cannot settle a claim about bounds: they have no second side.
@@ -194,7 +194,7 @@ class Experiment:
 
     def _claim(self, claim: Claim, system: str, target: str) -> ClaimRecord:
         sides = {term: self._side(term, system, target) for term in claim.terms}
-        seen = judged(claim, {term: side.values for term, side in sides.items()})
+        seen = judge(claim, {term: side.values for term, side in sides.items()})
         return ClaimRecord(
             row=claim.row,
             text=claim.text,

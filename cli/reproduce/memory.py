@@ -18,7 +18,7 @@ def in_memory(measured: Sequence[tuple[Item, Measured]]) -> dict[str, str]:
                     (size, memory, whose), largest.get(item.target.name, (0, 0, ""))
                 )
     return {
-        target: f"{_shown(size)} of {_shown(memory)} {whose}"
+        target: f"{_format(size)} of {_format(memory)} {whose}"
         for target, (size, memory, whose) in largest.items()
         if size < memory
     }
@@ -46,5 +46,5 @@ def _sizes(result: Result) -> Iterator[tuple[int, int, str]]:
             yield size, result.machine.memory_bytes, "of this machine's memory"
 
 
-def _shown(size: int) -> str:
+def _format(size: int) -> str:
     return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"

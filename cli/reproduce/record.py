@@ -160,4 +160,4 @@ def is_reproduction(path: Path) -> bool:
 
 def read(path: Path) -> Reproduction:
     """Read the result file of a reproduction; ConfigError if it is damaged."""
-    return result_files.parsed(path, result_files.content_of(path), Reproduction, FORMAT_VERSION)
+    return result_files.parse(path, result_files.content_of(path), Reproduction, FORMAT_VERSION)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cli.reproduce.claims import Seen, bounded
+from cli.reproduce.claims import Seen, judge_bounds
 from cli.reproduce.documents import Claim, Gain, Scaling
 from cli.reproduce.record import Cell, ClaimRecord, Compared, GainRecord, Matrix
 from simulator.errors import counted
@@ -81,7 +81,7 @@ def claims_of_gains(
         yield ClaimRecord(
             row=claim.row, text=claim.text, quote=claim.quote,
             target=step.larger.target, system=step.larger.system,
-            seen=bounded(step.ratios, gain.least, gain.most), sides=sides,
+            seen=judge_bounds(step.ratios, gain.least, gain.most), sides=sides,
         )  # fmt: skip
     if not examined:
         yield ClaimRecord(

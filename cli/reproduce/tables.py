@@ -27,7 +27,7 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 
-def printed(record: Reproduction, path: str, width: int) -> str:
+def print_record(record: Reproduction, path: str, width: int) -> str:
     """Return a reproduction as text that fits a width."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
@@ -64,7 +64,7 @@ def _table(lines: Sequence[Line]) -> Table:
         table.add_row(f"{row} {title}, {unit}".rstrip(", "))
         shown = list(systems)
         for line in shown:
-            cells = [published_of(line), _ours(line)]
+            cells = [find_published(line), _ours(line)]
             cells.append("-" if line.spread is None else f"{line.spread:.0%}")
             if ranked:
                 percent = line.percent_of_best
@@ -91,7 +91,7 @@ def system_name(system: str, target: str) -> str:
     return f"{system} ({target})" if system and target and not is_same else system or target
 
 
-def published_of(line: Line) -> str:
+def find_published(line: Line) -> str:
     """Return the document's figure; `base` is what its percentages are of."""
     if line.percent_of and line.percent_of == line.system:
         return "base"

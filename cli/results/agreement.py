@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from cli.results.result import Result
 from simulator.data.dataset import Dataset
-from simulator.data.ranges import merged
+from simulator.data.ranges import merge
 from simulator.errors import MismatchError, UnverifiableError
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import Scalar
@@ -42,18 +42,18 @@ def differences(one: Dataset, other: Dataset) -> list[str]:
     """Return in what two datasets differ that decides their rows."""
     ours, theirs = one.origin, other.origin
     found = [
-        f"{name} {_shown(ours.get(name))} and {_shown(theirs.get(name))}"
+        f"{name} {_format(ours.get(name))} and {_format(theirs.get(name))}"
         for name in {**ours, **theirs}
         if ours.get(name) != theirs.get(name)
     ]
     if "sha256" in ours and ours["sha256"] != theirs.get("sha256"):
         found.insert(0, f"the file {one.params['source']} and {other.params.get('source')}")
-    if not found and merged(one.ranges) != merged(other.ranges):
+    if not found and merge(one.ranges) != merge(other.ranges):
         found.append(f"{one.rows:,} rows and {other.rows:,}")
     return found
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     text = str(value)
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 

@@ -107,7 +107,7 @@ class _Course:
         quiet_from_s, quiet_until_s = self._longest_silence(began_s, until_s)
         after = (end - undone_s for begin, end in self._silent if begin <= undone_s < end)
         back = self._back(quiet_until_s, until_s)
-        settled = None if back is None else self.sketches.settled(back, int(until_s))
+        settled = None if back is None else self.sketches.find_settled(back, int(until_s))
         found = Outage(
             fault=injected.fault,
             began_s=began_s,
@@ -166,7 +166,7 @@ class _Sketches:
         self._counts[:first] = 0
         self._before_ms = quantile_ms(self._counts[:faulty].sum(axis=0), 0.5)
 
-    def settled(self, first: int, last: int) -> int | None:
+    def find_settled(self, first: int, last: int) -> int | None:
         """Return the first second of some with latencies as before all faults; None: no one."""
         before_ms = self._before_ms
         for second in range(first, last):

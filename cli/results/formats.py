@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, Literal
 
-from simulator.load.meter import encoded_histogram
+from simulator.load.meter import encode_histogram
 
 FORMAT_VERSION: Literal[2] = 2
 _FORMAT_1 = re.compile(rb'\s*\{\s*"format_version":\s*1\s*[,}]')
@@ -35,7 +35,7 @@ def _query_times(name: str, durations_s: list[float], answers: list[str]) -> dic
         "name": name,
         "first_s": durations_s[0],
         "runs": len(durations_s),
-        "waits": encoded_histogram([round(each * 1e9) for each in durations_s]),
+        "waits": encode_histogram([round(each * 1e9) for each in durations_s]),
         "wait_s": sum(durations_s),
         "client_s": 0.0,
         "elapsed_s": sum(durations_s),

@@ -4,7 +4,7 @@ NAMES = ("insert", "query", "mixed", "change", "verify")
 """Kinds in the order of lists and tables."""
 
 
-def known(name: str) -> str:
+def check_known(name: str) -> str:
     """Return the name of a kind; ValueError if this version has none of this name."""
     if name not in NAMES:
         raise ValueError(f"expected one of {', '.join(NAMES)}; a later version has {name!r}")

@@ -8,7 +8,7 @@ from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 from simulator.protocol.messages import WorkerReport
 
 FEWEST: Mapping[str, int] = MappingProxyType({"p99_ms": 100, "p999_ms": 1000})
@@ -42,9 +42,9 @@ class Latency(BaseModel):
         return self.mean_ms
 
 
-def merged(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
+def merge(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
     """Return the histogram of all workers' sends."""
-    return merged_histogram([report.latency for report in reports])
+    return merge_histogram([report.latency for report in reports])
 
 
 def latency_of(histogram: HdrHistogram) -> Latency:
@@ -55,7 +55,7 @@ def latency_of(histogram: HdrHistogram) -> Latency:
             sends=0, mean_ms=0.0, p50_ms=0.0, p95_ms=0.0, p99_ms=0.0, p999_ms=0.0, max_ms=0.0
         )
     p50_ms, p95_ms, p99_ms, p999_ms = percentiles_ms(histogram, (50, 95, 99, 99.9))
-    middles_us, counts = _recorded(histogram)
+    middles_us, counts = _read_recorded(histogram)
     return Latency(
         sends=sends,
         min_ms=histogram.get_min_value() / 1000,
@@ -78,7 +78,7 @@ def percentiles_ms(histogram: HdrHistogram, percentiles: Sequence[float]) -> lis
     return [histogram.get_highest_equivalent_value(value) / 1000 for value in values]
 
 
-def _recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _read_recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the middle of each bucket that has values, in microseconds, and how many it has."""
     counts = np.frombuffer(histogram.counts, np.uint64)
     indices = np.flatnonzero(counts)

@@ -8,11 +8,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from cli.results.faults import Outage
-from cli.results.latency import Latency, latency_of, merged
+from cli.results.latency import Latency, latency_of, merge
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WARMUP, WorkerReport
 from simulator.protocol.verdict import Accounts
@@ -131,7 +131,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     With `embedded` the database works in the workers' processes, and shares their CPU time.
     """
     reports = outcome.workers
-    rows, window = measured_rows(reports), measured_s(outcome)
+    rows, window = count_measured_rows(reports), compute_measured_s(outcome)
     busy = sum(report.duration_s for report in reports)
     mean = busy / len(reports) if reports else 0.0
     waited = sum(report.send_s + report.idle_s for report in reports)
@@ -150,7 +150,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         backoff_s=sum(report.backoff_s for report in reports),
         disconnected_s=sum(report.disconnected_s for report in reports),
         rows_per_s=ratio(rows, window),
-        rows_per_s_stored=_stored_rate(rows, window, outcome),
+        rows_per_s_stored=_compute_stored_rate(rows, window, outcome),
         bytes_per_s=_bytes_per_s(reports, window),
         values_per_s=_values_per_s(ratio(rows, window), reader, stored),
         rows_per_s_reference=ratio(rows, mean),
@@ -165,7 +165,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         bytes_per_row=ratio(size_bytes, stored.rows) if size_bytes else None,
         bits_per_value=_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
         precision=reader.precision,
-        latency=latency_of(merged(reports)),
+        latency=latency_of(merge(reports)),
         unsent=sum(report.unsent for report in reports),
     )
 
@@ -180,7 +180,7 @@ def with_driver(client_share: float, cpu_share: float) -> float:
 
 def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
     """Return the figures of connections, where workers have several; empty where they have one."""
-    found = merged_histogram([report.connects for report in reports])
+    found = merge_histogram([report.connects for report in reports])
     if not found.get_total_count():
         return {}
     times = latency_of(found)
@@ -196,12 +196,12 @@ def inserting(outcome: Outcome) -> list[WorkerReport]:
     return [each for each in outcome.workers if not each.queries and not each.changes]
 
 
-def measured_rows(reports: Iterable[WorkerReport]) -> int:
+def count_measured_rows(reports: Iterable[WorkerReport]) -> int:
     """Return how many rows were acknowledged, without the warm-up."""
     return sum(report.rows - report.warmup_rows for report in reports)
 
 
-def measured_s(outcome: Outcome) -> float:
+def compute_measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
     Under a rate it lasts at least until the next batch is due: the rows cover the schedule so far.
@@ -256,11 +256,11 @@ def _overlap(outcome: Outcome) -> float | None:
 def _evenness(reports: Sequence[WorkerReport]) -> float | None:
     if in_stages(reports):
         return None
-    rates = [ratio(measured_rows([report]), report.duration_s) for report in reports]
+    rates = [ratio(count_measured_rows([report]), report.duration_s) for report in reports]
     return ratio(min(rates), max(rates)) if len(rates) > 1 else None
 
 
-def _stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
+def _compute_stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
     """Return the rate until every row was queryable, if that moment was reached."""
     reached = _AFTER_VISIBLE in outcome.phases_s
     return ratio(rows, window_s + outcome.phases_s.get(_VISIBLE, 0.0)) if reached else None

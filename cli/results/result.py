@@ -24,7 +24,7 @@ TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """Pattern of a tag: it fits a table, a file name and a label of a metric."""
 
 Kind = Annotated[
-    str, AfterValidator(kinds.known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
+    str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
 ]
 
 
@@ -99,7 +99,7 @@ class Result(BaseModel):
     sweep_id: str
     created: datetime
     kind: Annotated[
-        str, AfterValidator(kinds.known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
+        str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
     ]
     """Kind of the measurement; see cli.kinds."""
     target: str

@@ -77,7 +77,7 @@ def write(path: Path, result: BaseModel) -> None:
         file.write(text)
 
 
-def unfinished(folder: Path) -> Iterator[Path]:
+def find_unfinished(folder: Path) -> Iterator[Path]:
     """Yield the files in a folder of results that a killed command was writing."""
     for path in folder.glob(f".*.json.*{_NEW}"):
         owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
@@ -118,7 +118,7 @@ def read(path: Path) -> Result:
 
     The client's share of inserts includes the driver, also where it was measured without it.
     """
-    result = parsed(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+    result = parse(path, as_current(content_of(path)), Result, FORMAT_VERSION)
     result.runs = [_with_driver(run, result.module) for run in result.runs]
     return result
 
@@ -143,7 +143,7 @@ def content_of(path: Path) -> bytes:
     return read_bytes(path, _MAX_BYTES)
 
 
-def parsed(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
+def parse(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
     """Return the content of a result file; ConfigError if it is not of this kind and format."""
     try:
         return kind.model_validate_json(content)

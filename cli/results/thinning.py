@@ -14,7 +14,7 @@ MOST = 3_600
 """Numbers of a series: one for each second of an hour."""
 
 
-def thinned_report(report: WorkerReport) -> WorkerReport:
+def thin_report(report: WorkerReport) -> WorkerReport:
     """Return a report with the rows of several seconds together, if it has very many seconds.
 
     What the figures of outages were computed from is left out.
@@ -28,7 +28,7 @@ def thinned_report(report: WorkerReport) -> WorkerReport:
     return report.model_copy(update=kept)
 
 
-def thinned_resources(resources: Resources) -> Resources:
+def thin_resources(resources: Resources) -> Resources:
     """Return samples that each represent several of the same phase, if there are very many."""
     together = math.ceil(len(resources.samples) / MOST)
     if together <= 1:
@@ -36,11 +36,11 @@ def thinned_resources(resources: Resources) -> Resources:
     found = []
     for _, same in groupby(resources.samples, lambda sample: sample.phase):
         samples = [*same]
-        found += [_joined(samples[at : at + together]) for at in range(0, len(samples), together)]
+        found += [_join(samples[at : at + together]) for at in range(0, len(samples), together)]
     return resources.model_copy(update={"samples": tuple(found)})
 
 
-def _joined(samples: Sequence[Sample]) -> Sample:
+def _join(samples: Sequence[Sample]) -> Sample:
     """Return one sample: cores on average, all else at the end."""
     last, duration_s = samples[-1], sum(each.duration_s for each in samples)
 
@@ -51,7 +51,7 @@ def _joined(samples: Sequence[Sample]) -> Sample:
         weighted = zip(found, samples, strict=True)
         return sum((value or 0.0) * each.duration_s for value, each in weighted) / duration_s
 
-    def used(at_end: Used | None, all_of_them: Sequence[Used | None]) -> Used | None:
+    def measure_used(at_end: Used | None, all_of_them: Sequence[Used | None]) -> Used | None:
         cores = mean(each.cores if each else None for each in all_of_them)
         if at_end is None or cores is None:
             return None
@@ -61,7 +61,7 @@ def _joined(samples: Sequence[Sample]) -> Sample:
         update={
             "duration_s": duration_s,
             "machine_cores": mean(each.machine_cores for each in samples),
-            "client": used(last.client, [each.client for each in samples]),
-            "server": used(last.server, [each.server for each in samples]),
+            "client": measure_used(last.client, [each.client for each in samples]),
+            "server": measure_used(last.server, [each.server for each in samples]),
         }
     )

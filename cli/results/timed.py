@@ -7,9 +7,9 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from cli.results.freshness import freshness_ms
-from cli.results.latency import FEWEST, merged
+from cli.results.latency import FEWEST, merge
 from cli.results.metrics import InsertMetrics, ratio
-from simulator.load.meter import merged_histogram, new_histogram
+from simulator.load.meter import merge_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
 from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
 
@@ -49,7 +49,7 @@ class QueryStage:
     unsent: int = 0
 
 
-def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
+def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
     """Return a stage (from 0) by what workers measured of it; None: nothing began."""
     own = [each for each in times if each.stage == number]
     if not own:
@@ -57,7 +57,7 @@ def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Tim
     due_s = [each.due_until_s for each in own if each.due_until_s is not None]
     ended_s = max(min(due_s, default=0.0), *(each.ended_s for each in own))
     timed_s = ended_s - min(each.started_s for each in own)
-    latencies = merged_histogram([each.latency for each in own])
+    latencies = merge_histogram([each.latency for each in own])
     unsent = sum(each.unsent for each in own)
     if asked:
         rate = ratio(sum(each.count for each in own), timed_s)
@@ -65,9 +65,9 @@ def timed_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Tim
     return Timed(InsertStage(timed_s, sum(each.rows for each in own), unsent), latencies)
 
 
-def timed_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
+def time_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
     """Return a whole run of inserts."""
-    return Timed(metrics, merged(outcome.workers))
+    return Timed(metrics, merge(outcome.workers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class QueryMetrics:
     and averages with the time until then, not in the rate."""
 
 
-def timed_query(
+def time_query(
     *types: Sequence[QueryTimes],
     in_turn: bool = False,
     freshness: Freshness | None = None,
@@ -107,7 +107,7 @@ def timed_query(
 
     The types were asked one after the other, or `in_turn`: all of them during the same time.
     """
-    elapsed = [_asked_s(times) for times in types]
+    elapsed = [_measure_asked_s(times) for times in types]
     elapsed_s = max(elapsed) if in_turn else sum(elapsed)
     times = [each for of_type in types for each in of_type]
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
@@ -126,10 +126,10 @@ def timed_query(
         freshness_p99_ms=freshness_ms(freshness, 0.99) if seen >= FEWEST["p99_ms"] else None,
         unsent=unsent,
     )
-    return Timed(metrics, merged_histogram([each.waits for each in times]))
+    return Timed(metrics, merge_histogram([each.waits for each in times]))
 
 
-def _asked_s(times: Sequence[QueryTimes]) -> float:
+def _measure_asked_s(times: Sequence[QueryTimes]) -> float:
     """Return how long workers asked a type: until the last answer.
 
     Under a rate it lasts at least until the next query is due: the runs cover the schedule so far.
@@ -150,7 +150,7 @@ class ChangeMetrics:
     """Part of the time in which the client drew and encoded rows, 0..1."""
 
 
-def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
+def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
     """Return the metrics of a change of `rows` rows, from its workers' measurements."""
     timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
@@ -160,7 +160,7 @@ def timed_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
         rows_per_s=ratio(rows, timed_s),
         client_share=ratio(client, waited + client),
     )
-    return Timed(metrics, merged_histogram([each.waits for each in times]))
+    return Timed(metrics, merge_histogram([each.waits for each in times]))
 
 
 def together(parts: Iterable[Timed]) -> HdrHistogram:

@@ -8,7 +8,7 @@ from cli.host.bystanders import Bystanders
 from cli.host.counters import ProcessSource
 from cli.host.interrupts import Interrupts
 from cli.host.listener import server_of, servers_here
-from cli.host.lock import locked
+from cli.host.lock import hold_lock
 from cli.host.resources import ResourceMeter
 from cli.runners.base import Runner
 from cli.runners.local import LocalRunner
@@ -39,7 +39,7 @@ def runner_for(
     command = f"{first.work} --target {target.name}"
     if target.runner == "local":
         _expect_packages(target)
-        file_lock = locked(key, command) if key else nullcontext()
+        file_lock = hold_lock(key, command) if key else nullcontext()
         return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
     from cli.cluster.api import Cluster  # noqa: PLC0415
     from cli.cluster.helm import Helm  # noqa: PLC0415
@@ -122,7 +122,7 @@ def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunS
     helm = Helm(options, options.namespace or target.namespace)
     helm.version()
     keys = ", ".join(release.credentials(""))
-    applied = helm.template(release.name, release.values(spec), release.proposed(spec))
+    applied = helm.template(release.name, release.values(spec), release.propose(spec))
     return (
         f"# Besides these, the command line makes a Secret {release.credentials_name(spec.run_id)}"
         f" with the keys {keys}.\n{applied}"

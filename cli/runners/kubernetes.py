@@ -124,7 +124,7 @@ class KubernetesRunner:
         with ThreadPoolExecutor(1) as threads:
             secret = threads.submit(self._create_secret, spec.run_id, labels, job, applied)
             try:
-                self._helm.apply(self._release.name, labels, values, self._release.proposed(spec))
+                self._helm.apply(self._release.name, labels, values, self._release.propose(spec))
             except Interrupted:
                 raise
             except BenchError as error:

@@ -103,7 +103,7 @@ class LocalRunner:
             if isinstance(event, Outcome):
                 processes.wait(_END_S)
                 self._logs = processes.logs()
-                yield _explained(event, processes)
+                yield _explain(event, processes)
                 return
             if event:
                 if timeout_s is None and spec.timeout_s:
@@ -147,7 +147,7 @@ class LocalRunner:
         )
 
 
-def _explained(outcome: Outcome, processes: Processes) -> Outcome:
+def _explain(outcome: Outcome, processes: Processes) -> Outcome:
     """Return the outcome; the cause names a silent worker that was stopped."""
     found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
     if not found:

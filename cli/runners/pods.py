@@ -16,7 +16,7 @@ from cli.cluster.diagnosis import (
     symptoms,
     waiting_for,
 )
-from cli.cluster.lifetime import ended_unattended
+from cli.cluster.lifetime import explain_unattended_end
 from cli.cluster.nodes import Nodes
 from cli.cluster.release import is_run_of
 from cli.cluster.watcher import (
@@ -109,7 +109,7 @@ class PodRun:
         while True:
             event = self._next() or self._wait()
             if isinstance(event, Outcome):
-                yield self._judged(event, interrupts)
+                yield self._judge(event, interrupts)
                 return
             if isinstance(event, PhaseEvent):
                 self._phase = event.phase
@@ -127,7 +127,7 @@ class PodRun:
                     continue
                 last = None if lost else self._last_words()
                 if last:
-                    yield self._judged(last, interrupts)
+                    yield self._judge(last, interrupts)
                 else:
                     yield self._without_collector(interrupts)
                 return
@@ -218,7 +218,7 @@ class PodRun:
 
     def _with_reason(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
-            return self._unattended() or symptom.cause
+            return self._end_unattended() or symptom.cause
         if not symptom.pod:
             return symptom.cause
         if symptom.key not in self._last_lines:
@@ -242,9 +242,9 @@ class PodRun:
             return _no_sign_of_life(now - self._heard_at, collector, trouble)
         return cause + _place(collector)
 
-    def _unattended(self) -> str:
+    def _end_unattended(self) -> str:
         with suppress(BenchError):
-            return ended_unattended(self._cluster, self._jobs[0])
+            return explain_unattended_end(self._cluster, self._jobs[0])
         return ""
 
     def _out_of_reach(self, now: float) -> str:
@@ -345,26 +345,24 @@ class PodRun:
                     return event
         return None
 
-    def _judged(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
+    def _judge(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
         """Add what only the cluster knows: why the collector was stopped, a worker's node."""
         if outcome.status == "interrupted" and not interrupts.requested:
             cause = (
                 self._cause
-                or self._unattended()
+                or self._end_unattended()
                 or ("the collector was stopped from outside: its pod was deleted or evicted")
             )
             outcome = outcome.model_copy(
                 update={"status": "failed", "cause": cause, "exit_code": 1}
             )
         elif outcome.status == "failed":
-            outcome = outcome.model_copy(
-                update={"cause": self._explained(outcome.cause, interrupts)}
-            )
+            outcome = outcome.model_copy(update={"cause": self._explain(outcome.cause, interrupts)})
         if outcome.status == "failed":
             self._keep_logs()
         return outcome
 
-    def _explained(self, cause: str, interrupts: Interrupts) -> str:
+    def _explain(self, cause: str, interrupts: Interrupts) -> str:
         """Return the collector's cause with what the cluster shows about the worker."""
         if self._cause and self._cause not in cause and not self._guessed:
             return f"{self._cause} (the collector: {cause})"

@@ -126,7 +126,7 @@ class Processes:
                 return ""  # read the events that it wrote before it ended
             times = f", as {len(self._lost)} before it," if self._lost else ""
             last = _last_line(collector)
-            return f"the collector {_ended(code)}{times} before the run was over{last}"
+            return f"the collector {_end(code)}{times} before the run was over{last}"
         if self._stopped_too_long(collector):
             return f"the collector has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}"
         if self._heard_s is not None and self._clock() - self._heard_s > self._silence_s:
@@ -157,7 +157,7 @@ class Processes:
                 continue
             code = self._exit_code(running)
             if code:
-                self._report(name, f"{_ended(code)}{_last_line(running)}")
+                self._report(name, f"{_end(code)}{_last_line(running)}")
             elif self._stopped_too_long(running):
                 self._report(name, f"has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}")
 
@@ -231,7 +231,7 @@ def _last_line(running: _Running) -> str:
     return f": {last[0]}" if last else ""
 
 
-def _ended(code: int) -> str:
+def _end(code: int) -> str:
     if code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"ended with exit code {code}"

@@ -18,7 +18,7 @@ from cli.planning.options import InsertOptions
 from cli.planning.plan import Stored
 from cli.planning.query_options import MixedOptions, QueryOptions
 from cli.results.result import Result
-from cli.running.launch import carried_out
+from cli.running.launch import carry_out
 from cli.running.sweeps import sweep_of
 from cli.summary.rows import INSERTS, Row
 from cli.targets.config import Target
@@ -84,7 +84,7 @@ class Measuring(ABC):
         sweep, planned = sweep_of(
             kind_named(kind), self.target, self.output, options, stored, sweep_id=sweep_id, **more
         )
-        with carried_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
+        with carry_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
             return sweep.file.path or self.output, sweep.result
 
     def _trial(self, rows: Sequence[Row], answers: Sequence[Row]) -> Trial:

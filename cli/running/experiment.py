@@ -140,7 +140,7 @@ def _measure_round(
     """
     total = len(found) + len(items) + later
 
-    def announced(item: Item) -> Measured:
+    def announce(item: Item) -> Measured:
         if not measuring.limit.allows(item):
             return Measured()
         began_s = time.monotonic()
@@ -153,7 +153,7 @@ def _measure_round(
         measuring.limit.note(time.monotonic() - began_s)
         return done
 
-    for item, each, is_new in measured(items, measuring.output, announced):
+    for item, each, is_new in measured(items, measuring.output, announce):
         if each.is_interrupted or (measuring.interrupts.requested and not each.results):
             return False
         if not each.results and not each.cause:  # not begun, since the time is over

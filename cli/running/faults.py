@@ -64,7 +64,7 @@ class OfWorkers:
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Leave it to them: they know when their measured part begins."""
 
-    def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
         """Return what they report: a fault lasts from the first worker to the last."""
         each = [worker.faults for worker in outcome.workers if worker.faults]
         return tuple(
@@ -105,7 +105,7 @@ class Injector:
                 ahead_s = at_s - now_s()
                 self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
 
-    def injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
         """End with the run; return what was done."""
         self.end()
         found, self._found, self._ahead_s = tuple(self._found), [], None

@@ -26,7 +26,7 @@ def as_generated(file: FileRows) -> FileRows:
     if manifest is None:
         return file
     if table := _table_of(manifest, file.measurement):
-        return _described(file, table, manifest.format)
+        return _describe(file, table, manifest.format)
     return file.model_copy(update={"data_format": RecordFormat(manifest.format)})
 
 
@@ -39,7 +39,7 @@ def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
     if manifest is None:
         return reading
     if table := _table_of(manifest, reading.measurement):
-        return _described(reading, table, manifest.format)
+        return _describe(reading, table, manifest.format)
     raise ConfigError(
         f"--data: {files[0]}: is a file of format {manifest.format}, whose records are sent as they"
         " are; name it in `insert --data`"
@@ -71,7 +71,7 @@ def _table_of(manifest: FileManifest, measurement: str) -> Table | None:
     return next((table for table in tables if table.name == measurement), tables[0])
 
 
-def _described(reading: Said, table: Table, form: str) -> Said:
+def _describe(reading: Said, table: Table, form: str) -> Said:
     given, said = reading.model_fields_set, _said(table, form)
     return reading.model_copy(update={name: said[name] for name in said if name not in given})
 

@@ -92,7 +92,7 @@ class _Database:
                 self._mark.parent.mkdir(parents=True, exist_ok=True)
                 self._mark.touch()
                 self._say(f"installing; log: {self._log}")
-                cause = self._installed()
+                cause = self._install()
             self._record = InstallRecord(
                 target=self._found.target,
                 install=self._shown.install,
@@ -122,7 +122,7 @@ class _Database:
             f" {', '.join(found)}; leave `install` out to measure it as it is, or remove it first"
         )
 
-    def _installed(self) -> str:
+    def _install(self) -> str:
         for command in self._found.install:
             if self._how.interrupts.requested:
                 return STOPPED

@@ -24,7 +24,7 @@ from cli.kinds import kind_of, subject_of
 from cli.live.outputs import Output, Outputs
 from cli.options.choice import Choice, TargetRun
 from cli.options.gates import Gates
-from cli.options.given import given_command
+from cli.options.given import build_given_command
 from cli.planning.faults import Faults
 from cli.planning.options import Machine
 from cli.planning.plan import PlannedRun
@@ -98,7 +98,7 @@ def start(kind: str, target: Target, output: Path, dataset: Dataset, sweep_id: s
 
 
 @contextmanager
-def carried_out(  # noqa: PLR0913
+def carry_out(  # noqa: PLR0913
     sweep: Sweep,
     planned: Sequence[PlannedRun],
     cluster: ClusterOptions,
@@ -165,7 +165,7 @@ def conclude(  # noqa: PLR0913
     the command fail; `outputs`: what shows the sweep as it goes.
     """
     sweep.result.tags = list(dict.fromkeys(run.result_tags))
-    sweep.result.command = given_command(sweep.target.options)
+    sweep.result.command = build_given_command(sweep.target.options)
     thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
     if run.dry_run:
         print_out(_dry_run(sweep, planned, choice))
@@ -176,13 +176,13 @@ def conclude(  # noqa: PLR0913
     with (
         caught_interrupts() as interrupts,
         (outputs or Outputs()).opened(sweep.result, len(planned)) as opened,
-        carried_out(
+        carry_out(
             sweep, planned, choice.cluster, interrupts,
             quiet=run.quiet, as_json=as_json, meter=meter, outputs=opened,
         ),
     ):  # fmt: skip
-        kept = _shown(sweep, run)
-    failed = gates.concluded(sweep.result, thresholds) if gates else 0
+        kept = _format(sweep, run)
+    failed = gates.conclude(sweep.result, thresholds) if gates else 0
     code = sweep.result.exit_code
     if failed and sweep.result.is_unchecked:
         code = failed
@@ -240,11 +240,11 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + more
 
 
-def _shown(sweep: Sweep, run: TargetRun) -> bool:
+def _format(sweep: Sweep, run: TargetRun) -> bool:
     """Print the result; return whether it was printed and is stored where it should be."""
     result, file = sweep.result, sweep.file
     plotted = not run.quiet and has_room(sys.stdout)
-    text = tables.printed(result, file.path, run.form, plotted=plotted, timings=run.timings)
+    text = tables.print_record(result, file.path, run.form, plotted=plotted, timings=run.timings)
     if result.cause and (run.quiet or run.form != "table"):
         say(f"{result.kind} {result.status}: {result.cause}", err=True)
     if file.trouble:

@@ -9,7 +9,7 @@ from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
 from cli.experiment.settings import Setting
-from cli.experiment.words import asked_command, insert_command
+from cli.experiment.words import build_asked_command, insert_command
 from cli.host.interrupts import Interrupts
 from cli.kinds import kind_named
 from cli.options.plans import PlanOptions, PlanRun
@@ -22,7 +22,7 @@ from cli.planning.query_options import Mixed, Query
 from cli.results import result_files
 from cli.results.result import Result
 from cli.runners.choice import meter_for
-from cli.running.launch import Sweep, carried_out
+from cli.running.launch import Sweep, carry_out
 from cli.running.sweeps import sweep_of
 from cli.running.time_limit import TimeLimit
 from cli.targets.config import Target
@@ -44,7 +44,9 @@ def insert_of(  # noqa: PLR0913
     """
     database = target.open()
     options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
-    needed = plan.needed_names(plan.empty_dataset(options, generator_params(options)), database)
+    needed = plan.list_needed_names(
+        plan.empty_dataset(options, generator_params(options)), database
+    )
     replaced = tuple(name for name in replace_tables if name in needed)
     options = options.model_copy(update={"replace_tables": replaced})
     params = generator_params(options)
@@ -120,10 +122,10 @@ class Measuring:
                 sweep_id=item.id,
                 replace_tables=self.replace_tables,
             )
-            given = self._given(item.target)
+            given = self._list_given(item.target)
             command = insert_command(item.setting, item.target, given, self.timeout_s)
             planned[0].result.command = command
-            found = (self._carried_out(item, *planned, item.setting.insert),)
+            found = (self._carry_out(item, *planned, item.setting.insert),)
             manifest = found[0][1].manifest
             for name, asked in item.setting.asked.items():
                 if not manifest or found[-1][1].status != "done":
@@ -133,21 +135,23 @@ class Measuring:
                     kind_named(name), item.target, self.output, asked.options(self.timeout_s),
                     stored, sweep_id=item.id, force=self.force,
                 )  # fmt: skip
-                command = asked_command(item.setting, asked, item.target, given, self.timeout_s)
+                command = build_asked_command(
+                    item.setting, asked, item.target, given, self.timeout_s
+                )
                 planned[0].result.command = command
-                found += (self._carried_out(item, *planned, asked),)
+                found += (self._carry_out(item, *planned, asked),)
         except Interrupted:
             raise
         except BenchError as error:
             return Measured(found, cause="; ".join(str(error).splitlines()))
         return Measured(found)
 
-    def _given(self, target: Target) -> dict[str, Any]:
+    def _list_given(self, target: Target) -> dict[str, Any]:
         """Return the options that the command shares with an item's sweep."""
         config = {"config": str(self.config)} if self.config else {}
         return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
 
-    def _carried_out(
+    def _carry_out(
         self,
         item: Item,
         sweep: Sweep,
@@ -158,7 +162,7 @@ class Measuring:
         meter = None
         if item.setting.resources:  # where they may not be measured, the result has the reason
             meter = meter_for(item.target, item.id, self.cluster, required=False)
-        with carried_out(
+        with carry_out(
             sweep, planned, self.cluster, self.interrupts, quiet=self.quiet, meter=meter
         ):
             return sweep.file.path, sweep.result

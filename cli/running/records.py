@@ -13,9 +13,9 @@ from cli.options.gates import Gates
 from cli.planning import plan
 from cli.planning.insert_options import generator_params
 from cli.planning.options import InsertOptions, default_key
-from cli.planning.stages import written_stages
-from cli.records.prepare import Records, prepared
-from cli.records.request import Request, repeated
+from cli.planning.stages import format_stages
+from cli.records.prepare import Records, prepare
+from cli.records.request import Request, list_repeated
 from cli.records.runs import record_runs
 from cli.records.volume import in_volume
 from cli.running.launch import conclude, start
@@ -50,7 +50,7 @@ def insert_records(  # noqa: PLR0913
     def empty_of(manifest: FileManifest | None) -> Dataset:
         return _empty(options, given, manifest, target)
 
-    with _scanned(request, empty_of, options, given, target, choice=choice, run=run) as records:
+    with _scan(request, empty_of, options, given, target, choice=choice, run=run) as records:
         if records is None:
             return
         database = target.open()
@@ -60,7 +60,7 @@ def insert_records(  # noqa: PLR0913
             _expect_mixed(database, reader)
         level = _verification(options, database, records)
         sweep = start("insert", target, run.output, records.dataset.model_copy(update=_NO_ROWS))
-        sweep.result.configuration = _described(request, options, records, level)
+        sweep.result.configuration = _describe(request, options, records, level)
         sweep_id = sweep.result.sweep_id
         clean = bool(given.get("--clean"))
         runs = record_runs(
@@ -92,7 +92,7 @@ def _unusable(request: Request, target: Target | None) -> Iterator[str]:
         yield f"--data: {request.file}: {problem}"
 
 
-def _scanned(  # noqa: PLR0913
+def _scan(  # noqa: PLR0913
     request: Request,
     empty_of: Callable[[FileManifest | None], Dataset],
     options: InsertOptions,
@@ -111,7 +111,7 @@ def _scanned(  # noqa: PLR0913
             )
         )  # fmt: skip
     counts = options.workers, options.batch, options.limit
-    return prepared(request, empty_of, *counts, quiet=run.quiet)
+    return prepare(request, empty_of, *counts, quiet=run.quiet)
 
 
 def _warn_of_skipped(request: Request, records: Records) -> None:
@@ -131,7 +131,7 @@ def _empty(
 ) -> Dataset:
     """Return the dataset of the file's tables, without rows."""
     if manifest:
-        if problems := repeated(given):
+        if problems := list_repeated(given):
             raise ConfigError(problems)
         key = options.key
         if "--primary-key" not in given:
@@ -168,7 +168,7 @@ def _verification(options: InsertOptions, database: Database, records: Records) 
     return VerifyMode.ROWS
 
 
-def _described(
+def _describe(
     request: Request, options: InsertOptions, records: Records, level: VerifyMode
 ) -> dict[str, Any]:
     """Return the options of the insert for display."""
@@ -187,7 +187,7 @@ def _described(
         "warmup_s": options.warmup_s,
         "warmup_until_steady_s": options.warmup_until_steady_s or None,
         "retry_for_s": options.retry_for_s,
-        "stages": written_stages(options.stages) or None,
+        "stages": format_stages(options.stages) or None,
         "rate": options.rate,
         "runs": options.repeats,
         "verify": level.value,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.archive.gathered import Gathered, gathered_of
+from cli.archive.gathered import Gathered, find_gathered
 from cli.archive.names import id_of
 from cli.capacity.record import Capacity
 from cli.experiment.record import PlanRecord
@@ -15,7 +15,7 @@ from cli.host.cleaning import in_shell
 from cli.host.machine import this_machine
 from cli.host.program import command_line
 from cli.kinds import kind_of, writing_kinds
-from cli.options.given import divided, merged, parsed
+from cli.options.given import divide, merge, parse
 from cli.reproduce.record import Reproduction
 from cli.results import result_files
 from cli.results.command import Command
@@ -50,13 +50,15 @@ class Repeated:
         return () if isinstance(value, bool) else value
 
 
-def repeated(path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]) -> Repeated:
+def list_repeated(
+    path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]
+) -> Repeated:
     """Return the command of a result, with what the person at the keyboard gives.
 
     ConfigError if the file holds none, or one that takes what has to be given again. `given`:
     options of `repeat` and their values; `more`: words of further options of the command.
     """
-    kind = gathered_of(path)
+    kind = find_gathered(path)
     result = None if kind else result_files.read(path)
     stored = result.command if result else _command_of(path, kind) if kind else ()
     if not stored:
@@ -64,21 +66,21 @@ def repeated(path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, 
             f"{path}: does not hold the command that measured it: `capacity` did, whose own result"
             " has it, or an earlier version of this program"
         )
-    command = stored if isinstance(stored, Command) else parsed(stored, str(path))
-    kept, left = divided(command, str(path))
+    command = stored if isinstance(stored, Command) else parse(stored, str(path))
+    kept, left = divide(command, str(path))
     own = Command(name=kept.name, options={name: each for name, each in given.items() if each})
     if more:
         try:
-            own = merged(parsed((kept.name, *more), "--"), own)
+            own = merge(parse((kept.name, *more), "--"), own)
         except click.UsageError as error:
             raise ConfigError(f"--: {error.format_message()}") from error
-    target = merged(kept, own).options.get("target")
+    target = merge(kept, own).options.get("target")
     if not isinstance(target, tuple) or len(target) != 1:
         raise ConfigError(f"{path}: its command names no target")
     _expect_given(path, target[0], left, own)
     if "-" in Repeated(kept, None).of("data"):
         raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
-    found = Repeated(merged(kept, own), result)
+    found = Repeated(merge(kept, own), result)
     _expect_files(path, found, own)
     return found
 
@@ -171,22 +173,20 @@ def differences(command: Repeated, folder: Path) -> Iterator[str]:
         "runner": result.runner,
         "program": result.program_version,
     }
-    yield from _changed(then, now)
+    yield from _change(then, now)
     if target.module == result.module:
-        yield from _changed(result.target_options, target.options.public(), "option ")
+        yield from _change(result.target_options, target.options.public(), "option ")
     if result.runner == target.runner == "local":
         packages = package_versions(database_class(target.module))
-        yield from _changed(result.packages, packages, "package ")
+        yield from _change(result.packages, packages, "package ")
     machine = {"load_average"}
-    yield from _changed(
+    yield from _change(
         result.machine.model_dump(exclude=machine), this_machine().model_dump(exclude=machine)
     )
     yield from _other_rows(command, result, target, folder)
 
 
-def _changed(
-    then: Mapping[str, object], now: Mapping[str, object], what: str = ""
-) -> Iterator[str]:
+def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "") -> Iterator[str]:
     for name in {**then, **now}:
         before, after = str(then.get(name, "not known")), str(now.get(name, "not known"))
         if before != after:

@@ -19,7 +19,7 @@ from simulator.protocol.mark import Mark, State
 from simulator.protocol.spec import Work
 
 
-def inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
+def find_inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
     """Return the rows of the insert of `file`, or of the target's last one.
 
     If the target has no result file, the marks in the database describe its rows; ConfigError

@@ -71,7 +71,7 @@ def records_in_volume(  # noqa: PLR0913
         return None
     if not quiet:
         say(f"reading {request.name} in a pod", err=True)
-    scanned = _scanned(spec, target, sweep_id, choice, quiet=quiet)
+    scanned = _scan(spec, target, sweep_id, choice, quiet=quiet)
     manifest = manifest or scanned.manifest
     return records_of(
         request, volume.in_pods, manifest, empty_of(manifest), scanned, limit=options.limit
@@ -79,7 +79,7 @@ def records_in_volume(  # noqa: PLR0913
 
 
 @contextmanager
-def prepared_in_volume(  # noqa: PLR0913
+def find_prepared_in_volume(  # noqa: PLR0913
     volume: VolumeFile,
     target: Target,
     options: InsertOptions,
@@ -103,14 +103,12 @@ def prepared_in_volume(  # noqa: PLR0913
         return
     if not quiet:
         say(f"reading {volume} in a pod", err=True)
-    params = FileParams(**_scanned(spec, target, sweep_id, choice, quiet=quiet).params)
+    params = FileParams(**_scan(spec, target, sweep_id, choice, quiet=quiet).params)
     expect_key(params, options.key)
     yield params
 
 
-def _scanned(
-    spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet: bool
-) -> Scanned:
+def _scan(spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet: bool) -> Scanned:
     outcome = Outcome(status="failed", cause="the scan ended without an outcome")
     planned = PlannedRun(spec, 1, 0)
     with (

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from cli.results.result import RunRecord
-from cli.results.timed import timed_change
+from cli.results.timed import time_change
 from cli.summary.figures import figures_of
-from cli.summary.inserts import timed_inserts
+from cli.summary.inserts import list_timed_inserts
 from cli.summary.rows import INSERTS, Place, Row
 from cli.summary.verdicts import level_of, worst
 from simulator.protocol.messages import DELETION
@@ -17,11 +17,13 @@ def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
         verdict, reports = worst([run]).value, run.outcome.workers
         if writers := sum(not report.changes for report in reports):
             place = Place(load=INSERTS, workers=writers)
-            yield Row(place, 1, figures_of(timed_inserts([run])), verdict, level=level_of([run]))
+            yield Row(
+                place, 1, figures_of(list_timed_inserts([run])), verdict, level=level_of([run])
+            )
         for name in dict.fromkeys(each.name for report in reports for each in report.changes):
             times = [each for report in reports for each in report.changes if each.name == name]
             corrected = sum(each.rows for each in times)
             rows = run.outcome.deleted_rows if name == DELETION else corrected
-            figures = figures_of([timed_change(times, rows)])
+            figures = figures_of([time_change(times, rows)])
             place = Place(change=name, workers=len(times))
             yield Row(place, 1, figures, verdict, level=level_of([run]))

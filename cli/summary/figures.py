@@ -256,7 +256,7 @@ def figure_named(name: str) -> Figure | None:
     return _of_waits(name, f"p{percent} ms", f"{percent}th percentile")
 
 
-def expected(name: str) -> Figure:
+def parse_expected(name: str) -> Figure:
     """Return the figure of a name that has one; KeyError otherwise."""
     return figure_named(name) or FIGURES[name]
 
@@ -266,7 +266,7 @@ def is_among(names: Collection[str], name: str) -> bool:
     return name in names or ("p50_ms" in names and percent_of(name) is not None)
 
 
-def resolved(name: str) -> tuple[Figure, str] | None:
+def resolve(name: str) -> tuple[Figure, str] | None:
     """Return the figure and the facet that a name means; None if there is no such figure."""
     found = ((name.removesuffix(facet), facet) for facet in FACETS if name.endswith(facet))
     known = ((figure_named(base), facet) for base, facet in found)
@@ -275,7 +275,7 @@ def resolved(name: str) -> tuple[Figure, str] | None:
 
 def unit_of(name: str) -> Unit | None:
     """Return the unit of a figure or one of its facets; None if there is no such figure."""
-    found = resolved(name)
+    found = resolve(name)
     return found and (Unit.SHARE if found[1] == "_spread" else found[0].unit)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cli.results.result import RunRecord
-from cli.results.timed import Timed, timed_insert, timed_stage
+from cli.results.timed import Timed, time_insert, time_stage
 from cli.summary.figures import figures_of
 from cli.summary.rows import Place, Row
 from cli.summary.verdicts import level_of, worst
@@ -22,13 +22,13 @@ def rows_by_level(runs: Sequence[RunRecord]) -> Iterator[Row]:
 
 
 def _row(place: Place, runs: Sequence[RunRecord]) -> Row:
-    figures, verdict = figures_of(timed_inserts(runs)), worst(runs).value
+    figures, verdict = figures_of(list_timed_inserts(runs)), worst(runs).value
     return Row(place, len(runs), figures, verdict, level=level_of(runs))
 
 
-def timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
+def list_timed_inserts(runs: Sequence[RunRecord]) -> list[Timed]:
     """Return the runs that inserted."""
-    return [timed_insert(run.metrics, run.outcome) for run in runs if run.metrics]
+    return [time_insert(run.metrics, run.outcome) for run in runs if run.metrics]
 
 
 def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -36,7 +36,7 @@ def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
     for number, stage in enumerate(runs[0].stages if runs else ()):
         place = Place(stage=number + 1, workers=stage.workers)
         times = ([s for w in run.outcome.workers for s in w.stages] for run in runs)
-        parts = [part for each in times if (part := timed_stage(each, number, asked=False))]
+        parts = [part for each in times if (part := time_stage(each, number, asked=False))]
         if parts:
             verdict, level = worst(runs).value, level_of(runs)
             yield Row(place, len(parts), figures_of(parts), verdict, level=level)

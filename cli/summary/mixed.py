@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from cli.results.metrics import connects_of
 from cli.results.result import RunRecord
-from cli.results.timed import Timed, timed_query
+from cli.results.timed import Timed, time_query
 from cli.summary.figures import figures_of
-from cli.summary.inserts import timed_inserts
+from cli.summary.inserts import list_timed_inserts
 from cli.summary.queries import times_of
 from cli.summary.rows import ALL_QUERIES, INSERTS, Place, Row
 from cli.summary.verdicts import level_of, worst_status
@@ -16,7 +16,7 @@ from simulator.protocol.verdict import Status
 
 def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
     """Yield the inserts of mixed runs, and each query."""
-    parts = timed_inserts(runs)
+    parts = list_timed_inserts(runs)
     if parts:
         verdicts = [run.outcome.rows_verdict for run in runs]
         status = worst_status(each.status if each else Status.UNKNOWN for each in verdicts)
@@ -34,11 +34,11 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
     of_runs = [times for run in runs if (times := times_of(run).get(name))]
     if not of_runs:
         return Row(place, 0, {}, verdicts[0].reason)
-    if not any(_timed(times) for times in of_runs):
+    if not any(_time(times) for times in of_runs):
         return Row(place, 0, {}, f"{status.value}, not timed")
     seen = [next((f for f in run.outcome.freshness if f.query == name), None) for run in runs]
     parts = [
-        timed_query(times, freshness=freshness, connects=connects_of(_askers(run)))
+        time_query(times, freshness=freshness, connects=connects_of(_askers(run)))
         for run, freshness in zip(runs, seen, strict=True)
         if (times := times_of(run).get(name))
     ]
@@ -47,15 +47,13 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
 
 def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
     """Yield what all queries of mixed runs come to together, if they asked several."""
-    timed = [
-        {name: times for name, times in times_of(run).items() if _timed(times)} for run in runs
-    ]
+    timed = [{name: times for name, times in times_of(run).items() if _time(times)} for run in runs]
     names = {name for types in timed for name in types}
     if len(names) > 1:
         verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
                     if q.name in names)  # fmt: skip
         parts: list[Timed] = [
-            timed_query(*each.values(), in_turn=True, connects=connects_of(_askers(run)))
+            time_query(*each.values(), in_turn=True, connects=connects_of(_askers(run)))
             for run, each in zip(runs, timed, strict=True)
             if each
         ]
@@ -63,7 +61,7 @@ def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
 
 
-def _timed(times: Sequence[QueryTimes]) -> bool:
+def _time(times: Sequence[QueryTimes]) -> bool:
     return any(each.runs for each in times)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from cli.results.metrics import connects_of
 from cli.results.result import RunRecord
-from cli.results.timed import timed_query, timed_stage
+from cli.results.timed import time_query, time_stage
 from cli.summary.figures import figures_of
 from cli.summary.rows import ALL_QUERIES, Place, Row
 from cli.summary.verdicts import worst
@@ -34,7 +34,7 @@ def totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         times = times_of(run)
         if len(times) > 1:
             place = Place(query=ALL_QUERIES, workers=run.workers)
-            part = timed_query(*times.values(), connects=connects_of(run.outcome.workers))
+            part = time_query(*times.values(), connects=connects_of(run.outcome.workers))
             yield Row(place, 1, figures_of([part]), worst([run]).value)
 
 
@@ -48,7 +48,7 @@ def _of_run(run: RunRecord) -> Iterator[Row]:
             yield Row(place, 0, {}, query.verdict.reason)
             continue
         yield Row(
-            place, 1, figures_of([timed_query(of_workers, connects=connects)]), _verdict(query)
+            place, 1, figures_of([time_query(of_workers, connects=connects)]), _verdict(query)
         )
         yield from _stages(query, of_workers, run)
 
@@ -57,7 +57,7 @@ def _stages(query: QueryVerdict, times: Sequence[QueryTimes], run: RunRecord) ->
     """Yield a row for a query in each stage of a run."""
     for number, stage in enumerate(run.stages):
         place = Place(query=query.name, stage=number + 1, workers=stage.workers)
-        part = timed_stage((s for worker in times for s in worker.stages), number, asked=True)
+        part = time_stage((s for worker in times for s in worker.stages), number, asked=True)
         if part:
             yield Row(place, 1, figures_of([part]), _verdict(query))
         else:

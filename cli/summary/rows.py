@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from cli.results.latency import FEWEST
-from cli.summary.figures import FACETS, Measurement, resolved
+from cli.summary.figures import FACETS, Measurement, resolve
 from simulator.errors import counted
 from simulator.protocol.verdict import Status, VerifyMode
 
@@ -14,7 +14,7 @@ INSERTS = "inserts"
 """The load of the row of such a run that is not a query or a change."""
 
 
-def judged(verdict: str, level: VerifyMode | None) -> str:
+def judge(verdict: str, level: VerifyMode | None) -> str:
     """Return a verdict as people read it: `verified` with what was compared of stored rows."""
     is_deep = verdict == Status.VERIFIED and level is not None
     return f"{verdict}, {level.depth.short}" if is_deep and level else verdict
@@ -91,7 +91,7 @@ class Row:
     @property
     def judged(self) -> str:
         """The verdict as people read it: `verified` with what was compared."""
-        return judged(self.verdict, self.level)
+        return judge(self.verdict, self.level)
 
     @property
     def withheld(self) -> tuple[str, ...]:
@@ -101,6 +101,6 @@ class Row:
 
     def value(self, name: str) -> float | None:
         """Return a figure or one of its facets, such as rows_per_s_min; None: not measured."""
-        found = resolved(name)
+        found = resolve(name)
         figure = self.figures.get(found[0].name) if found else None
         return FACETS[found[1]](figure) if found and figure else None

@@ -44,7 +44,7 @@ class Subject:
     @property
     def figures(self) -> frozenset[str]:
         """The figures that its rows may have."""
-        return frozenset[str]().union(*map(_measured_by, self.sources))
+        return frozenset[str]().union(*map(_find_measured_by, self.sources))
 
     @property
     def compared(self) -> tuple[Figure, ...]:
@@ -55,11 +55,13 @@ class Subject:
     def figures_at(self, place: Place) -> frozenset[str]:
         """Return the figures that a row may have: figures of inserts, or of queries."""
         if place.change is not None:
-            return _measured_by(ChangeMetrics) | _measured_by(Latency)
+            return _find_measured_by(ChangeMetrics) | _find_measured_by(Latency)
         if place.query is None and place.load is None:
             return self.figures
         asked = QueryStage if place.stage else QueryMetrics
-        return _measured_by(InsertMetrics if place.load else asked) | _measured_by(Latency)
+        return _find_measured_by(InsertMetrics if place.load else asked) | _find_measured_by(
+            Latency
+        )
 
     def headline_of(self, rows: Sequence[Row]) -> Row | None:
         """Return the row that a result is known by: the best one, or the last level."""
@@ -69,7 +71,7 @@ class Subject:
         return max(known, key=lambda row: row.figures[self.listed_by].value, default=None)
 
 
-def _measured_by(source: type) -> frozenset[str]:
+def _find_measured_by(source: type) -> frozenset[str]:
     return frozenset(FIGURES).intersection((*source.__annotations__, *dir(source)))
 
 

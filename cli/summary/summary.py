@@ -40,7 +40,7 @@ class OnDisk:
     precision: Precision | None
 
 
-def summarised(subject: Subject, runs: Sequence[RunRecord]) -> Summary:
+def summarise(subject: Subject, runs: Sequence[RunRecord]) -> Summary:
     """Return what runs measured, as rows about a subject; those that failed are left out."""
     done = [run for run in runs if run.outcome.status == "done"]
     return Summary(subject, tuple(subject.rows(done)), tuple(subject.totals(done)))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, RootModel, StrictBool, StrictInt, model_validator
 
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.input.records import Record
 from cli.input.values import Share
 from cli.input.yamlfile import read_yaml
@@ -134,7 +134,7 @@ class Advice(Record):
     def server_settings(self, choice: Choice, size: Size) -> dict[str, str]:
         """Return the settings of a server of this size."""
         return {
-            name: str(_written(each.value(choice), size, self.mebibytes))
+            name: str(_format(each.value(choice), size, self.mebibytes))
             for name, each in self.server.items()
         }
 
@@ -144,7 +144,7 @@ class Advice(Record):
         return {name: value for name, value in found.items() if value not in (None, "")}
 
 
-def _written(value: Value, size: Size, mebibytes: str) -> bool | int | str | None:
+def _format(value: Value, size: Size, mebibytes: str) -> bool | int | str | None:
     return value.written(size, mebibytes) if isinstance(value, Amount) else value
 
 
@@ -155,4 +155,4 @@ class _File(RootModel[dict[str, Advice]]):
 @cache
 def advice() -> Mapping[str, Advice]:
     """Return target -> its sets of settings."""
-    return _File.model_validate(read_yaml(shipped(_FILE))).root
+    return _File.model_validate(read_yaml(find_shipped(_FILE))).root

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.input.quantities import as_option
-from cli.input.validation import problems_of, shown, shown_key
+from cli.input.validation import format_key, format_shown, problems_of
 from cli.input.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
@@ -119,12 +119,12 @@ class Config:
             from_secrets = {}
         fields = cls.options_model.model_fields
         expanded = {
-            k: _expanded(f"{where}.{k if k in fields else shown_key(k)}", v, problems)
+            k: _expand(f"{where}.{k if k in fields else format_key(k)}", v, problems)
             for k, v in given.items()
         }
         for option, path in files.items():
             expanded[option] = _content(f"{where}.{option}{_FROM}", path, problems)
-        options = _validated(cls, where, expanded, set(extra_options), from_secrets, problems)
+        options = _validate(cls, where, expanded, set(extra_options), from_secrets, problems)
         if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
                 f"{where}: module {cls.name} stores its data in a file on one machine, which pods"
@@ -165,23 +165,27 @@ def load(given: Path | None = None) -> Config:
     Without one: config.yaml of the current folder, or else the one that comes with the program.
     """
     here = Path(FILE)
-    path = given or (here if here.exists() else shipped(FILE))
+    path = given or (here if here.exists() else find_shipped(FILE))
     content = read_yaml(path)
     if content is None:
         raise ConfigError(f"{path}: is empty; it must have `targets:`")
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: expected a mapping with `targets:`, got {shown(content)}")
+        raise ConfigError(
+            f"{path}: expected a mapping with `targets:`, got {format_shown(content)}"
+        )
     problems = [
-        f"{path}: {shown_key(key)}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
+        f"{path}: {format_key(key)}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
         for key in content
         if key not in _TOP_LEVEL
     ]
     namespace = content.get("namespace", "default")
     if not isinstance(namespace, str):
-        problems.append(f"{path}: namespace: expected text, got {shown(namespace)}")
+        problems.append(f"{path}: namespace: expected text, got {format_shown(namespace)}")
     targets = content.get("targets")
     if not isinstance(targets, dict) or not targets:
-        problems.append(f"{path}: targets: expected a mapping of targets, got {shown(targets)}")
+        problems.append(
+            f"{path}: targets: expected a mapping of targets, got {format_shown(targets)}"
+        )
         targets = {}
     for number, (name, entry) in enumerate(targets.items(), 1):
         if name is None or isinstance(name, bool):
@@ -194,8 +198,9 @@ def load(given: Path | None = None) -> Config:
             problems += _entry_problems(f"{path}: targets.{name}", entry)
         else:
             problems.append(
-                f"{path}: targets: the name of target {number} has {shown(name)}; expected up to"
-                f" {_LONGEST_NAME} letters, digits, '-', '_' and '.', since result files are named"
+                f"{path}: targets: the name of target {number} has {format_shown(name)};"
+                f" expected up to {_LONGEST_NAME} letters, digits, '-', '_' and '.', since result"
+                " files are named"
                 " after it"
             )
     if problems:
@@ -205,16 +210,16 @@ def load(given: Path | None = None) -> Config:
 
 def _entry_problems(where: str, entry: Any) -> list[str]:
     if not isinstance(entry, dict):
-        return [f"{where}: expected a mapping with `module:`, got {shown(entry)}"]
+        return [f"{where}: expected a mapping with `module:`, got {format_shown(entry)}"]
     problems = []
     module = entry.get("module")
     if not isinstance(module, str):
-        problems.append(f"{where}.module: expected a module's name, got {shown(module)}")
+        problems.append(f"{where}.module: expected a module's name, got {format_shown(module)}")
     elif module not in MODULES and ":" not in module:
         problems.append(f"{where}.module: unknown module ({nearest(module, MODULES)})")
     runner = entry.get("runner", "local")
     if runner not in RUNNERS:
-        problems.append(f"{where}.runner: expected local or kubernetes, got {shown(runner)}")
+        problems.append(f"{where}.runner: expected local or kubernetes, got {format_shown(runner)}")
     queries = entry.get("queries") or {}
     if not isinstance(queries, dict) or not all(isinstance(v, str) for v in queries.values()):
         problems.append(f"{where}.queries: expected query names with their text")
@@ -226,7 +231,7 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     if not is_word or not _NODE_SIZE.fullmatch(str(size)):
         problems.append(
             f"{where}.node_size: expected up to 40 letters and digits, such as CR4 or 16 CPUs, got"
-            f" {shown(size)}"
+            f" {format_shown(size)}"
         )
     return problems
 
@@ -241,7 +246,7 @@ def _source(where: str, given: Any, folder: Path, problems: list[str]) -> Secret
             return (folder / Path(words["file"]).expanduser()).absolute()
     problems.append(
         f"{where}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret, or {{file: PATH}},"
-        f" got {shown(given)}"
+        f" got {format_shown(given)}"
     )
     return None
 
@@ -257,7 +262,7 @@ def _content(where: str, path: Path, problems: list[str]) -> str:
     return ""
 
 
-def _expanded(where: str, value: Any, problems: list[str]) -> Any:
+def _expand(where: str, value: Any, problems: list[str]) -> Any:
     """Put environment variables into ${NAME}."""
     if not isinstance(value, str):
         return value
@@ -284,7 +289,7 @@ def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _validated(  # noqa: PLR0913, PLR0917
+def _validate(  # noqa: PLR0913, PLR0917
     cls: type[Database],
     where: str,
     values: Mapping[str, Any],
@@ -301,7 +306,7 @@ def _validated(  # noqa: PLR0913, PLR0917
         return cls.options_model.without(from_secrets)(**given)
     except ValidationError as error:
         for kind, key, sentence in problems_of(error, known, given):
-            name = key if key in known else shown_key(key)
+            name = key if key in known else format_key(key)
             place = f"--extra-option {name}" if key in extra else f"{where}.{name}"
             if kind == "extra_forbidden":
                 hint = nearest(key, known)

@@ -9,7 +9,7 @@ import yaml
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.host.inputs import read_text
 from cli.targets.config import FILE
 from simulator.errors import ConfigError, nearest
@@ -34,7 +34,7 @@ class _Entry:
 
 def starter(names: Sequence[str]) -> tuple[str, list[str]]:
     """Return a configuration and its targets: the named ones, or the first of a module."""
-    text = read_text(shipped(FILE), _MAX_BYTES)
+    text = read_text(find_shipped(FILE), _MAX_BYTES)
     head, entries = _parts(text)
     by_module: dict[str, _Entry] = {}
     for entry in entries.values():
@@ -50,7 +50,7 @@ def starter(names: Sequence[str]) -> tuple[str, list[str]]:
         raise ConfigError([f"--targets: {problem}" for problem in wrong])
     chosen = {known[name].name: known[name] for name in names}
     blocks = ["\n".join([*entry.lines, *_further(entry)]) for entry in chosen.values()]
-    first = f"# yaml-language-server: $schema={shipped(SCHEMA)}"
+    first = f"# yaml-language-server: $schema={find_shipped(SCHEMA)}"
     return "\n".join([first, *head]) + "\n" + "\n\n".join(blocks) + "\n", list(chosen)
 
 

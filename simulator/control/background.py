@@ -76,7 +76,7 @@ class BackgroundWatch:
         for doublings in count(1):
             if len(joined) <= MOST_CHANGES:
                 break
-            joined = _joined(changes, since_s, self._sample_s * 2**doublings)
+            joined = _join(changes, since_s, self._sample_s * 2**doublings)
         return [
             Occurrence(at_s=round(each.at_s - since_s, 1), what=each.name, count=each.times)
             for each in joined
@@ -118,7 +118,7 @@ class BackgroundWatch:
             self._since_s = now_s
 
 
-def _joined(changes: list[_Change], since_s: float, width_s: float) -> list[_Change]:
+def _join(changes: list[_Change], since_s: float, width_s: float) -> list[_Change]:
     """Return the changes of a counter within the same time as one, at the first of them."""
     found: dict[tuple[str, int], _Change] = {}
     for each in changes:

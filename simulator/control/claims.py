@@ -52,7 +52,7 @@ def _tables_of(mark: Mark, known: Mapping[str, Table]) -> dict[str, Table]:
         return {n: replace(known[n], parts=parts) for n in mark.tables if n in known}
 
 
-def recognised(
+def recognise(
     database: Database, found: Mapping[str, Existing], claims: Sequence[Claim]
 ) -> dict[str, bool]:
     """Return which of the existing things are ours, and whether each bears its signature."""

@@ -159,7 +159,7 @@ class Collector:
             self._phases.enter("prefill" if prefills else "barrier")
             self._run.journal.note(self._work.prepared)
         self._run.tables_ready.set()
-        await self._run.finished()
+        await self._run.wait_finished()
         self._follower.finish()
         if self._run.stopped.is_set():
             await self._run.last_reports(_LAST_REPORTS_S)
@@ -197,13 +197,13 @@ class Collector:
             await asyncio.sleep(_POLL_S)  # one long sleep would count pauses of the machine
         self._run.stop(
             f"--timeout: the run was not done after {self._spec.timeout_s:g} s, in phase"
-            f" {self._phases.now}{self._stalled()}; give it more time, fewer rows, or 0 for no"
+            f" {self._phases.now}{self._stall_text()}; give it more time, fewer rows, or 0 for no"
             " limit"
         )
 
-    def _stalled(self) -> str:
+    def _stall_text(self) -> str:
         """Return for how long the database has acknowledged no row, if that is long."""
-        stalled_s = self._run.stalled_s(self._phases.entered_s)
+        stalled_s = self._run.compute_stalled_s(self._phases.entered_s)
         inserts = self._phases.now in (self._spec.barrier, WARMUP, "prefill")
         if not inserts or stalled_s < _STALLED_S:
             return ""
@@ -301,7 +301,7 @@ class Collector:
             occurrences=(
                 *background.occurrences(began_s),
                 *self._resumed.occurrences(began_s),
-                *self._run.ended_early(began_s),
+                *self._run.list_early_end(began_s),
             ),
             scanned=self._scanned,
         )

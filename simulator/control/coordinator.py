@@ -92,7 +92,7 @@ class Coordinator:
             self._stopped_s = self._clock() - ago_s
             self.stopped.set()
 
-    def ended_early(self, began_s: float) -> Iterator[Occurrence]:
+    def list_early_end(self, began_s: float) -> Iterator[Occurrence]:
         """Yield when and why the run was stopped, if it was stopped after its beginning."""
         if self._stop_reason and self._stopped_s >= began_s:
             at_s = round(self._stopped_s - began_s, 1)
@@ -130,7 +130,7 @@ class Coordinator:
             self.let_in(name, expected if self._at_once is None else self._at_once)
         return True
 
-    async def passed(self, message: Arrival) -> bool:
+    async def hold_at_barrier(self, message: Arrival) -> bool:
         """Hold a worker at a barrier for a while; return whether it may continue."""
         return await self.held(self._gates[message.barrier][message.index])
 
@@ -197,7 +197,7 @@ class Coordinator:
         beats = [beat for beat in self.beats.values() if beat.phase == query]
         return sum(beat.runs for beat in beats), sum(beat.waited_s for beat in beats)
 
-    def stalled_s(self, since_s: float) -> float:
+    def compute_stalled_s(self, since_s: float) -> float:
         """Return for how long no row has been acknowledged, counted from `since_s` at most."""
         return self._own_clock() - max(self._progressed_s, since_s)
 
@@ -224,7 +224,7 @@ class Coordinator:
         known = {**from_beats, **self.reports}
         return tuple(known[index] for index in sorted(known))
 
-    async def finished(self) -> None:
+    async def wait_finished(self) -> None:
         """Wait until all workers have reported or the run is over."""
         await self._either(self._all_reported)
 

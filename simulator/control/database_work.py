@@ -12,7 +12,7 @@ from simulator.control.fresh import judged
 from simulator.control.journal import Prepared
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
-from simulator.control.refusal import unfinished, wrong_count
+from simulator.control.refusal import find_unfinished, wrong_count
 from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
@@ -73,7 +73,7 @@ class DatabaseWork:
     def prepare(self) -> None:
         """Create the tables, or check that they hold what the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
-        self.server = self._described()
+        self.server = self._describe()
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
             self.ownership.expect_ours()
@@ -81,7 +81,7 @@ class DatabaseWork:
             self._create()
             self._set_up()
             if spec.setup or not self.server.durable:  # what counts may be of the tables
-                self.server = self._described()
+                self.server = self._describe()
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
         if spec.changes:
@@ -96,7 +96,7 @@ class DatabaseWork:
         if spec.workers:
             self.background.start()
 
-    def _described(self) -> ServerFacts:
+    def _describe(self) -> ServerFacts:
         facts = self._database.inspect()
         return ServerFacts(
             version=facts.version,
@@ -180,7 +180,7 @@ class DatabaseWork:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
         mark = self.ownership.found(visible=visible)
         if self.ownership.interrupted(mark):
-            raise unfinished(self._spec.target, mark)
+            raise find_unfinished(self._spec.target, mark)
         return mark
 
     def read_marks(self) -> None:
@@ -243,7 +243,7 @@ class DatabaseWork:
             if not self.ownership.interrupted(mark):
                 return
         if mark and mark.state in (State.CLEARING, State.CHANGING):
-            raise unfinished(self._spec.target, mark)
+            raise find_unfinished(self._spec.target, mark)
         if mark and mark.uncertain:
             self.verdict = verify(self._database, spec.dataset, mark.uncertain, spec.verify)
         else:
@@ -266,7 +266,7 @@ class DatabaseWork:
             types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
             judge = Judge(self._database, self._spec.dataset, load, self._fold)
             known = {name: types[name] for name in load.queries if name not in load.own}
-            own = judge.unchecked({name: every[name] for name in load.own}, answers)
+            own = judge.list_unchecked({name: every[name] for name in load.own}, answers)
             self.queries = (*judge.judged(known, answers), *own)
         asked = [query for query in self.queries if query.statement and not query.own]
         verdict = Verdict.of([check for query in asked for check in query.verdict.checks])

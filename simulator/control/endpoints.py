@@ -124,7 +124,7 @@ def application(gate: Gate, token: str) -> Starlette:
         gate.answer(message, uid)
         return Known(known=(True,) * len(message.answers))
 
-    async def arrived(message: SentBatches | FreshAnswers, uid: str) -> Reply:
+    async def arrive(message: SentBatches | FreshAnswers, uid: str) -> Reply:
         gate.take_part(message, uid)
         return reply()
 
@@ -135,8 +135,8 @@ def application(gate: Gate, token: str) -> Starlette:
         "/report": report,
         "/answers/known": answers_known,
         "/answers": answers,
-        "/sent": arrived,
-        "/answers/fresh": arrived,
+        "/sent": arrive,
+        "/answers/fresh": arrive,
         "/fold": gate.fold_task,
     }
 
@@ -149,13 +149,13 @@ def application(gate: Gate, token: str) -> Starlette:
                 _BODY_S,
                 when_large=lambda: slot.enter_async_context(large_bodies),
             )
-            message = _parsed(KINDS[path].message, content)
+            message = _parse(KINDS[path].message, content)
             del content
             return await handlers[path](message, uid)
 
     app = Starlette(
         routes=[Route(path, _endpoint(served, path), methods=["POST"]) for path in KINDS],
-        exception_handlers={HTTPException: _unknown},
+        exception_handlers={HTTPException: _list_unknown},
     )
     app.router.redirect_slashes = False
     return app
@@ -185,7 +185,7 @@ def _refusal(text: str, status: int) -> Response:
     return PlainTextResponse(text, status, headers={"Connection": "close"})
 
 
-def _unknown(_: Request, error: Exception) -> Response:
+def _list_unknown(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _refusal(error.detail, error.status_code)
 
@@ -232,7 +232,7 @@ async def _body(
     return body
 
 
-def _parsed(model: type[Message], body: bytearray) -> Message:
+def _parse(model: type[Message], body: bytearray) -> Message:
     try:
         return model.model_validate_json(body, strict=True)
     except ValidationError as error:

@@ -12,7 +12,7 @@ from simulator.protocol.events import Freshness, QueryVerdict
 from simulator.protocol.sketch import counts_of, pairs_of
 from simulator.protocol.spec import RunSpec
 from simulator.protocol.verdict import Check, Status, Verdict
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, stored_since
+from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
 from simulator.verify.fresh import Found, check
 
 
@@ -22,7 +22,7 @@ def judged(
     """Return the verdict on each query, and how soon rows were seen in those that count them."""
     reader = DatasetReader(spec.dataset)
     try:
-        stored = stored_since(reader, spec.dataset, spec.load.until_ms or 0)
+        stored = select_stored_since(reader, spec.dataset, spec.load.until_ms or 0)
         rows = ArrivingRows(reader, Sent.of(arrivals.sent(), stored))
         verdicts, freshness = [], []
         for name, fresh_type in spec.fresh_types.items():

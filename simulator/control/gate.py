@@ -85,7 +85,7 @@ class Gate:
     async def arrive(self, message: Arrival, uid: str) -> bool:
         """Hold a worker at a barrier for a while; return whether it may continue."""
         self._arrive(message, uid)
-        return await self.run.passed(message)
+        return await self.run.hold_at_barrier(message)
 
     def _arrive(self, message: Arrival, uid: str) -> None:
         self._admit(message.index, uid)

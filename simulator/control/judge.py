@@ -52,10 +52,10 @@ class Judge:
         fold = partial(self._fold, names_of_instances(asked))
         found = truths(queries, self._dataset, fold)
         return tuple(
-            self._judged(name, types[name], asked[name], found, answers(name)) for name in types
+            self._judge(name, types[name], asked[name], found, answers(name)) for name in types
         )
 
-    def _judged(
+    def _judge(
         self,
         name: str,
         query_type: QueryType,
@@ -84,7 +84,7 @@ class Judge:
                 true += f" ({truth.undecided})" if ok is None else ""
                 wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=ok))
             if len(shown) < self._load.shown_answers or (listed and self._load.digests):
-                shown.append(self._shown(name, instance, asked[instance], answer, truth))
+                shown.append(self._format(name, instance, asked[instance], answer, truth))
             if self._load.digests:
                 digest = digest_of(answer.rows)
                 digests.append(AnswerDigest(instance=instance, digest=digest, ok=ok))
@@ -99,17 +99,17 @@ class Judge:
             digests=tuple(digests),
         )
 
-    def unchecked(
+    def list_unchecked(
         self, types: Mapping[str, QueryType[Query | TextQuery]], answers: Answers
     ) -> tuple[QueryVerdict, ...]:
         """Return what was answered to own queries, of which no truth is known."""
         kept = _Kept(_MOST_OWN_VALUES)
         return tuple(
-            self._unchecked(name, query_type, answers(name), kept)
+            self._list_unchecked(name, query_type, answers(name), kept)
             for name, query_type in types.items()
         )
 
-    def _unchecked(
+    def _list_unchecked(
         self,
         name: str,
         query_type: QueryType[Query | TextQuery],
@@ -123,7 +123,7 @@ class Judge:
             count += 1
             if len(shown) < self._load.shown_answers:
                 statement = self._database.statement(query_type.instance(instance))
-                shown.append(_shown_alone(instance, statement, answer))
+                shown.append(_format_alone(instance, statement, answer))
             if self._load.digests:
                 digests.append(kept.digest(instance, answer))
         return QueryVerdict(
@@ -141,7 +141,7 @@ class Judge:
     def _statement(self, name: str, query: Query) -> Statement:
         return self._database.statement(query, self._load.queries[name])
 
-    def _shown(
+    def _format(
         self, name: str, instance: int, query: Query, answer: Answer, truth: Truth
     ) -> ShownAnswer:
         ok, true_rows = truth.verdict(answer), truth.answer.rows
@@ -172,7 +172,7 @@ class _Kept:
         return AnswerDigest(instance=instance, digest=digest_of(answer.rows), ok=None, rows=rows)
 
 
-def _shown_alone(instance: int, statement: Statement, answer: Answer) -> ShownAnswer:
+def _format_alone(instance: int, statement: Statement, answer: Answer) -> ShownAnswer:
     """Return an answer of which no truth is known."""
     return ShownAnswer(
         instance=instance,

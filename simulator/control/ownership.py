@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from simulator.control.claims import Claim, by_table, claims_of, recognised, tables_of
+from simulator.control.claims import Claim, by_table, claims_of, recognise, tables_of
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.refusal import Foreign, holding, of_another, refused, reserved
+from simulator.control.refusal import Foreign, holding, list_reserved, of_another, refuse
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
@@ -73,7 +73,7 @@ class Ownership:
         """
         if not self._book:
             return
-        if problems := reserved(self._tables.values()):
+        if problems := list_reserved(self._tables.values()):
             raise ConfigError(problems)
         found = self._database.existing(_all(self._needed))
         obstacles = self._database.obstacles([*self._tables.values()])
@@ -87,15 +87,15 @@ class Ownership:
             *(Foreign(n, each, self._book.contents(n, each)) for n, each in marks.items()),
         ]
         if foreign:
-            problem = refused(self._spec.target, foreign, prefixes=not marks, drops=self._drops)
+            problem = refuse(self._spec.target, foreign, prefixes=not marks, drops=self._drops)
             raise ConfigError(problem)
-        if self._drops and found and (attached := self._database.attached([*found])):
+        if self._drops and found and (attached := self._database.find_attached([*found])):
             raise ConfigError(holding(self._spec.target, attached))
         if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
             self._replace_marks()
 
     def _foreign(self, found: Mapping[str, Existing], marks: Marks) -> dict[str, Existing]:
-        ours = recognised(self._database, found, self._claims(marks))
+        ours = recognise(self._database, found, self._claims(marks))
         replaced = self._spec.replace_tables if self._drops else ()
         foreign = {n: each for n, each in found.items() if n not in ours}
         self._signed = all(ours.values())
@@ -134,7 +134,7 @@ class Ownership:
         shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}
         former = dict.fromkeys(n for c in mine for n in c.names if n not in shared)
         found = self._database.existing([*dict.fromkeys((*_all(self._needed), *former))])
-        return found, recognised(self._database, found, mine), mine
+        return found, recognise(self._database, found, mine), mine
 
     def intend(self) -> None:
         """Mark the tables as about to be created, where nothing bears their names."""

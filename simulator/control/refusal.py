@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from simulator.data.schema import Table
-from simulator.errors import BenchError, MismatchError, SetupError, counted, sized
+from simulator.errors import BenchError, MismatchError, SetupError, counted, format_size
 from simulator.modules.base import OWN
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.protocol.mark import Mark, State
 
 
-def reserved(tables: Iterable[Table]) -> list[str]:
+def list_reserved(tables: Iterable[Table]) -> list[str]:
     """Return which tables have names that are kept for this program's own, with the remedy."""
     return [
         f"table {table.name}: names that begin with {OWN} are kept for this program's own tables;"
@@ -33,11 +33,11 @@ class Foreign:
     @property
     def description(self) -> str:
         """Description of the object, and how much is stored in it."""
-        stored = f" ({_stored(self.contents)})" if self.contents else ""
+        stored = f" ({_store(self.contents)})" if self.contents else ""
         return f"{self.existing.kind} {self.name}{stored}"
 
 
-def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
+def refuse(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
     """Return why a run is refused, and the remedies.
 
     `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
@@ -94,7 +94,7 @@ def of_another(target: str, mark: Mark) -> str:
     )
 
 
-def unfinished(target: str, mark: Mark | None) -> SetupError:
+def find_unfinished(target: str, mark: Mark | None) -> SetupError:
     """Return the error for rows of an insert that did not end."""
     which = f" ({mark.describe()})" if mark else ""
     if mark and mark.state is State.CLEARING:
@@ -127,9 +127,9 @@ def wrong_count(target: str, mark: Mark | None, stored: int, expected: int) -> B
     )
 
 
-def _stored(contents: Contents) -> str:
+def _store(contents: Contents) -> str:
     rows, size_bytes = contents.rows, contents.size_bytes
     shown = "rows unknown" if rows is None else counted(rows, contents.noun)
     if rows is not None and rows > MOST_COUNTED:
         shown = f"more than {MOST_COUNTED:,} rows"
-    return f"{shown}, {'size unknown' if size_bytes is None else sized(size_bytes)}"
+    return f"{shown}, {'size unknown' if size_bytes is None else format_size(size_bytes)}"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
-from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, shown
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, format_shown
 from simulator.protocol.spec import RunSpec
 from simulator.records.compression import compression_in
 from simulator.records.layout import layout_of, tables_in
-from simulator.records.manifest import MOST_BYTES, parsed
-from simulator.records.prepared import prepared_file
+from simulator.records.manifest import MOST_BYTES, parse
+from simulator.records.prepared import read_prepared_file
 from simulator.records.scan import scan
 
 _LISTED = 5
@@ -22,7 +22,7 @@ def scanned(spec: RunSpec) -> Scanned:
     file, task = spec.records, spec.scan
     assert task
     if task.prepared:
-        return _prepared(task)
+        return _read_prepared(task)
     assert file
     _expect_file(file.path, file, "--data")
     _expect_plain(file)
@@ -55,10 +55,10 @@ def _expect_plain(file: RecordsFile) -> None:
         )
 
 
-def _prepared(task: ScanTask) -> Scanned:
+def _read_prepared(task: ScanTask) -> Scanned:
     """Return what is in the folder of a prepared file."""
-    name = shown(task.prepared, task.volume_claim)
-    found = prepared_file(Path(task.prepared), name)
+    name = format_shown(task.prepared, task.volume_claim)
+    found = read_prepared_file(Path(task.prepared), name)
     where = {"folder": task.prepared, "source": name, "kept": True, "claim": task.volume_claim}
     params = found.params.model_copy(update=where)
     return Scanned(
@@ -76,7 +76,7 @@ def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
         return None
     if not task.needs_manifest and not _exists(Path(task.manifest_path)):
         return None
-    name = shown(task.manifest_path, file.volume_claim)
+    name = format_shown(task.manifest_path, file.volume_claim)
     _expect_file(task.manifest_path, file, "--manifest")
     try:
         with Path(task.manifest_path).open("rb") as source:
@@ -86,7 +86,7 @@ def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
         raise ConfigError(f"--manifest: {name}: cannot be read: {reason}") from error
     if len(content) > MOST_BYTES:
         raise ConfigError(f"--manifest: {name}: is larger than {MOST_BYTES >> 20} MiB")
-    return parsed(content, name)
+    return parse(content, name)
 
 
 def _exists(path: Path) -> bool:
@@ -110,4 +110,4 @@ def _expect_file(path: str, file: RecordsFile, option: str) -> None:
         beside = sorted(each.name for each in place.parent.iterdir())
     listed = ", ".join(beside[:_LISTED]) + (", ..." if len(beside) > _LISTED else "")
     there = f"; its folder has: {listed}" if listed else ""
-    raise ConfigError(f"{option}: {shown(path, file.volume_claim)}: {problem}{there}")
+    raise ConfigError(f"{option}: {format_shown(path, file.volume_claim)}: {problem}{there}")

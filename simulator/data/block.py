@@ -129,7 +129,7 @@ class Texts:
 ColumnData: TypeAlias = Values | Coded | Texts
 
 
-def replaced(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
+def replace(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
     """Return a column in which these rows, by their index, have the values of a new one."""
     if len(rows) == len(column):
         return new
@@ -151,7 +151,7 @@ def replaced(column: ColumnData, rows: Rows, new: ColumnData) -> ColumnData:
     return Values(found, valid)
 
 
-def renamed(
+def rename(
     column: ColumnData, by: ColumnData, names: Mapping[bytes, bytes]
 ) -> tuple[Rows, ColumnData] | None:
     """Return the indices of rows with a renamed value of `by`, and the new names.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from simulator.data.dataset import BLOCK_ROWS, Correction, Dataset, DatasetReader, Retag
-from simulator.data.ranges import RowRange, merged
+from simulator.data.ranges import RowRange, merge
 from simulator.data.schema import TimeUnit
 
 
@@ -26,7 +26,7 @@ class Deleting(StrEnum):
 def corrected(dataset: Dataset, ranges: Iterable[RowRange]) -> Dataset:
     """Return the dataset once these of its rows are corrected, again if they were before."""
     number = len(dataset.corrections) + 1
-    new = Correction(number=number, ranges=merged(ranges))
+    new = Correction(number=number, ranges=merge(ranges))
     return dataset.model_copy(update={"corrections": (*dataset.corrections, new)})
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
-from simulator.data.block import Block, ColumnData, Rows, Values, renamed, replaced
+from simulator.data.block import Block, ColumnData, Rows, Values, rename, replace
 from simulator.data.derived import innermost
 from simulator.data.late import Late, LateOrder
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType, before
-from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
+from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merge, numbers_between
 from simulator.data.schema import ID, PrimaryKey, Role, Table
 from simulator.data.walks import Precision
 from simulator.data.workloads import WORKLOADS, workload_class
@@ -111,7 +111,7 @@ class Dataset(Frozen):
 
     def with_ranges(self, ranges: Iterable[RowRange]) -> "Dataset":
         """Return the dataset with these ranges, merged."""
-        return self.model_copy(update={"ranges": merged(ranges)})
+        return self.model_copy(update={"ranges": merge(ranges)})
 
     def holds(self, table: int, rows: Rows) -> NDArray[np.bool_]:
         """Return which of these rows of a table (its place) are in the ranges."""
@@ -313,7 +313,7 @@ class DatasetReader:
 
     def _times(self, place: int, numbers: Rows) -> NDArray[Any]:
         table = self._workload.tables[place].only(())
-        return self._drawn(self._workload, table, place, numbers)[table.time.name].values()
+        return self._draw(self._workload, table, place, numbers)[table.time.name].values()
 
     def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
         """Return a time that none of these rows is before, in ms since 1970.
@@ -344,7 +344,7 @@ class DatasetReader:
         order = self.orders[place]
         return rows if rows is None or order is None else np.sort(order.places_of(rows))
 
-    def _drawn(
+    def _draw(
         self, workload: Workload, table: Table, place: int, numbers: Rows
     ) -> dict[str, ColumnData]:
         """Return columns of a table, at this place, for rows that are numbered as they are sent."""
@@ -413,17 +413,17 @@ class DatasetReader:
         names = {column.name for column in stored.columns}
         retags = [each for each in self._retags if each.table == table and each.tag in names]
         own = self._workload.tables[table].only(names | {each.by for each in retags})
-        data = self._drawn(self._workload, own, table, numbers)
+        data = self._draw(self._workload, own, table, numbers)
         for each in retags:
-            if found := renamed(data[each.tag], data[each.by], each.names):
-                data = {**data, each.tag: replaced(data[each.tag], *found)}
+            if found := rename(data[each.tag], data[each.by], each.names):
+                data = {**data, each.tag: replace(data[each.tag], *found)}
         for ranges, workload in self._corrected:
             at = np.flatnonzero(_held(ranges, table, numbers))
             if len(at) and own.fields:
                 fields = own.only({column.name for column in own.fields})
-                drawn = self._drawn(workload, fields, table, numbers[at])
+                drawn = self._draw(workload, fields, table, numbers[at])
                 new = {column.name: drawn[column.name] for column in own.fields}
-                data = {**data, **{n: replaced(data[n], at, each) for n, each in new.items()}}
+                data = {**data, **{n: replace(data[n], at, each) for n, each in new.items()}}
         if len(own.columns) > len(names - {ID.name}):
             data = {name: column for name, column in data.items() if name in names}
         if ID in stored.columns:

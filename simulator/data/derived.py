@@ -53,13 +53,13 @@ class Spells(Table):
         return self.columns[-1].name
 
 
-def derived(name: str, source: Source) -> DerivedTable:
+def derive(name: str, source: Source) -> DerivedTable:
     """Return the answer to a query as a table."""
     read = source.table
     columns: list[Column] = []
     for output, column in zip(outputs(source), _columns(source), strict=True):
         taken = {c.name for c in (*read.columns, *columns)}
-        free = column.name if column.role is Role.TAG else _unused(column.name, taken)
+        free = column.name if column.role is Role.TAG else _list_unused(column.name, taken)
         # An answer has instants as numbers in the table's unit.
         kind = Type.INT64 if output.type is Type.TIMESTAMP else output.type
         columns.append(replace(column, name=free, type=kind))
@@ -73,14 +73,14 @@ def _columns(source: Source) -> list[Column]:
         newest = [replace(read.column(c), name=f"newest_{c}") for c in source.columns]
         return [*_tags(read, source.tags), *(replace(c, role=Role.FIELD) for c in newest)]
     bucket = [] if source.bucket is None else [Column("bucket", Type.INT64, Role.TIME)]
-    return [*_tags(read, source.by), *bucket, *(_aggregated(read, a) for a in source.aggregates)]
+    return [*_tags(read, source.by), *bucket, *(_aggregate(read, a) for a in source.aggregates)]
 
 
 def _tags(table: Table, names: Collection[str]) -> list[Column]:
     return [replace(table.column(name), role=Role.TAG) for name in names]
 
 
-def _aggregated(table: Table, aggregate: Aggregate) -> Column:
+def _aggregate(table: Table, aggregate: Aggregate) -> Column:
     """Return the column of an aggregate. What depends on the order of a sum is rounded."""
     column = table.column(aggregate.column) if aggregate.column else None
     summed = aggregate.function in (Function.SUM, Function.AVG)
@@ -101,12 +101,12 @@ def spells(name: str, periods: DerivedTable, holds: Compared) -> Spells:
     if not isinstance(source, AggregateQuery) or source.bucket is None or source.newest:
         raise ValueError(f"{periods.name} has no buckets, or only some, and spells consist of them")
     names = {column.name for column in periods.columns}
-    length = Column(_unused("length", names), Type.INT64, Role.FIELD, nullable=True)
+    length = Column(_list_unused("length", names), Type.INT64, Role.FIELD, nullable=True)
     columns = (*periods.tags, periods.time, length)
     return Spells(name, columns, (), periods.time_unit, periods=periods, holds=holds)
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
+def _list_unused(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.octets import literal, octets, side_by_side, unpadded
+from simulator.data.octets import find_unpadded, literal, octets, side_by_side
 from simulator.data.ragged import overlapping
 
 _POWERS = tuple(10**exponent for exponent in range(1, 20))
@@ -61,16 +61,16 @@ def integers(values: Array) -> tuple[list[Array], NDArray[np.int64] | None]:
     if shortest < width:
         lengths = 1 + np.searchsorted(np.array(_POWERS, np.uint64), magnitudes, side="right")
     if negative is None:
-        return [_shifted(arrays, width - lengths, width)], lengths
+        return [_shift(arrays, width - lengths, width)], lengths
     # The place before the first digit is that of a leading zero, or of the byte put in front.
     items = side_by_side([literal(b"0"), *arrays], len(values))
     octets(items)[negative, (width - lengths)[negative]] = ord("-")
     lengths += negative
     fixed = lengths.min() == width + 1
-    return [_shifted([items], width + 1 - lengths, width + 1)], None if fixed else lengths
+    return [_shift([items], width + 1 - lengths, width + 1)], None if fixed else lengths
 
 
-def _shifted(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Array:
+def _shift(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Array:
     """Return items of `width` bytes without their leading ones, with NUL at the end instead."""
     items = side_by_side([*arrays, literal(bytes(width))], len(leading))
     starts = np.arange(0, 2 * width * len(leading), 2 * width)
@@ -78,7 +78,7 @@ def _shifted(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Arr
     return shifted
 
 
-def joined(columns: Sequence[Array]) -> Array:
+def join(columns: Sequence[Array]) -> Array:
     """Return the concatenated texts and integers of each row, as an 'S' array.
 
     Rows without padding are not copied. A device, an instant and a number take about 20 ns per row.
@@ -89,7 +89,7 @@ def joined(columns: Sequence[Array]) -> Array:
         is_text = values.dtype.kind == "S"
         pieces += [values.view(f"V{values.dtype.itemsize}")] if is_text else integers(values)[0]
     side = side_by_side(pieces, rows)
-    letters, written = octets(side), unpadded(side)
+    letters, written = octets(side), find_unpadded(side)
     if written is not None:
         # Shift the bytes that are not padding to the left; trailing NUL ends a text.
         shifted = np.zeros_like(letters)

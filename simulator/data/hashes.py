@@ -11,7 +11,7 @@ from simulator.data.block import Array, Block
 from simulator.data.mixer import Hashes, key_of, mix
 from simulator.data.query import Output
 from simulator.data.schema import FLOATS, Type
-from simulator.data.stored_values import stored_values
+from simulator.data.stored_values import convert_stored_values
 
 _NULL = np.uint64(0xD1B54A32D192ED03)  # not the value of a counter, code or instant
 
@@ -21,11 +21,11 @@ def block_hashes(columns: Sequence[Output], block: Block) -> Hashes:
     total = np.zeros(len(block), np.uint64)
     for column in columns:
         data = block.data[column.name]
-        total += _mixed(column, _bits(column.type, data.values(), data.valid))
+        total += _mix(column, _bits(column.type, data.values(), data.valid))
     return mix(total)
 
 
-def stored_hashes(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hashes:
+def hash_stored(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hashes:
     """Return the hash of each raw driver row.
 
     A row with a value that its column's type does not hold exactly has the hash of no drawn row.
@@ -33,10 +33,10 @@ def stored_hashes(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Ha
     total = np.zeros(len(raw), np.uint64)
     listed = zip(*raw, strict=True) if raw else iter(() for _ in columns)
     for column, cells in zip(columns, listed, strict=True):
-        values, valid, odd = stored_values(column, cells)
+        values, valid, odd = convert_stored_values(column, cells)
         bits = _bits(column.type, values, valid)
         bits[odd] = [_odd_bits(cells[place]) for place in odd.tolist()]
-        total += _mixed(column, bits)
+        total += _mix(column, bits)
     return mix(total)
 
 
@@ -46,7 +46,7 @@ def _odd_bits(cell: Any) -> int:
     return int.from_bytes(blake2b(shown, digest_size=8).digest(), "little")
 
 
-def _mixed(column: Output, bits: Hashes) -> Hashes:
+def _mix(column: Output, bits: Hashes) -> Hashes:
     """Return bits that differ from the bits of equal values in other columns."""
     bits += np.uint64(key_of(0, column.name))
     return mix(bits)

@@ -47,7 +47,7 @@ def octets(items: Array) -> NDArray[np.uint8]:
     return items.view(np.uint8).reshape(len(items), items.dtype.itemsize)
 
 
-def unpadded(items: Array) -> NDArray[np.bool_] | None:
+def find_unpadded(items: Array) -> NDArray[np.bool_] | None:
     """Return which bytes of the items are not padding (NUL); None: all of them."""
     letters = octets(items)
     return None if letters.min(initial=1) else letters != 0

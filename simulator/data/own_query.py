@@ -88,7 +88,7 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(PLACEHOLDER.findall(text))
 
 
-def filled(text: str, written: Mapping[str, str]) -> str:
+def fill(text: str, written: Mapping[str, str]) -> str:
     """Return a text with its parameters replaced, in one pass: values are not searched."""
     return PLACEHOLDER.sub(lambda found: written[found[1]], text)
 
@@ -126,24 +126,24 @@ class _Instances:
     def instance(self, number: int) -> TextQuery:
         """Return the instance of this number."""
         values = {
-            name: self._drawn(name, drawn, number) for name, drawn in self._query.parameters.items()
+            name: self._draw(name, drawn, number) for name, drawn in self._query.parameters.items()
         }
         if self._query.window_ms:
             unit = self._table.time_unit
             width = max(self._query.window_ms * unit.per_second // 1000, 1)
-            start = int(self._stored(START, self._table.time, number))
+            start = int(self._store(START, self._table.time, number))
             start -= start % width if self._aligned else 0
             values |= {START: Instant(start), END: Instant(start + width)}
         return TextQuery(self._table, self._query.texts, values, self._outputs)
 
-    def _drawn(self, name: str, drawn: Drawn, number: int) -> Value:
+    def _draw(self, name: str, drawn: Drawn, number: int) -> Value:
         if drawn.between:
             low, high = drawn.between
             return low + self._below(high - low + 1, name, number)
         if drawn.values:
             return drawn.values[self._below(len(drawn.values), name, number)]
         column = self._table.column(drawn.column)
-        found = self._stored(name, column, number)
+        found = self._store(name, column, number)
         return Instant(found) if column.type is Type.TIMESTAMP else found
 
     def _below(self, bound: int, name: str, number: int, attempt: int = 0) -> int:
@@ -151,7 +151,7 @@ class _Instances:
         key = key_of(self._seed, f"own.{self._name}.{name}.{attempt}")
         return (int(draw(key, np.array([number]))[0]) * bound) >> 64
 
-    def _stored(self, name: str, column: Column, number: int) -> Any:
+    def _store(self, name: str, column: Column, number: int) -> Any:
         """Return what a random row has in a column; ValueError if all that were tried have NULL."""
         table = self._table
         reader = self._reader.reading([RowsQuery(table, (column.name,))])

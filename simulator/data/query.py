@@ -346,12 +346,12 @@ def canonical(column: Output, value: Any) -> Any:
     if value is None:
         return None
     try:
-        return _converted(column, value)
+        return _convert(column, value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{column.name}: expected {column.type}, got {value!r}") from error
 
 
-def _converted(column: Output, value: Any) -> Any:
+def _convert(column: Output, value: Any) -> Any:
     match column.type:
         case Type.INT16 | Type.INT32 | Type.INT64:
             return _whole(value) if column.ticks == 1 else _in_units(value, column)

@@ -155,14 +155,14 @@ def share(total: int, parts: int) -> list[int]:
     return [total // parts + (part < total % parts) for part in range(parts)]
 
 
-def distributed(start: int, stop: int, takes: Sequence[int], table: int = 0) -> list[RowRange]:
+def distribute(start: int, stop: int, takes: Sequence[int], table: int = 0) -> list[RowRange]:
     """Distribute the rows start..stop in rounds: `takes[w]` rows to w, then to the next, ..."""
     every = sum(takes)
     turns = zip(takes, accumulate(takes, initial=start), strict=False)
-    return [_distributed(first, stop, table, take, every) for take, first in turns]
+    return [_distribute(first, stop, table, take, every) for take, first in turns]
 
 
-def _distributed(first: int, stop: int, table: int, take: int, every: int) -> RowRange:
+def _distribute(first: int, stop: int, table: int, take: int, every: int) -> RowRange:
     start = min(first, stop)
     if take == every:
         return RowRange(start=start, stop=stop, table=table)
@@ -180,7 +180,7 @@ def first_rows(ranges: Iterable[RowRange], count: int) -> list[RowRange]:
     return [item for item in kept if len(item)]
 
 
-def written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[RowRange]:
+def list_written_ranges(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[RowRange]:
     """Return the rows of one table that were written: the first `counts[p]` of each part p."""
     parts, total = len(counts), sum(map(len, ranges))
     if sum(counts) == total:
@@ -215,7 +215,7 @@ def covering(numbers: Rows, table: int) -> list[RowRange]:
     return head + [RowRange(start=a, stop=b, table=table) for a, b in others]
 
 
-def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
+def merge(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
     """Return the same rows in as few ranges as possible, without empty ones."""
     plain: list[RowRange] = []
     strided: list[RowRange] = []
@@ -226,11 +226,11 @@ def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
             plain += _runs(item)
     strided.sort(key=lambda item: (item.table, item.every, item.start))
     left: list[RowRange] = []
-    for _, chain in groupby(_chained(strided), key=lambda pair: pair[0]):
-        whole, rest = _rejoined([item for _, item in chain])
+    for _, chain in groupby(_chain(strided), key=lambda pair: pair[0]):
+        whole, rest = _rejoin([item for _, item in chain])
         plain += whole
         left += rest
-    return tuple(sorted((*_joined(plain), *left), key=lambda item: (item.table, item.start)))
+    return tuple(sorted((*_join(plain), *left), key=lambda item: (item.table, item.start)))
 
 
 def _runs(item: RowRange) -> list[RowRange]:
@@ -242,7 +242,7 @@ def _runs(item: RowRange) -> list[RowRange]:
     return [RowRange(start=first, stop=stop, table=item.table) for first, stop in stops]
 
 
-def _chained(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
+def _chain(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
     """Number the chains of ranges that take turns: each begins where the one before it stops."""
     chains: list[tuple[int, RowRange]] = []
     taken = 0
@@ -260,7 +260,7 @@ def _chained(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
     return chains
 
 
-def _rejoined(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]]:
+def _rejoin(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]]:
     """Return the rounds that all of a chain have written as one range, and what is left of each."""
     first = chain[0]
     every = first.every
@@ -275,12 +275,12 @@ def _rejoined(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]
         begin = item.start + rounds * every
         if begin >= item.stop:
             continue
-        left = _distributed(begin, item.stop, table, item.take, every)
+        left = _distribute(begin, item.stop, table, item.take, every)
         (rest if left.every else whole).append(left)
     return whole, rest
 
 
-def _joined(plain: Iterable[RowRange]) -> list[RowRange]:
+def _join(plain: Iterable[RowRange]) -> list[RowRange]:
     """Join ranges without stride that touch or overlap, within a lane."""
     out: list[RowRange] = []
     for item in sorted(filter(len, plain), key=lambda item: (item.table, item.start)):

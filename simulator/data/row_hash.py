@@ -44,7 +44,7 @@ class RowHash(ABC):
 
     def of(self, block: Block) -> Hashes:
         """Return the hash of each row of a block."""
-        return self.combined(self._columns(block))
+        return self.combine(self._columns(block))
 
     def _columns(self, block: Block) -> Iterator[Array]:
         for place, column in enumerate(block.table.columns):
@@ -71,7 +71,7 @@ class RowHash(ABC):
         """Return the number of a NULL in the column at this place."""
 
     @abstractmethod
-    def combined(self, columns: Iterator[Array]) -> Hashes:
+    def combine(self, columns: Iterator[Array]) -> Hashes:
         """Return the hashes of rows from the numbers of their columns."""
 
     @abstractmethod
@@ -107,7 +107,7 @@ class JenkinsHash(RowHash):
         """Return the number of a NULL."""
         return np.uint64(NULL + place)
 
-    def combined(self, columns: Iterator[Array]) -> Hashes:
+    def combine(self, columns: Iterator[Array]) -> Hashes:
         """Return the hash of the exclusive or of all columns."""
         total = next(columns).copy()
         for column in columns:
@@ -130,7 +130,7 @@ def _rotated(words: Words, by: int) -> Words:
     return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
 
 
-def _mixed(a: Words, b: Words, c: Words) -> tuple[Words, Words, Words]:
+def _mix(a: Words, b: Words, c: Words) -> tuple[Words, Words, Words]:
     for by in (4, 6, 8, 16, 19, 4):
         a = (a - c) ^ _rotated(c, by)
         c = c + b
@@ -138,7 +138,7 @@ def _mixed(a: Words, b: Words, c: Words) -> tuple[Words, Words, Words]:
     return a, b, c
 
 
-def _ended(a: Words, b: Words, c: Words) -> Hashes:
+def _end(a: Words, b: Words, c: Words) -> Hashes:
     for by in (14, 11, 25, 16, 4, 14, 24):
         c = (c ^ b) - _rotated(b, by)
         a, b, c = b, c, a
@@ -150,12 +150,12 @@ def _begun(length: Any, seed: int) -> tuple[Any, Any, Any]:
     start = length + np.uint32((0x9E3779B9 + 3923095) & 0xFFFFFFFF)
     if not seed:
         return start, start, start
-    return _mixed(start, start + np.uint32(seed), start)
+    return _mix(start, start + np.uint32(seed), start)
 
 
 def _jenkins(low: Words, high: Any, length: Any, seed: int) -> Hashes:
     a, b, c = _begun(np.full(len(low), length, np.uint32), seed)
-    return _ended(a + low, b + high, c)
+    return _end(a + low, b + high, c)
 
 
 def _jenkins_int8(values: Array, seed: int) -> Hashes:
@@ -172,13 +172,13 @@ def _jenkins_texts(texts: Array, seed: int) -> Hashes:
     for portion in range(portions):
         x, y, z = (words[:, 3 * portion + place] for place in range(3))
         is_last, is_whole = lengths // 12 == portion, lengths // 12 > portion
-        mixed = _mixed(a + x, b + y, c + z)
+        mixed = _mix(a + x, b + y, c + z)
         last = a + x, b + y, c + (z << np.uint32(8))
         a, b, c = (
             np.where(is_whole, whole, np.where(is_last, end, old))
             for whole, end, old in zip(mixed, last, (a, b, c), strict=True)
         )
-    return _ended(a, b, c)
+    return _end(a, b, c)
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class MurmurHash(RowHash):
         """Return the number of a NULL."""
         return np.uint64(NULL)
 
-    def combined(self, columns: Iterator[Array]) -> Hashes:
+    def combine(self, columns: Iterator[Array]) -> Hashes:
         """Return the hash of the sum of all columns."""
         total = next(columns).copy()
         for column in columns:
@@ -263,7 +263,7 @@ class SquareHash(RowHash):
         """Return the number of a NULL."""
         return np.int64(NULL * weight(place))
 
-    def combined(self, columns: Iterator[Array]) -> Hashes:
+    def combine(self, columns: Iterator[Array]) -> Hashes:
         """Return the square of the sum."""
         total = np.fmod(sum(columns), PRIME)
         return (total * total % PRIME).view(np.uint64)

@@ -43,7 +43,7 @@ class StoredValues(NamedTuple):
     """The places of odd values; `values` has anything there."""
 
 
-def stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
+def convert_stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
     """Return a column of driver values."""
     kinds = {*map(type, cells)}
     valid = None
@@ -57,7 +57,7 @@ def stored_values(column: Output, cells: Sequence[Any]) -> StoredValues:
         filler = next((cell for cell in cells if cell is not None), "" if kind is str else 0)
         cells = [filler if cell is None else cell for cell in cells]
     try:
-        values, odd = _converted(column, cells, kind)
+        values, odd = _convert(column, cells, kind)
     except (TypeError, OverflowError):  # times with and without a zone; integers beyond 64 bits
         return _one_by_one(column, cells, valid)
     if valid is not None:
@@ -79,7 +79,7 @@ def _one_by_one(
         except (TypeError, ValueError, OverflowError, ArithmeticError):
             plain.append(filler)
             odd[place] = True
-    values, wrong = _converted(replace(column, ticks=1), plain, type(filler))
+    values, wrong = _convert(replace(column, ticks=1), plain, type(filler))
     return StoredValues(values, valid, np.flatnonzero(odd | wrong))
 
 
@@ -88,7 +88,7 @@ def _plain(column: Output, cell: Any, kinds: set[type]) -> Any:
     value = cell.item() if isinstance(cell, np.generic) else cell
     if column.type is Type.TEXT:
         # A driver that returns texts as str returns something else as bytes.
-        return value if isinstance(value, bytes) and str not in kinds else _encoded(value)
+        return value if isinstance(value, bytes) and str not in kinds else _encode(value)
     if column.type is Type.TIMESTAMP and isinstance(value, datetime):
         return _whole(instant(value, column.unit))
     if column.type is Type.BOOL:
@@ -122,13 +122,13 @@ def _whole(value: Any) -> int:
     return number
 
 
-def _encoded(value: Any) -> bytes:
+def _encode(value: Any) -> bytes:
     if not isinstance(value, str):
         raise TypeError("not a text")
     return value.encode()
 
 
-def _converted(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, Array]:
+def _convert(column: Output, cells: Sequence[Any], kind: type) -> tuple[Array, Array]:
     """Return values of one Python type as an array, and which of them are odd."""
     if column.type is Type.TEXT:
         return _texts([*map(str.encode, cells)] if kind is str else cells)

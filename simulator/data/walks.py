@@ -243,14 +243,14 @@ class Walks:
 
         Counters are integers, all others doubles.
         """
-        return {**self._drawn_counters(ticks, series), **self._drawn_gauges(ticks, series)}
+        return {**self._draw_counters(ticks, series), **self._draw_gauges(ticks, series)}
 
     def _keys(self, names: Iterable[str], series: Rows) -> Hashes:
         """Return a key for each walk: all series of the first name, then of the next."""
         keys = np.array([self._keys_of[name] for name in names], np.uint64)
         return draw_each(keys, series).T.ravel()
 
-    def _drawn_counters(self, ticks: Rows, series: Rows) -> dict[str, Whole]:
+    def _draw_counters(self, ticks: Rows, series: Rows) -> dict[str, Whole]:
         if not self._counters:
             return {}
         drawn = free_walks(self._keys(self._counters, series), ticks)
@@ -258,7 +258,7 @@ class Walks:
         shift = ticks[:, None] << FRACTION_BITS
         return {name: (free + shift * walk.mean) >> FRACTION_BITS for (name, walk), free in cuts}
 
-    def _drawn_gauges(self, ticks: Rows, series: Rows) -> dict[str, Doubles]:
+    def _draw_gauges(self, ticks: Rows, series: Rows) -> dict[str, Doubles]:
         if not self._gauges:
             return {}
         keys = self._keys(self._gauges, series)
@@ -269,11 +269,11 @@ class Walks:
         count = len(self._gauges)
         parts = zip(np.hsplit(drawn, count), np.hsplit(starts[0], count), strict=True)
         return {
-            name: self._moved(walk, free, start, ticks)
+            name: self._move(walk, free, start, ticks)
             for (name, walk), (free, start) in zip(self._gauges.items(), parts, strict=True)
         }
 
-    def _moved(self, walk: Gauge, free: Doubles, start: Doubles, ticks: Rows) -> Doubles:
+    def _move(self, walk: Gauge, free: Doubles, start: Doubles, ticks: Rows) -> Doubles:
         """Return a walk made of the free one, which is in units of 2**-16."""
         unit = 2.0**-FRACTION_BITS
         if isinstance(walk, Drifting):
@@ -285,24 +285,24 @@ class Walks:
             moved = free * (walk.deviation * unit) + (ticks * walk.mean)[:, None]
             documented = self._distribution is Distribution.DOCUMENTED
             moved += walk.start if documented else walk.low + start * (2 * width)
-            return reflected(moved, walk.low, walk.high)
+            return reflect(moved, walk.low, walk.high)
         uniform = walk.low + start * width
         if self._distribution is Distribution.UNPINNED:
             # As if the sign of each of the document's steps was drawn: as long, without drift.
             deviation = math.sqrt(walk.mean**2 + walk.deviation**2)
-            return reflected(free * (deviation * unit) + uniform, walk.low, walk.high)
+            return reflect(free * (deviation * unit) + uniform, walk.low, walk.high)
         moved = free * (walk.deviation * unit)
         moved += uniform if walk.start is None else walk.start
         if walk.mean:
             moved += (ticks * walk.mean)[:, None]
         else:
             beyond = BEYOND * walk.deviation
-            moved = reflected(moved, walk.low - beyond, walk.high + beyond)
+            moved = reflect(moved, walk.low - beyond, walk.high + beyond)
         np.clip(moved, walk.low, walk.high, out=moved)
         return moved
 
 
-def reflected(values: Doubles, low: float, high: float | Doubles) -> Doubles:
+def reflect(values: Doubles, low: float, high: float | Doubles) -> Doubles:
     """Fold values back at both bounds as often as needed, in place."""
     period = 2 * (high - low)
     values -= low

@@ -121,7 +121,7 @@ class Bson:
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
             if field not in self._levels:
-                self._levels[field] = Rendered(partial(_packed, field, self._time_unit))
+                self._levels[field] = Rendered(partial(_pack, field, self._time_unit))
             (items,), used = self._levels[field](data.levels)
             share = Share([items.take(data.codes)], None if used is None else used.take(data.codes))
         else:
@@ -136,7 +136,7 @@ def _head(kind: bytes, name: str) -> bytes:
     return kind + name.encode() + b"\0"
 
 
-def _packed(field: Field, unit: TimeUnit, levels: Array) -> Share:
+def _pack(field: Field, unit: TimeUnit, levels: Array) -> Share:
     share = _share(field, unit, levels)
     return share._replace(arrays=[side_by_side(share.arrays, len(levels))])
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts, Values
 from simulator.data.octets import literal
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import AnyShare, Share, blanked, packed
+from simulator.encode.rows import AnyShare, Share, blank, pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Columns:
             own: Sequence[AnyShare]
             if isinstance(column, Coded):
                 levels = [each.levels for each in data[first:stop] if isinstance(each, Coded)]
-                own = [_gathered(self._of_levels(first, stop)(*levels), column.codes)]
+                own = [_gather(self._of_levels(first, stop)(*levels), column.codes)]
             else:
                 own = writer.write(_writable(column))
             if column.valid is not None and not column.valid.all():
@@ -94,10 +94,10 @@ def _together(writers: Sequence[Writer], *levels: Array) -> Share:
         for share in writer.write(own[:count])
         if isinstance(share, Share)
     ]
-    return packed(shares, count)
+    return pack(shares, count)
 
 
-def _gathered(levels: Share, codes: NDArray[np.int64]) -> Share:
+def _gather(levels: Share, codes: NDArray[np.int64]) -> Share:
     """Return the share of rows with these codes."""
     return levels if len(levels.arrays[0]) == 1 else levels.take(codes)
 
@@ -109,8 +109,8 @@ def _with_nulls(
     padded = [share for share in shares if isinstance(share, Share)]
     if len(padded) < len(shares):
         instead = [Share([literal(null)], np.where(valid, 0, len(null)))] if null else []
-        return [*(blanked(share, valid) for share in shares), *instead]
-    (items,), used = packed(padded, len(valid))
+        return [*(blank(share, valid) for share in shares), *instead]
+    (items,), used = pack(padded, len(valid))
     width = max(len(null), items.dtype.itemsize)
     wide = items.astype(f"V{width}")
     wide[~valid] = literal(null.ljust(width, b"\0"))

@@ -61,11 +61,11 @@ def _dates(days: NDArray[np.int64]) -> Array:
             f"expected instants in years 1 to 9999, found day {first} to day {last} from 1970"
         )
     if last - first < len(days):
-        return _rendered(np.arange(first, last + 1)).take(days - first)
-    return _rendered(days)
+        return _render(np.arange(first, last + 1)).take(days - first)
+    return _render(days)
 
 
-def _rendered(days: NDArray[np.int64]) -> Array:
+def _render(days: NDArray[np.int64]) -> Array:
     return np.datetime_as_string(days.astype("datetime64[D]")).astype("S10").view("V10")
 
 

@@ -48,7 +48,7 @@ class Dialect:
     def marker(self, table: Table) -> str | None:
         """Return the name of a field that is true in every row, if a line needs one."""
         fields = _fields(table, self.tags(table))
-        return _unused(EXISTS, table) if not fields or fields[0].nullable else None
+        return _list_unused(EXISTS, table) if not fields or fields[0].nullable else None
 
     def tag(self, column: Column) -> Style:
         """Return the style of a tag's values."""
@@ -57,7 +57,7 @@ class Dialect:
     def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
         """Return the style of a field's values, and the suffix of each."""
         if column.type is Type.TEXT:
-            return replace(PLAIN, quote=b'"', special=b'"\\', escape=_quoted), b""
+            return replace(PLAIN, quote=b'"', special=b'"\\', escape=_quote), b""
         is_integer = column.type in INTEGERS or column.type is Type.TIMESTAMP
         return PLAIN, b"i" if is_integer else b""
 
@@ -118,7 +118,7 @@ def marker(table: Table) -> str:
     return INFLUXDB.marker(table) or _fields(table, table.tags)[0].name
 
 
-def _unused(name: str, table: Table) -> str:
+def _list_unused(name: str, table: Table) -> str:
     taken = {column.name for column in table.columns}
     while name in taken:
         name += "_"
@@ -134,7 +134,7 @@ def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
 def _head(name: str, labels: Mapping[str, str]) -> bytes:
     """Return the start of every line: the measurement, and tags that are the same in all lines."""
     tags = (b",%b=%b" % (_key(key), tag_text(key, value.encode())) for key, value in labels.items())
-    return b"".join((escaped(name.encode(), b", "), *tags))
+    return b"".join((escape(name.encode(), b", "), *tags))
 
 
 def _slots(table: Table, head: bytes, dialect: Dialect) -> list[Slot]:
@@ -159,15 +159,15 @@ def _slots(table: Table, head: bytes, dialect: Dialect) -> list[Slot]:
 
 
 def _key(name: str) -> bytes:
-    return escaped(name.encode(), b",= ")
+    return escape(name.encode(), b",= ")
 
 
-def escaped(name: bytes, special: bytes) -> bytes:
+def escape(name: bytes, special: bytes) -> bytes:
     """Return a text with a backslash before each special byte."""
     return b"".join(b"\\%c" % byte if byte in special else b"%c" % byte for byte in name)
 
 
-def _quoted(text: bytes) -> bytes:
+def _quote(text: bytes) -> bytes:
     return text.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
@@ -178,7 +178,7 @@ def tag_text(column: str, text: bytes) -> bytes:
     elif text.endswith(b"\\") or any(b"\\%c" % byte in text for byte in b",= "):
         limit = "a backslash before a comma, a space or an equals sign, or at the end"
     else:
-        return escaped(text, b",= ")
+        return escape(text, b",= ")
     shown = text.decode(errors="replace")
     raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}")
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import AnyShare, Frame, Share, Spans, blanked, cut, laid_out
+from simulator.encode.rows import AnyShare, Frame, Share, Spans, blank, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")
 _LOW = "LowCardinality("
@@ -156,7 +156,7 @@ def _with_marks(shares: Sequence[AnyShare], valid: NDArray[np.bool_] | None) -> 
     """Return shares after a byte that marks a NULL, which has no other bytes."""
     if valid is None or valid.all():
         return [Share([np.zeros(1, np.uint8)], None), *shares]
-    return [Share([(~valid).view(np.uint8)], None), *(blanked(share, valid) for share in shares)]
+    return [Share([(~valid).view(np.uint8)], None), *(blank(share, valid) for share in shares)]
 
 
 def _shares(column: Column, levels: Rendered[list[Share]], data: ColumnData) -> list[AnyShare]:

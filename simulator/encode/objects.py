@@ -66,7 +66,7 @@ class Objects:
         if isinstance(data, Coded):
             objects = levels(data.levels).take(data.codes)
         elif isinstance(data, Texts):
-            objects = _boxed([text.decode() for text in data.listed()])
+            objects = _box([text.decode() for text in data.listed()])
         elif null is None:
             return data.array if self._is_plain(kind) else self._objects(kind, data.array)
         else:
@@ -82,7 +82,7 @@ class Objects:
         return kind is not Type.TEXT and not is_instant
 
     def _objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
-        return _boxed(self._list(kind, values))
+        return _box(self._list(kind, values))
 
     def _list(self, kind: Type, values: Array) -> list[Any]:
         if self._is_plain(kind):
@@ -97,7 +97,7 @@ class Objects:
         return [moment.replace(tzinfo=UTC) for moment in naive]
 
 
-def _boxed(listed: list[Any]) -> NDArray[np.object_]:
+def _box(listed: list[Any]) -> NDArray[np.object_]:
     objects = np.empty(len(listed), np.object_)
     objects[:] = listed
     return objects

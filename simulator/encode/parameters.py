@@ -44,7 +44,7 @@ class Parameters:
         types = b"".join(bytes((_TYPES[column.type], 0)) for column in columns)
         self._types = literal(_TYPES_FOLLOW + types)
         self._values = Columns(
-            [Writer(each.name, partial(_written, each, time_unit), b"") for each in columns]
+            [Writer(each.name, partial(_format, each, time_unit), b"") for each in columns]
         )
 
     def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
@@ -65,7 +65,7 @@ class Parameters:
         return bits.view(f"V{width}").ravel() if bits.any() else literal(bytes(width))
 
 
-def _written(column: Column, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
+def _format(column: Column, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
     if isinstance(values, Texts):
         return [
             Share([_prefix(values.lengths)], None),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.digits import integers
-from simulator.data.octets import literal, octets, side_by_side, unpadded
+from simulator.data.octets import find_unpadded, literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.doubles import doubles
 from simulator.encode.levels import Rendered
@@ -244,5 +244,5 @@ def _text(kind: Type, after: bytes, values: Array) -> Written:
     else:
         arrays, _ = integers(values)
     items = side_by_side([*arrays, literal(after)] if after else arrays, len(values))
-    written = unpadded(items)
+    written = find_unpadded(items)
     return items, None if written is None else written.view(np.uint8)

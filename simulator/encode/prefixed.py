@@ -26,11 +26,11 @@ class Prefixed(Columns):
         """Store a function from the table's instants to the wire's, and a NULL's length."""
         length = null.to_bytes(_LENGTH.itemsize, "big", signed=True)
         super().__init__(
-            [Writer(column.name, partial(_written, column, instants), length) for column in columns]
+            [Writer(column.name, partial(_format, column, instants), length) for column in columns]
         )
 
 
-def _written(
+def _format(
     column: Column, instants: Callable[[Array], Array], values: Array | Texts
 ) -> list[Share | Spans]:
     if isinstance(values, Texts):

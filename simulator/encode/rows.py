@@ -74,7 +74,7 @@ AnyShare: TypeAlias = Share | Spans
 """The bytes of a column in every row."""
 
 
-def blanked(share: AnyShare, valid: NDArray[np.bool_]) -> AnyShare:
+def blank(share: AnyShare, valid: NDArray[np.bool_]) -> AnyShare:
     """Return a share without bytes where a value is not valid."""
     if isinstance(share, Spans):
         return share._replace(used=np.where(valid, share.used, 0))
@@ -115,7 +115,7 @@ def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
         items = side_by_side([array for share in whole for array in share.arrays], count)
         return LaidOut(items.view(np.uint8), None, count)
     pieces = _pieces(shares, count)
-    lengths = np.full(count, sum(_fixed(piece) for piece in pieces))
+    lengths = np.full(count, sum(_list_fixed(piece) for piece in pieces))
     for piece in pieces:
         if piece.used is not None:
             lengths += piece.used
@@ -125,12 +125,12 @@ def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     content = np.empty(total + slack, np.uint8)
     places = [ends - lengths]
     for piece in pieces[:-1]:
-        places.append(places[-1] + (_fixed(piece) if piece.used is None else piece.used))
+        places.append(places[-1] + (_list_fixed(piece) if piece.used is None else piece.used))
     _put(pieces, places, content)
     return LaidOut(content[:total], ends, count)
 
 
-def packed(shares: Sequence[Share], count: int) -> Share:
+def pack(shares: Sequence[Share], count: int) -> Share:
     """Return the shares as one, which has a single array; `used` is None if no item is shorter."""
     if len(shares) == 1 and _is_packed(shares[0], count):
         return shares[0]
@@ -151,7 +151,7 @@ def _is_packed(share: Share, count: int) -> bool:
     return share.used is None or share.least < share.used.max()
 
 
-def _fixed(share: AnyShare) -> int:
+def _list_fixed(share: AnyShare) -> int:
     """Return how many bytes a share takes in every row, if its items have one length, else 0."""
     return share.width if isinstance(share, Share) and share.used is None else 0
 
@@ -170,7 +170,7 @@ def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
             ends.append(share if isinstance(share, Spans) else None)
             groups.append([])
     ends.append(None)
-    fixed = [sum(map(_fixed, group)) for group in groups]
+    fixed = [sum(map(_list_fixed, group)) for group in groups]
     widest = fixed.index(max(fixed))
     pieces: list[AnyShare] = []
     for place, (group, end) in enumerate(zip(groups, ends, strict=True)):
@@ -201,7 +201,7 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
     of a row lies in the next one. A single piece needs no other: rows are written in their order.
     Where the pieces that follow are too short, only the bytes that are used are copied.
     """
-    fixed = [_fixed(piece) for piece in pieces]
+    fixed = [_list_fixed(piece) for piece in pieces]
     last = fixed.index(max(fixed))
     room = 0
     rooms = []

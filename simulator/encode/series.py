@@ -76,7 +76,7 @@ class SeriesLines:
             data = block.data[column.name]
             valid = None if data.valid is None or data.valid.all() else data.valid
             when = when_all if valid is None else _Text(instants, valid, runs)
-            text = _Text(self._written(column, data), valid, runs)
+            text = _Text(self._format(column, data), valid, runs)
             heads = [head + tags + b'},"values":[' for tags in labels]
             columns.append((heads, text, when))
         payloads: list[list[bytes | memoryview]] = [[] for _ in edges[1:]]
@@ -89,7 +89,7 @@ class SeriesLines:
                     pieces += (heads[series], values, middle, when.line(line), b"]}\n")
         return [b"".join(pieces) for pieces in payloads]
 
-    def _written(self, column: Column, data: ColumnData) -> Written:
+    def _format(self, column: Column, data: ColumnData) -> Written:
         if isinstance(data, Coded):
             levels, keep = self._levels[column.name](data.levels)
             return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
@@ -198,9 +198,9 @@ class _Labels:
     tag: str
 
     def __call__(self, levels: Array) -> list[bytes]:
-        return list(self._written(levels.tolist()))
+        return list(self._format(levels.tolist()))
 
-    def _written(self, values: Sequence[bytes | int]) -> Iterator[bytes]:
+    def _format(self, values: Sequence[bytes | int]) -> Iterator[bytes]:
         for value in values:
             text = value.decode() if isinstance(value, bytes) else str(value)
             yield f",{_pair(self.tag, text)}".encode()

@@ -73,7 +73,7 @@ class Tablets:
         if any(bitmaps is not None for bitmaps in nulls):
             none = [b"\0"] * len(columns[0])
             columns += [none if bitmaps is None else bitmaps for bitmaps in nulls]
-        instants = _sliced(times.astype(_TIME), batch_rows)
+        instants = _slice(times.astype(_TIME), batch_rows)
         return [
             Tablet(len(own) // _TIME.itemsize, bytes(own), b"".join(parts))
             for own, *parts in zip(instants, *columns, strict=True)
@@ -102,7 +102,7 @@ class _TabletColumn:
             width = items.dtype.itemsize if used is None else used
             used = np.where(data.valid, width, _LENGTH_BYTES)
         if used is None:
-            return _sliced(items, batch_rows)
+            return _slice(items, batch_rows)
         return cut(laid_out([Share([items], used)], len(data)), batch_rows, _PLAIN)
 
 
@@ -123,7 +123,7 @@ def _numbers(kind: Type, values: Array) -> _Packed:
     return _Packed(values.astype(_WIRE[kind]), None)
 
 
-def _sliced(values: Array, batch_rows: int) -> _Pieces:
+def _slice(values: Array, batch_rows: int) -> _Pieces:
     content, step = values.view(np.uint8).data, batch_rows * values.dtype.itemsize
     return [content[start : start + step] for start in range(0, len(content), step)]
 

@@ -118,10 +118,7 @@ class Text:
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
         self._payload = payload
         self._columns = Columns(
-            [
-                Writer(slot.column.name, partial(_written, slot, time_unit), slot.null)
-                for slot in row
-            ]
+            [Writer(slot.column.name, partial(_format, slot, time_unit), slot.null) for slot in row]
         )
 
     @classmethod
@@ -147,7 +144,7 @@ class Text:
         return windows(laid_out(self._columns.shares(block), len(block)), rows_per_batch)
 
 
-def _written(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
+def _format(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
     """Return a slot of every row."""
     before = [Share([literal(slot.before)], None)] if slot.before else []
     after = [Share([literal(slot.after)], None)] if slot.after else []
@@ -156,19 +153,19 @@ def _written(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | 
 
 def _values(kind: Type, values: Array | Texts, unit: TimeUnit, style: Style) -> list[Share | Spans]:
     if isinstance(values, Texts):
-        return _quoted(_long_texts(values, style), style)
+        return _quote(_long_texts(values, style), style)
     if kind is Type.TEXT:
-        return _quoted(_texts(values, style), style)
+        return _quote(_texts(values, style), style)
     if kind in FLOATS:
-        return [_padded(doubles(values))]
+        return [_pad(doubles(values))]
     if kind is Type.BOOL:
-        return [_padded(np.array([style.false, style.true]).take(values))]
+        return [_pad(np.array([style.false, style.true]).take(values))]
     if kind in INTEGERS or style.instants is None:
         return [Share(*integers(values))]
     return [Share(iso(values, unit, style.instants), None)]
 
 
-def _quoted(texts: Share | Spans, style: Style) -> list[Share | Spans]:
+def _quote(texts: Share | Spans, style: Style) -> list[Share | Spans]:
     quote = [Share([literal(style.quote)], None)] if style.quote else []
     return [*quote, texts, *quote]
 
@@ -178,7 +175,7 @@ def _texts(values: Array, style: Style) -> Share:
     plain = len(content.translate(None, style.special)) == len(content)
     if not plain or not octets(np.ascontiguousarray(values))[:, 0].all():
         values = np.array([style.escape(text) for text in values.tolist()])
-    return _padded(values)
+    return _pad(values)
 
 
 def _long_texts(values: Texts, style: Style) -> Spans:
@@ -190,7 +187,7 @@ def _long_texts(values: Texts, style: Style) -> Spans:
     return Spans(np.frombuffer(b"".join(texts), np.uint8), np.cumsum(lengths) - lengths, lengths)
 
 
-def _padded(texts: Array) -> Share:
+def _pad(texts: Array) -> Share:
     """Return the share of an 'S' array."""
     if octets(np.ascontiguousarray(texts))[:, -1].all():
         return Share([texts], None)

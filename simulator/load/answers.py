@@ -79,9 +79,9 @@ def _rows_of(name: str, statement: Statement, raw: Raw) -> Rows:
     try:
         return answer(statement.outputs, raw).rows
     except ValueError as error:
-        raise unexpected(name, error) from error
+        raise explain_unexpected(name, error) from error
 
 
-def unexpected(name: str, error: Exception) -> RunError:
+def explain_unexpected(name: str, error: Exception) -> RunError:
     """Return the error of a query with an answer that cannot be read."""
     return RunError(f"query {name}: the answer does not have the expected columns: {error}")

@@ -17,7 +17,7 @@ from simulator.errors import RunError
 from simulator.load.answers import Answers, Asked, DifferentAnswers, Raw, Report
 from simulator.load.callers import Callers
 from simulator.load.connection import Stopped
-from simulator.load.meter import Durations, StageMeter, encoded_together
+from simulator.load.meter import Durations, StageMeter, encode_together
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import QueryTimes
@@ -200,7 +200,7 @@ class Asker:
             name=self.name,
             first_s=self._first_ns / 1e9,
             runs=waits.count,
-            waits=encoded_together(waits, unsent),
+            waits=encode_together(waits, unsent),
             wait_s=waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
             cpu_s=cpu_s,
@@ -284,15 +284,15 @@ class Rendered:
     ) -> None:
         """Store the target's own text for all instances, if there is one."""
 
-        def rendered(number: int) -> Asked:
+        def render(number: int) -> Asked:
             instance = query_type.number(number)
             return Asked(instance, database.statement(query_type.instance(instance), text))
 
         numbers = task.instances(task.runs or MOST_INSTANCES)
         warmup = task.warmup(MOST_WARMUP if warmup_s else task.burn_in)
-        self._first = rendered(task.first)
-        self._warmup = [rendered(number) for number in (warmup if query_type.varies else (0,))]
-        self._timed = [rendered(number) for number in (numbers if query_type.varies else (0,))]
+        self._first = render(task.first)
+        self._warmup = [render(number) for number in (warmup if query_type.varies else (0,))]
+        self._timed = [render(number) for number in (numbers if query_type.varies else (0,))]
 
     def first(self) -> Asked:
         """Return the first run's instance."""

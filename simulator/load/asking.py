@@ -10,10 +10,10 @@ from simulator.clock import OwnClock
 from simulator.load.asker import Asker, asker_of
 from simulator.load.callers import Callers, callers_of
 from simulator.load.client import CollectorClient
-from simulator.load.connection import connected, session_of
+from simulator.load.connection import connect, session_of
 from simulator.load.connections import Connections
 from simulator.load.fresh import EveryAnswer, Moving
-from simulator.load.meter import Durations, encoded_histogram
+from simulator.load.meter import Durations, encode_histogram
 from simulator.load.pace import Pace, paces_of
 from simulator.load.persistence import Persistence
 from simulator.load.timings import RunClock
@@ -60,7 +60,7 @@ class Asking:
         self.times: list[QueryTimes] = []
         self._persistence = (
             Persistence(
-                self._opened_to_ask,
+                self._open_to_ask,
                 stop,
                 clock,
                 spec.retry_s,
@@ -79,19 +79,19 @@ class Asking:
     def carry_out(self, task: Ask) -> None:
         """Wait for all, and ask queries."""
         embedded = self._database.capabilities.embedded
-        session = session_of(self._opened_to_ask, self._spec.several, {})
+        session = session_of(self._open_to_ask, self._spec.several, {})
         callers = callers_of(session, self._persistence, embedded=embedded)
         with closing(callers):
             if isinstance(session, Connections):
-                self.connects = encoded_histogram(session.opened_ns)
+                self.connects = encode_histogram(session.opened_ns)
             if self._spec.work is Work.MIXED:
                 self._ask_in_turn(task, callers)
             else:
                 self._ask_one_by_one(task, callers)
 
-    def _opened_to_ask(self) -> Session:
+    def _open_to_ask(self) -> Session:
         retry_s = self._spec.retry_s
-        session = connected(self._database, self._stop, self._clock, retry_s)
+        session = connect(self._database, self._stop, self._clock, retry_s)
         if self._spec.load.own:
             session.read_only()
         return session

@@ -58,7 +58,7 @@ class OneCaller:
                 self._session = self._persistence.usable(self._session, error)
             else:
                 if self._persistence:
-                    self._persistence.succeeded()
+                    self._persistence.note_success()
                 return
 
     def wait_for_all(self) -> None:
@@ -106,9 +106,9 @@ class SeveralCallers:
                 failures.append(error)
                 raise driver_error(error) from None  # the session classifies it
 
-        self._connections.have(carry_out, lambda error: self._ended(call, error, failures))
+        self._connections.have(carry_out, lambda error: self._end(call, error, failures))
 
-    def _ended(self, call: Call, error: Exception | None, failures: list[Exception]) -> None:
+    def _end(self, call: Call, error: Exception | None, failures: list[Exception]) -> None:
         """Be free again, or have it called again: a connection that was lost has been replaced."""
         persistence = self._persistence
         if error is not None:
@@ -118,7 +118,7 @@ class SeveralCallers:
                 return
             self._failure = self._failure or (failures or [error])[0]
         elif persistence:
-            persistence.succeeded()
+            persistence.note_success()
         self._free.release()
 
     def wait_for_all(self) -> None:

@@ -36,14 +36,14 @@ class Changer:
         """Delete and correct; return what was measured, its instants by `instant_s`."""
         found = []
         if task.delete_ms:
-            found.append(self._deleted(task, instant_s))
+            found.append(self._delete(task, instant_s))
         if task.correct:
-            found.append(self._corrected(task, instant_s))
+            found.append(self._correct(task, instant_s))
         if task.retags:
-            found.append(self._retagged(task, instant_s))
+            found.append(self._retag(task, instant_s))
         return tuple(found)
 
-    def _corrected(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+    def _correct(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, rows = _Timing(CORRECTIONS, self.waits), 0
         for payload in timing.apart(self._payloads(task)):
             self._request(timing, partial(self._session.send, payload))
@@ -57,14 +57,14 @@ class Changer:
                 for block in turn:
                     yield from session.encode(block, session.correcting, batch_rows)
 
-    def _deleted(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+    def _delete(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, session = _Timing(DELETION, self.waits), self._session
         delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
         for until_ms in task.delete_ms:
             self._request(timing, partial(self._of_all, delete, until_ms))
         return timing.times(instant_s)
 
-    def _retagged(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+    def _retag(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, rows = _Timing(TAGS, self.waits), 0
         for retag in task.retags:
             table = self._reader.tables[retag.table]

@@ -32,7 +32,7 @@ class FailedElsewhere(Exception):
         self.failure, self.may_pass = failure, may_pass
 
 
-def connected(
+def connect(
     database: Database, stop: threading.Event, clock: Callable[[], float], within_s: float = 0.0
 ) -> Session:
     """Open a connection; if it fails, try again for `within_s`, at least the `reconnect_s` of it.
@@ -79,11 +79,11 @@ def opens_here(
     """Return what opens sessions in this process."""
     meanings: dict[int, Meaning] = {}
 
-    def opened(within_s: float) -> Session:
-        open_one = partial(connected, database, stop, clock, within_s)
+    def open_content(within_s: float) -> Session:
+        open_one = partial(connect, database, stop, clock, within_s)
         return session_of(open_one, several, meanings)
 
-    return opened
+    return open_content
 
 
 class Connection:

@@ -114,7 +114,7 @@ class Connections(Session):
         """Open a connection, and do what comes until the end."""
         try:
             with self._opening:
-                session = self._opened()
+                session = self._open()
         except Exception as error:  # noqa: BLE001 - raised where the connections are opened
             self._lost = error
             opened.put(error)
@@ -128,7 +128,7 @@ class Connections(Session):
         finally:
             session.close()
 
-    def _opened(self) -> Session:
+    def _open(self) -> Session:
         if self._lost:  # one could not be opened: why wait for each?
             raise self._lost
         before_ns = time.perf_counter_ns()
@@ -238,9 +238,9 @@ class Connections(Session):
         """Return the encoder of one physical table."""
         return self._first.encoder(table, name, mode)
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return the encoder of several tables."""
-        return self._first.mixed_encoder(tables)
+        return self._first.make_mixed_encoder(tables)
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         """Return what makes records of a file a payload's data."""

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from simulator.data.fresh import FreshType
 from simulator.data.query import AggregateQuery, Output, canonical
 from simulator.data.schema import FLOATS
-from simulator.data.stored_values import stored_values
+from simulator.data.stored_values import convert_stored_values
 from simulator.errors import RunError
-from simulator.load.answers import Asked, Report, unexpected
+from simulator.load.answers import Asked, Report, explain_unexpected
 from simulator.modules.base import Database
 from simulator.protocol.arrivals import (
     ANSWER_COLUMNS,
@@ -21,7 +21,7 @@ from simulator.protocol.arrivals import (
     Ticks,
 )
 from simulator.protocol.messages import Scalar
-from simulator.protocol.packed import MOST_NUMBERS, Columns, packed
+from simulator.protocol.packed import MOST_NUMBERS, Columns, pack
 
 _PART_NUMBERS = MOST_NUMBERS // 4
 
@@ -45,11 +45,11 @@ class Moving:
         self._answers = answers
         self._wanted_ms = since_ms()
         """When the last try was decided; it moves with the rows."""
-        self._held = self._asked(self._wanted_ms)
+        self._held = self._ask(self._wanted_ms)
         self._tried: Asked | None = None
         self._is_trying = False
 
-    def _asked(self, since_ms: int) -> Asked:
+    def _ask(self, since_ms: int) -> Asked:
         return Asked(since_ms, self._database.statement(self._type.since(since_ms)))
 
     def _now(self, _: int = 0) -> Asked:
@@ -60,7 +60,7 @@ class Moving:
             self._is_trying = False
             return self._held
         self._wanted_ms, self._is_trying = wanted_ms, True
-        self._tried = self._tried or self._asked(wanted_ms)
+        self._tried = self._tried or self._ask(wanted_ms)
         return self._tried
 
     first = warmup = timed = _now
@@ -121,13 +121,13 @@ class EveryAnswer:
         try:
             keys, values = self._columns(rows)
         except (ValueError, OverflowError) as error:
-            raise unexpected(self._name, error) from error
+            raise explain_unexpected(self._name, error) from error
         self._parts.append(
             (
                 len(heads),
-                packed(np.array(heads, np.int64).reshape(-1, len(ANSWER_COLUMNS)).T),
+                pack(np.array(heads, np.int64).reshape(-1, len(ANSWER_COLUMNS)).T),
                 keys,
-                packed(values),
+                pack(values),
             )
         )
         self._kept.clear()
@@ -164,7 +164,7 @@ class EveryAnswer:
 
 def _numbers(output: Output, values: Sequence[Any]) -> NDArray[np.int64]:
     """Return a column of answers as integers of 64 bits; what its type does not hold is as NULL."""
-    found, valid, odd = stored_values(output, values)
+    found, valid, odd = convert_stored_values(output, values)
     is_double = output.type in FLOATS
     if is_double and not np.isfinite(found).all():
         raise ValueError(f"{output.name}: expected finite numbers")

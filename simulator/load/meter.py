@@ -40,16 +40,16 @@ def new_histogram() -> HdrHistogram:
     return HdrHistogram(1, _HIGHEST_US, _DIGITS)
 
 
-def merged_histogram(encoded: list[str]) -> HdrHistogram:
+def merge_histogram(encoded: list[str]) -> HdrHistogram:
     """Return the sum of encoded histograms; ValueError if one is damaged."""
     total = new_histogram()
     for one in encoded:
         if one:
-            total.add(_decoded(one))
+            total.add(_decode(one))
     return total
 
 
-def _decoded(encoded: str) -> HdrHistogram:
+def _decode(encoded: str) -> HdrHistogram:
     """Return a histogram of ours: the library would allocate whatever a damaged one asks for."""
     try:
         packed = base64.b64decode(encoded, validate=True)[_FRAME_BYTES:]
@@ -124,10 +124,10 @@ class Durations:
     def encoded(self) -> str:
         """Return the encoded histogram; empty without any duration."""
         self._fold()
-        return _encoded(self._histogram) if self.count else ""
+        return _encode(self._histogram) if self.count else ""
 
 
-def encoded_histogram(durations_ns: Iterable[int]) -> str:
+def encode_histogram(durations_ns: Iterable[int]) -> str:
     """Return the encoded histogram of durations; empty without any."""
     durations = Durations()
     for each in durations_ns:
@@ -135,10 +135,10 @@ def encoded_histogram(durations_ns: Iterable[int]) -> str:
     return durations.encoded()
 
 
-def encoded_together(*parts: Durations) -> str:
+def encode_together(*parts: Durations) -> str:
     """Return one encoded histogram of several parts; empty without any duration."""
     encoded = [each.encoded() for each in parts if each.count]
-    return _encoded(merged_histogram(encoded)) if len(encoded) > 1 else "".join(encoded)
+    return _encode(merge_histogram(encoded)) if len(encoded) > 1 else "".join(encoded)
 
 
 class _Folded(NamedTuple):
@@ -165,7 +165,7 @@ def _at_least(histogram: HdrHistogram, late_ns: NDArray[np.int64]) -> NDArray[np
     return np.maximum(late_ns, fastest_us * 1000)
 
 
-def _encoded(histogram: HdrHistogram) -> str:
+def _encode(histogram: HdrHistogram) -> str:
     encoded: bytes = histogram.encode()
     return encoded.decode()
 
@@ -250,7 +250,7 @@ class StageMeter:
                 count=stage.count,
                 unsent=stage.unsent,
                 due_until_s=_at(stage.due_until_ns, instant_s),
-                latency=_encoded(stage.histogram),
+                latency=_encode(stage.histogram),
             )
             for number, stage in enumerate(self._stages)
             if stage.count
@@ -369,7 +369,7 @@ class Meter:
     def latency(self) -> str:
         """Return the encoded histogram."""
         self._fold()
-        return _encoded(self._histogram)
+        return _encode(self._histogram)
 
     def stages(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
         """Return what was measured in each stage; see StageMeter."""

@@ -23,7 +23,7 @@ class Mixer:
             self._session, self._encoders = session, {}
         names = tuple(block.name for block in blocks)
         if names not in self._encoders:
-            self._encoders[names] = session.mixed_encoder([block.table for block in blocks])
+            self._encoders[names] = session.make_mixed_encoder([block.table for block in blocks])
         encoded = self._encoders[names](blocks, places)
         counts = np.diff(np.sum(places, axis=0)).tolist()
         return [

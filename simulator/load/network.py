@@ -9,7 +9,7 @@ from typing import IO
 
 from simulator.errors import SetupError
 from simulator.load.spells import Spells
-from simulator.modules.addresses import Address, all_addresses, redirected, unrelayed
+from simulator.modules.addresses import Address, all_addresses, explain_unrelayed, redirect
 from simulator.modules.base import Database
 from simulator.protocol.spec import PlannedFault, Weather
 
@@ -44,7 +44,7 @@ class Network:
 
     def _through_relay(self, database: Database) -> Database:
         """Return the database as it is reached through the relay."""
-        if reason := unrelayed(database.options):
+        if reason := explain_unrelayed(database.options):
             raise SetupError(f"--fault: {reason}")
         servers = all_addresses(database.options)
         self._write_line(json.dumps(servers))
@@ -55,13 +55,13 @@ class Network:
                 f" exit code {self._relay.wait()}"
             )
         self._places = dict(zip(servers, map(tuple, json.loads(answer)), strict=True))
-        return type(database)(redirected(database.options, self._places))
+        return type(database)(redirect(database.options, self._places))
 
     def renew(self) -> None:
         """Use credentials that were rotated; an address among them leads to the relay again."""
         options = self._direct.options
         if self.spells and {*all_addresses(options)} <= {*self._places}:
-            self.database.options = redirected(options, self._places)
+            self.database.options = redirect(options, self._places)
 
     def watch(self, stop: Callable[[str], object]) -> None:
         """Call `stop` with the cause if the relay ends before its time."""

@@ -48,7 +48,7 @@ class Persistence:
             self.failed += 1
         return not self._stop.wait(_PAUSE_S)
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         """Restart the time with the next failure."""
         self._until_s = None
 

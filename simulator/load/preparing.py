@@ -9,10 +9,10 @@ from pathlib import Path
 from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.edges import edges
-from simulator.data.ranges import RowRange, written_ranges
+from simulator.data.ranges import RowRange, list_written_ranges
 from simulator.load.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.connection import Connection
-from simulator.load.imports import written as written_to
+from simulator.load.imports import format_value as written_to
 from simulator.load.mixing import Mixer
 from simulator.load.records import RecordReader
 from simulator.load.timings import Stopwatch
@@ -83,18 +83,18 @@ class Preparer:
             self._spent.generate_ns += t1 - t0
             if drawn is None:
                 break
-            batches = self._encoded(drawn, mode, batch_rows)
+            batches = self._encode(drawn, mode, batch_rows)
             self._spent.encode_ns += time.perf_counter_ns() - t1
             made += batches
             drawn_bytes += sum(block.size_bytes for block in drawn)
         return made
 
-    def _encoded(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
+    def _encode(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
         """Encode blocks and return their batches."""
         session = self._connection.session
         if self._mixes and mode == BATCH:
             places = edges(blocks, batch_rows)
-            return self._mixed(blocks, places, self._mixer.encode(session, blocks, places))
+            return self._mix(blocks, places, self._mixer.encode(session, blocks, places))
         encoded = [session.encode(block, mode, batch_rows) for block in blocks]
         return self._in_turn(blocks, encoded, batch_rows)
 
@@ -110,7 +110,7 @@ class Preparer:
         )
         return filter(None, chain.from_iterable(zip_longest(*batches)))
 
-    def _mixed(
+    def _mix(
         self, blocks: Sequence[Block], places: Sequence[Rows], payloads: Sequence[Payload]
     ) -> Iterator[Batch]:
         """Return the batches of several tables, each with the rows between two places."""
@@ -142,7 +142,7 @@ class Preparer:
             for block, payload, rows in files
         ]
 
-    def imported(self, files: Sequence[Batch]) -> Sequence[Batch]:
+    def import_files(self, files: Sequence[Batch]) -> Sequence[Batch]:
         """Return files as batches of the timed part."""
         self._origins += [batch.origin for batch in files]
         return files
@@ -155,7 +155,7 @@ class Preparer:
             counts = [self._sent[place, part] for part in range(table.parts)]
             if self._reader.lane_parts == 1:
                 counts = [sum(counts)]
-            found += written_ranges([item for item in ranges if item.table == place], counts)
+            found += list_written_ranges([item for item in ranges if item.table == place], counts)
         return tuple(found)
 
     def _count_sent(self) -> None:

@@ -51,7 +51,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
         except OSError as error:
             raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         try:
-            found = self._scanned(file, task, reader, batch_rows, tick)
+            found = self._scan(file, task, reader, batch_rows, tick)
         except BaseException:  # also Ctrl-C: the file is closed
             os.close(self._handle)
             raise
@@ -59,7 +59,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
         self._index = np.zeros((len(found.index), 1 + len(reader.tables)), np.int64)
         self._index[:, [0, *(1 + place for place in file.tables)]] = found.index
 
-    def _scanned(
+    def _scan(
         self,
         file: RecordsFile,
         task: Insert,
@@ -75,14 +75,14 @@ class RecordReader(AbstractContextManager["RecordReader"]):
                 batch_rows=batch_rows, skip=file.skip, tick=tick,
             )  # fmt: skip
         except ConfigError as error:
-            raise self._changed(str(error)) from error
+            raise self._change(str(error)) from error
         except OSError as error:
             raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         if found.rows != expected:
-            raise self._changed(f"{sum(found.rows):,} rows, expected {sum(expected):,}")
+            raise self._change(f"{sum(found.rows):,} rows, expected {sum(expected):,}")
         return found
 
-    def _changed(self, why: str) -> RunError:
+    def _change(self, why: str) -> RunError:
         return RunError(
             f"{self._name}: was changed after the sweep was started ({why}); start it again, and"
             " leave the file alone meanwhile"

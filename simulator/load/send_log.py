@@ -9,7 +9,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, runs_of
 from simulator.load.batch import Batch
 from simulator.protocol.arrivals import NEVER_NS, RUN_COLUMNS, SentBatches, Ticks
-from simulator.protocol.packed import MOST_NUMBERS, packed
+from simulator.protocol.packed import MOST_NUMBERS, pack
 
 _RUN = len(RUN_COLUMNS)
 _PART_BATCHES = MOST_NUMBERS // _RUN // 4
@@ -62,8 +62,8 @@ class SendLog:
                 part=part,
                 last=part == len(starts) - 1,
                 ticks=ticks,
-                batches=packed(batches[:, start:stop]),
-                runs=packed(own),
+                batches=pack(batches[:, start:stop]),
+                runs=pack(own),
                 measured_ns=measured_ns,
             )
 

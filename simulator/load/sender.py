@@ -13,7 +13,7 @@ from simulator.load.batch import Batch
 from simulator.load.connection import Connection, OpenSession, Stopped, opens_here
 from simulator.load.delivery import Delivery
 from simulator.load.failures import Failures
-from simulator.load.meter import Meter, encoded_histogram
+from simulator.load.meter import Meter, encode_histogram
 from simulator.load.outages import Outages
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
 from simulator.load.preparing import Preparer
@@ -66,7 +66,7 @@ class Sender:
     @property
     def connects(self) -> str:
         """Times to open each of several connections, as an encoded histogram."""
-        return encoded_histogram(self._connection.opened_ns)
+        return encode_histogram(self._connection.opened_ns)
 
     def close(self) -> None:
         """Close the session."""
@@ -135,14 +135,14 @@ class Sender:
     def write_files(self, ranges: Sequence[RowRange], folder: Path) -> list[Batch]:
         """Write rows to files, a batch each, for `insert_files`."""
         try:
-            return self.preparer.files(self._drawn(ranges), folder)
+            return self.preparer.files(self._draw(ranges), folder)
         except OSError as error:
             raise RunError(
                 f"--import: the rows cannot be written to {folder}: {error.strerror or error}; set"
                 " TMPDIR to a folder with more space"
             ) from error
 
-    def _drawn(self, ranges: Sequence[RowRange]) -> Iterator[Block]:
+    def _draw(self, ranges: Sequence[RowRange]) -> Iterator[Block]:
         """Yield the blocks of rows until the run is over."""
         for turn in self._reader.blocks(ranges):
             if self._stop.is_set():
@@ -151,7 +151,7 @@ class Sender:
 
     def insert_files(self, files: Sequence[Batch]) -> None:
         """Import files by the database, timed, one after the other."""
-        self._insert(self.preparer.imported(files), 0, ())
+        self._insert(self.preparer.import_files(files), 0, ())
 
     def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:
         meter, deliver = self.meter, self.delivery.deliver
@@ -162,7 +162,7 @@ class Sender:
                 if not self.measured_ns:
                     timetable.measure_from(meter.measured_ns)
                 if due >= timetable.free_until_ns:
-                    due = self._awaited(timetable, due, batch.payload.rows)
+                    due = self._await_turn(timetable, due, batch.payload.rows)
                 if due == NEVER_NS:
                     break
                 if not self.measured_ns and due >= meter.measured_ns:
@@ -173,7 +173,7 @@ class Sender:
         if not self.measured_ns:
             self.spent.end_warmup()
 
-    def _awaited(self, timetable: Timetable, now_ns: int, rows: int) -> int:
+    def _await_turn(self, timetable: Timetable, now_ns: int, rows: int) -> int:
         """Wait until a batch of this many rows may begin; return when it is due, or NEVER_NS."""
         due_ns = timetable.due_ns(now_ns, rows)
         if due_ns == NEVER_NS:

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
 from simulator.errors import BenchError
-from simulator.load.connection import connected, may_pass, session_of
+from simulator.load.connection import connect, may_pass, session_of
 from simulator.load.mixing import Mixer
 from simulator.load.sending_messages import (
     Arguments,
@@ -110,7 +110,7 @@ def serve(pipe: Pipe) -> None:
     begin: Begin = pipe.recv()
     database = begin.database(begin.options)
     sys.stderr = RedactedStream(sys.stderr, database.options.redact)
-    open_one = partial(connected, database, threading.Event(), time.monotonic, begin.within_s)
+    open_one = partial(connect, database, threading.Event(), time.monotonic, begin.within_s)
     asked: queue.SimpleQueue[Encode | Send | None] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, asked.put), daemon=True).start()
     try:

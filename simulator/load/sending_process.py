@@ -80,7 +80,7 @@ class SendingProcess:
             self._end()
             while not self._may_run.wait(_LOOK_S):
                 self._expect_go()
-            if not (started := self._started()):
+            if not (started := self._start_process()):
                 continue
             process, pipe = started
             database, options = self._database, self._database.options
@@ -110,7 +110,7 @@ class SendingProcess:
         if self._stop.is_set():
             raise Stopped
 
-    def _started(self) -> tuple[_Process, Pipe] | None:
+    def _start_process(self) -> tuple[_Process, Pipe] | None:
         """Start a process; return it and the pipe to it, or None if it is not to run now."""
         with self._lock:
             if not self._may_run.is_set():
@@ -268,7 +268,7 @@ class SessionElsewhere(Session):
         """Not needed: `encode` has the process do it."""
         raise NotImplementedError
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what has the process encode blocks of several tables."""
 
         def encode(blocks: Sequence[Block], places: Sequence[Rows]) -> Sequence[_Place]:

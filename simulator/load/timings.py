@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.clock import OwnClock, ahead_s, instant_s, now_s
-from simulator.host import throttled_s
+from simulator.host import read_throttled_s
 from simulator.protocol.messages import Clocked, Timings
 
 
@@ -62,7 +62,7 @@ class RunClock:
 
     def start(self) -> None:
         """Note that the measured part begins now."""
-        self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
+        self._throttled_began_s, self._paused_began_s = read_throttled_s(), self._clock.paused_s()
         self._began_s, self._cpu_began_s = time.perf_counter(), self._read_cpu_s()
         self._started = now_s()
 
@@ -81,7 +81,7 @@ class RunClock:
         length_s = time.perf_counter() - self._began_s if length_s is None else length_s
         self._ended, self._duration_s = self._started + length_s, max(length_s - inactive_s, 0.0)
         self._cpu_s = self._read_cpu_s() - self._cpu_began_s
-        self._throttled_s = throttled_s() - self._throttled_began_s
+        self._throttled_s = read_throttled_s() - self._throttled_began_s
         self._paused_s = self._clock.paused_s() - self._paused_began_s
 
     def instant_s(self, instant_ns: int) -> float:
@@ -92,7 +92,7 @@ class RunClock:
         """Return the instant of time.perf_counter_ns() of a time on the collector's clock."""
         return int((instant_s - self._offset_s() - ahead_s()) * 1e9)
 
-    def clocked(self) -> Clocked:
+    def report_clock(self) -> Clocked:
         """Return the record of the report."""
         offset_s = self._offset_s()
         return Clocked(

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from simulator import __version__
 from simulator.clock import OwnClock
 from simulator.data.dataset import DatasetReader
-from simulator.data.ranges import RowRange, merged
+from simulator.data.ranges import RowRange, merge
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes
 from simulator.load.asking import Asking, Calls
 from simulator.load.batch import Batch
 from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
-from simulator.load.connection import Stopped, connected
+from simulator.load.connection import Stopped, connect
 from simulator.load.failures import Failures
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Durations, Meter
@@ -340,7 +340,7 @@ class Worker:
 
     def _change(self, task: Change) -> None:
         """Wait for all, and change rows that were stored before."""
-        with connected(self._database, self._stop, self._clock) as session:
+        with connect(self._database, self._stop, self._clock) as session:
             changer = Changer(self._database, session, self._spec, self._stop)
             if not self._spec.inserts:  # else samples are about the rows that are inserted
                 self._changing = changer.waits
@@ -362,13 +362,13 @@ class Worker:
         )  # fmt: skip
         asking.carry_out(task)
 
-    def _written(self) -> tuple[RowRange, ...] | None:
+    def _format(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
         if not isinstance(self._task, Insert) or not self._sender or not self._timed:
             return None
         timed = self._task.timed
-        found = merged(self._sender.preparer.written(timed))
-        return None if found == merged(timed) else found
+        found = merge(self._sender.preparer.written(timed))
+        return None if found == merge(timed) else found
 
     def _report(self, error: str | None) -> WorkerReport:
         sender, asking = self._sender, self._asking
@@ -376,7 +376,7 @@ class Worker:
         troubles = sender.failures.troubles() if sender else Troubles()
         cause = self._database.options.redact(troubles.uncertain_cause)
         records: dict[str, Any] = {
-            **dict(self._run_clock.clocked()),
+            **dict(self._run_clock.report_clock()),
             **dict(sender.spent.timings() if sender else Timings()),
             **dict(meter.acknowledged(self._run_clock.instant_s)),
             **dict(troubles.model_copy(update={"uncertain_cause": cause})),
@@ -385,7 +385,7 @@ class Worker:
             index=self._index,
             error=error,
             prefill_rows=self._prefilled,
-            written=self._written(),
+            written=self._format(),
             memory_peak_bytes=memory_peak_bytes(),
             connects=sender.connects if sender else asking.connects if asking else "",
             queries=tuple(asking.times) if asking else (),

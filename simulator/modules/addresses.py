@@ -47,7 +47,7 @@ def all_addresses(options: Options) -> list[Address]:
     return [*dict.fromkeys(found)]
 
 
-def redirected(options: Options, places: Mapping[Address, Address]) -> Options:
+def redirect(options: Options, places: Mapping[Address, Address]) -> Options:
     """Return the options with other places instead of all addresses.
 
     SetupError if they cannot be replaced: a driver would look the servers up by another way.
@@ -57,7 +57,7 @@ def redirected(options: Options, places: Mapping[Address, Address]) -> Options:
     for name in _TEXTS:
         value = getattr(options, name, None)
         if text := _text(value):
-            other = _redirected_text(text, found, places)
+            other = _redirect_text(text, found, places)
             new[name] = SecretStr(other) if isinstance(value, SecretStr) else other
             break
     else:
@@ -68,20 +68,20 @@ def redirected(options: Options, places: Mapping[Address, Address]) -> Options:
         new["port"] = port
     for name, value in _others(options):
         if name.endswith("_url"):
-            new[name] = _redirected_text(value, _of_text(value), places)
+            new[name] = _redirect_text(value, _of_text(value), places)
         else:
             host, new[name] = places[_host(options, found), value]
             new |= dict.fromkeys(_host_options(options), host)
     return options.model_copy(update=new)
 
 
-def unrelayed(options: Options) -> str:
+def explain_unrelayed(options: Options) -> str:
     """Return why no relay can stand before the servers; empty: one can."""
     found = all_addresses(options)
     if not found:
         return "the target's options have no address to put a relay before"
     try:
-        redirected(options, {each: each for each in found})
+        redirect(options, {each: each for each in found})
     except SetupError as error:
         return str(error)
     return ""
@@ -131,7 +131,7 @@ def _of_words(text: str) -> Iterator[Address]:
         yield ("localhost" if host.startswith(("/", "@")) else host), port  # a socket's folder
 
 
-def _redirected_text(text: str, found: Sequence[Address], places: Mapping[Address, Address]) -> str:
+def _redirect_text(text: str, found: Sequence[Address], places: Mapping[Address, Address]) -> str:
     """Return a URL or connection string that leads elsewhere; libpq keeps the name for TLS."""
     hosts, ports = zip(*(places[each] for each in found), strict=True)
     hostaddr, port = ",".join(hosts), ",".join(map(str, ports))

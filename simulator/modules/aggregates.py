@@ -30,7 +30,7 @@ class AggregateOptions(Options):
     @classmethod
     def _divide_a_day(cls, value: str) -> str:
         """Refuse intervals that databases do not count from the start of 1970."""
-        wrong = [text for text in _listed(value) if not int(text) or _DAY_S % int(text)]
+        wrong = [text for text in _list(value) if not int(text) or _DAY_S % int(text)]
         if wrong:
             raise ValueError(f"expected divisors of {_DAY_S:,} s, got {', '.join(wrong)}")
         return value
@@ -38,10 +38,10 @@ class AggregateOptions(Options):
     @property
     def intervals_s(self) -> list[int]:
         """The intervals, in order."""
-        return sorted({*map(int, _listed(self.aggregate_intervals_s))})
+        return sorted({*map(int, _list(self.aggregate_intervals_s))})
 
 
-def _listed(text: str) -> list[str]:
+def _list(text: str) -> list[str]:
     return text.split(",") if text else []
 
 

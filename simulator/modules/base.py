@@ -199,7 +199,7 @@ class Session(Login, Waits, Explaining, Changing):
             for count, data in zip(rows, encoder(block, batch_rows), strict=True)
         ]
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return the encoder of payloads that hold the rows of each block between two edges."""
         raise NotImplementedError
 

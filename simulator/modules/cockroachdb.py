@@ -163,14 +163,14 @@ class Cockroachdb(Postgres):
         """Return the version, the number of stores with replicas, and whether the log is synced."""
         with self.cursor() as cursor:
 
-            def fetched(statement: str) -> Any:
+            def fetch(statement: str) -> Any:
                 cursor.execute(statement)
                 return cursor.fetchall()[0][0]
 
-            version = _version(str(fetched("SELECT version()")))
-            nodes = int(fetched(_NODES))
-            unsynced = str(fetched(f"SHOW CLUSTER SETTING {_SYNC}")).lower() in ("true", "on")
-            zone = str(fetched("SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE "
+            version = _version(str(fetch("SELECT version()")))
+            nodes = int(fetch(_NODES))
+            unsynced = str(fetch(f"SHOW CLUSTER SETTING {_SYNC}")).lower() in ("true", "on")
+            zone = str(fetch("SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE "
                              "default]"))  # fmt: skip
         replicas = re.search(r"num_replicas = (\d+)", zone)
         settings = {_SYNC: str(unsynced).lower(), "num_replicas": replicas[1] if replicas else "?"}

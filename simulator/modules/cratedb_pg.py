@@ -53,7 +53,7 @@ class CratedbPgSession(PostgresSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as INSERTs with lists of rows."""
         dialect = self._dialect(table)
-        into = f"INSERT INTO {dialect.name(name)} ({', '.join(dialect.inserted())}) VALUES "
+        into = f"INSERT INTO {dialect.name(name)} ({', '.join(dialect.find_inserted())}) VALUES "
         row = dialect.row(
             _VALUES,
             Frame(b"(", b",", b")"),

@@ -100,7 +100,7 @@ class Influxdb1(Influxdb):
 
     def translate(self, query: Query) -> Statement:
         """Return the query in InfluxQL."""
-        return influxql.planned(query, self.bucket(query.table))
+        return influxql.plan(query, self.bucket(query.table))
 
     def texts(self, table: Table) -> TextLanguage:
         """Return InfluxQL."""

@@ -135,7 +135,7 @@ def _tag(column: str, text: bytes) -> bytes:
         raise UnstorableError(
             f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}"
         )
-    return lineprotocol.escaped(text, b",= \\")
+    return lineprotocol.escape(text, b",= \\")
 
 
 def _as_number(column: Column, name: str) -> str:
@@ -297,7 +297,7 @@ class Influxdb3(Influxdb):
 
     def texts(self, table: Table) -> TextLanguage:
         """Return DataFusion's SQL."""
-        stored = replace(table, columns=tuple(map(_stored, table.columns)))
+        stored = replace(table, columns=tuple(map(_store, table.columns)))
         return _Texts(_DIALECT, stored, [self.name], self.bucket(table))
 
 
@@ -401,7 +401,7 @@ class Influx3Session(InfluxSession):
         (database,) = statement.parameters
         body = json.dumps({"db": database, "q": statement.text, "format": "jsonl"}).encode()
         pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON, self._query_timeout_s)
-        for line in lines(self.awaited(pieces)):
+        for line in lines(self.await_parts(pieces)):
             yield json.loads(line)
 
 
@@ -426,7 +426,7 @@ def _as_stored(query: Query) -> Query:
     def names(columns: Sequence[str]) -> tuple[str, ...]:
         return tuple(renamed.get(name, name) for name in columns)
 
-    columns = tuple(map(_stored, table.columns))
+    columns = tuple(map(_store, table.columns))
     stored = replace(table, columns=columns, key=names(table.key))
     match query:
         case AggregateQuery():
@@ -438,7 +438,7 @@ def _as_stored(query: Query) -> Query:
             return replace(query, table=stored, columns=names(query.columns))
 
 
-def _stored(column: Column) -> Column:
+def _store(column: Column) -> Column:
     if column.role is Role.TIME:
         return replace(column, name=_TIME, type=Type.TIMESTAMP)
     is_instant = column.type is Type.TIMESTAMP

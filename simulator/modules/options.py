@@ -33,7 +33,7 @@ class Options(Frozen):
 
     @field_validator("*")
     @classmethod
-    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
+    def _bound(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse numbers that drivers and operating systems cannot hold."""
         name = info.field_name or ""
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -101,7 +101,7 @@ class Signing:
         """Return what else would stop `create` or `create_indices`, which is never ours."""
         return {}
 
-    def attached(self, names: Collection[str]) -> list[str]:
+    def find_attached(self, names: Collection[str]) -> list[str]:
         """Return what of the user's keeps `drop` from dropping tables: "view v on events"."""
         return []
 

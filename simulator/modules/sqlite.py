@@ -203,7 +203,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         ends = statement.removeprefix(begins)
         return [f"{begins}{_comment(name)} {ends}" if table.signed else statement]
 
-    def signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by the statements that created them."""
         texts = {name.lower(): text for name, text in session.run(Statement(self.comments, ()))}
         return {n: _comment(n) in texts[n.lower()] for n in names if n.lower() in texts}
@@ -227,7 +227,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             execute = session.connection.execute
             execute("BEGIN IMMEDIATE")
             if signed:
-                names = [n for n, bears in self.signed_in(session, names).items() if bears]
+                names = [n for n, bears in self.find_signed_in(session, names).items() if bears]
             for statement in (*self.dropping(names), "COMMIT"):
                 execute(statement)
             # VACUUM would rewrite, and renumber, the rows of other tables.
@@ -239,7 +239,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         with self.administration() as session:
             for name in names_of(tables):
                 session.connection.execute(f"ANALYZE {_DIALECT.name(name)}")
-            emptied = self._emptied(session.connection)
+            emptied = self._empty_log(session.connection)
         if not emptied:
             raise SetupError(
                 f"sqlite: {self.options.path}: the log was not emptied within "
@@ -247,7 +247,7 @@ class Sqlite(SqlFile["SqliteSession"]):
                 "file; stop it, or raise busy_timeout_s"
             )
 
-    def _emptied(self, connection: sqlite3.Connection) -> bool:
+    def _empty_log(self, connection: sqlite3.Connection) -> bool:
         """Copy the log into the file and empty it; False if that fails until the timeout.
 
         SQLite waits for writers, but not for another process that does the same: so it is repeated.

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
-from simulator.data.own_query import GIVEN, TextQuery, Value, filled, placeholders
+from simulator.data.own_query import GIVEN, TextQuery, Value, fill, placeholders
 from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.errors import counted, nearest
@@ -98,4 +98,4 @@ class StatementLanguage(TextLanguage):
     def with_values(self, text: str, query: TextQuery) -> str:
         """Return a text with literals as parameters."""
         values = {name: self.literal(value) for name, value in query.values.items()}
-        return filled(text, {**self.places, **values})
+        return fill(text, {**self.places, **values})

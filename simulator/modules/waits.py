@@ -38,7 +38,7 @@ class Waits:
         finally:
             self._turn(is_client=before)
 
-    def awaited(self, parts: Iterable[Item]) -> Iterator[Item]:
+    def await_parts(self, parts: Iterable[Item]) -> Iterator[Item]:
         """Yield parts that arrive from the database; the time until each arrives is waiting.
 
         A lazy reader of an answer needs it, because it is consumed within `in_client`.

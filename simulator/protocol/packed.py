@@ -17,13 +17,13 @@ Columns: TypeAlias = NDArray[np.int64]
 """A row for each column."""
 
 
-def packed(columns: Columns) -> str:
+def pack(columns: Columns) -> str:
     """Return columns as text; they have at most MOST_NUMBERS numbers."""
     content = np.ascontiguousarray(columns, np.int64).tobytes()
     return base64.b64encode(zlib.compress(content, 1)).decode()
 
 
-def unpacked(text: str, columns: int) -> Columns:
+def unpack(text: str, columns: int) -> Columns:
     """Return `columns` columns of a text; ValueError if it is damaged, or has too many numbers."""
     reader = zlib.decompressobj()
     try:

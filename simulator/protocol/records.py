@@ -49,7 +49,7 @@ class RecordsFile(Frozen):
     @property
     def name(self) -> str:
         """Name of the file in messages."""
-        return shown(self.path, self.volume_claim)
+        return format_shown(self.path, self.volume_claim)
 
 
 class ScanTask(Frozen):
@@ -90,7 +90,7 @@ class Scanned(Frozen):
     """Parameters of a prepared file."""
 
 
-def shown(path: str, volume_claim: str) -> str:
+def format_shown(path: str, volume_claim: str) -> str:
     """Return a file as the user names it."""
     if not volume_claim:
         return path

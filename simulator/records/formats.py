@@ -47,9 +47,9 @@ class Format:
     def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
         """Yield the bytes of a file with the rows of these blocks; each turn has one of a table."""
         encode = self.turn_encoder(tables)
-        return self.framed(tables, (part for blocks in turns for part in encode(blocks)))
+        return self.frame(tables, (part for blocks in turns for part in encode(blocks)))
 
-    def framed(self, tables: Sequence[Table], encoded: Iterable[Buffer]) -> Chunks:
+    def frame(self, tables: Sequence[Table], encoded: Iterable[Buffer]) -> Chunks:
         """Yield the bytes of a file with these turns."""
         if begin := self.header(tables[0]):
             yield begin
@@ -221,7 +221,7 @@ def _splunk(table: Table) -> Encode:
 
     def encode(block: Block, places: Rows) -> Sequence[Buffer]:
         wire.check_values(block)
-        return events.between(wire.timed(block), places)
+        return events.between(wire.time_run(block), places)
 
     return encode
 

@@ -8,7 +8,7 @@ from simulator.protocol.records import FileManifest
 MOST_BYTES = 1 << 20
 
 
-def parsed(content: bytes, name: str) -> FileManifest:
+def parse(content: bytes, name: str) -> FileManifest:
     """Return the manifest of that name; ConfigError if it is none."""
     try:
         return FileManifest.model_validate_json(content)

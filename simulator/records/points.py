@@ -67,7 +67,7 @@ class PointLines(Cutter):
             found.append((at, order[row.table] if whole else UNKNOWN))
 
         while end := data.find(b"\n", at) + 1:
-            table, series, place = self._parsed(data, at, end)
+            table, series, place = self._parse(data, at, end)
             if at > (found[-1][0] if found else 0) and self._begins(row, table, series, place):
                 close()
                 row = _Row()
@@ -83,7 +83,7 @@ class PointLines(Cutter):
         ends, tables = zip(*found, strict=True) if found else ((), ())
         return np.array(ends, np.int64), np.array(tables, np.int64)
 
-    def _parsed(self, data: bytes, at: int, end: int) -> tuple[bytes, tuple[bytes, ...], int]:
+    def _parse(self, data: bytes, at: int, end: int) -> tuple[bytes, tuple[bytes, ...], int]:
         """Return table, series and place of the field of a line; UNKNOWN if it is no point."""
         match = self.line.fullmatch(data, at, end)
         if match is None:

@@ -39,13 +39,13 @@ def is_prepared(folder: Path) -> bool:
         return False
 
 
-def described(folder: Path, params: FileParams) -> PreparedFile:
+def describe_options(folder: Path, params: FileParams) -> PreparedFile:
     """Return the description of a folder with complete arrays."""
     size_bytes, sha256 = _content(folder)
     return PreparedFile(params=params, size_bytes=size_bytes, sha256=sha256)
 
 
-def prepared_file(folder: Path, shown: str) -> PreparedFile:
+def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
     """Return what is in a folder, named `shown`; ConfigError unless it is as it was written."""
     try:
         _expect_own(folder / NAME)

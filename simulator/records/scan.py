@@ -89,7 +89,7 @@ class _Scan:
         header = self._layout.header
         if content != header:
             raise ConfigError(
-                f"--data: {self._name}: begins with {_shown(content)}, expected {_shown(header)}"
+                f"--data: {self._name}: begins with {_format(content)}, expected {_format(header)}"
             )
         self._at = len(header)
 
@@ -106,7 +106,7 @@ class _Scan:
             record = content[starts[number] : ends[number]]
             problem = (
                 f"record {self._seen + number + 1:,} (byte {offset + int(starts[number]):,}):"
-                f" {_shown(record)} is not {cutter.expected}"
+                f" {_format(record)} is not {cutter.expected}"
             )
             if not self._skip:
                 raise ConfigError(
@@ -144,7 +144,7 @@ class _Scan:
         """Raise ConfigError if the bytes do not end as whole ones do."""
         if rest == trailer:
             return
-        found = f"ends with {_shown(rest)}" if rest else "ends"
+        found = f"ends with {_format(rest)}" if rest else "ends"
         problem = f"record {self._seen + 1:,} (byte {offset:,}): the file {found} before its end"
         if not self._skip:
             raise ConfigError(
@@ -190,7 +190,7 @@ def scan(  # noqa: PLR0913
             size += len(chunk)
             yield chunk
 
-    with _opened(path, name) as handle:
+    with _open(path, name) as handle:
         begin = os.pread(handle, len(layout.header), 0)
         found.begin(begin)
         digest.update(begin)
@@ -237,7 +237,7 @@ def _next(at: int, stop: int | None) -> int:
 
 
 @contextmanager
-def _opened(path: str, name: str) -> Iterator[int]:
+def _open(path: str, name: str) -> Iterator[int]:
     """Open a regular file; ConfigError if it is none, or cannot be read."""
     try:
         # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
@@ -262,5 +262,5 @@ def without(content: bytes, offset: int, gaps: Sequence[tuple[int, int]]) -> byt
     return b"".join([*kept, content[at:]])
 
 
-def _shown(content: bytes) -> str:
+def _format(content: bytes) -> str:
     return repr(content[:_SHOWN_BYTES])[1:] + ("..." if len(content) > _SHOWN_BYTES else "")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import block_hashes, stored_hashes
+from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.mixer import Hashes
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.data.schema import Table
@@ -114,7 +114,7 @@ class Accountant:
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
         sent = Sent(stored, copies)
-        for numbers, hashes, is_uncertain in self._expected():
+        for numbers, hashes, is_uncertain in self._expect():
             chosen = hashes % np.uint64(passes) == number
             hit = sent.add(hashes[chosen], is_uncertain[chosen])
             lost = numbers[chosen][~hit & ~is_uncertain[chosen]]
@@ -134,9 +134,9 @@ class Accountant:
 
     def _read(self) -> Iterator[tuple[Hashes, list[tuple[Any, ...]]]]:
         for raw in self._session.stream(self._statement, STREAM_ROWS):
-            yield stored_hashes(self._statement.outputs, raw), [*map(tuple, raw)]
+            yield hash_stored(self._statement.outputs, raw), [*map(tuple, raw)]
 
-    def _expected(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
+    def _expect(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
         """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn."""
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]

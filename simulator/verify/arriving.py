@@ -24,7 +24,7 @@ from simulator.protocol.arrivals import (
     FreshAnswers,
     SentBatches,
 )
-from simulator.protocol.packed import Columns, unpacked
+from simulator.protocol.packed import Columns, unpack
 
 Numbers: TypeAlias = NDArray[np.int64]
 BEFORE_NS = -(1 << 62)
@@ -56,8 +56,8 @@ class Sent:
         batches, runs = [np.array([[BEFORE_NS], [BEFORE_NS]], np.int64)], [stored]
         measured, count = [np.zeros(1, np.bool_)], 1
         for part in parts:
-            own = unpacked(part.batches, len(BATCH_COLUMNS)).copy()
-            own_runs = unpacked(part.runs, len(RUN_COLUMNS)).copy()
+            own = unpack(part.batches, len(BATCH_COLUMNS)).copy()
+            own_runs = unpack(part.runs, len(RUN_COLUMNS)).copy()
             if own_runs.size and not 0 <= own_runs[0].min() <= own_runs[0].max() < own.shape[1]:
                 raise ValueError("a run of rows is of no batch")
             acknowledged = own[1] != NEVER_NS
@@ -92,9 +92,9 @@ class Answers:
     @classmethod
     def of(cls, part: FreshAnswers, fresh_type: FreshType) -> "Answers":
         """Return what a worker has reported; ValueError if it is damaged."""
-        since_ms, began_ns, ended_ns, rows = unpacked(part.answers, len(ANSWER_COLUMNS))
+        since_ms, began_ns, ended_ns, rows = unpack(part.answers, len(ANSWER_COLUMNS))
         columns = 1 + len(fresh_type.outputs) - len(fresh_type.tags)
-        values = unpacked(part.values, columns)
+        values = unpack(part.values, columns)
         if len(rows) != part.count or rows.min(initial=0) < 0 or rows.sum() != values.shape[1]:
             raise ValueError("the rows of the answers are not those of the part")
         if values.size and not 0 <= values[0].min() <= values[0].max() < len(part.keys):
@@ -127,7 +127,7 @@ class Window:
     batch: Numbers
 
 
-def stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) -> Columns:
+def select_stored_since(reader: DatasetReader, dataset: Dataset, since_ms: int) -> Columns:
     """Return the stored rows that are not before an instant, in ms since 1970: RUN_COLUMNS."""
     found = [np.empty((len(RUN_COLUMNS), 0), np.int64)]
     times = reader.only_times()
@@ -179,12 +179,12 @@ class ArrivingRows:
         parts = [*_by_lane(rows)]
         blocks = [reader.drawn(reader.table(table.name), rows[part]) for part in parts]
         order = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
-        times = _joined([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
+        times = _join([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
         kept = times >= since
         of_batch = of_batch[order][kept]
-        keys, group = _keyed(blocks, fresh_type)
+        keys, group = _key(blocks, fresh_type)
         field = fresh_type.field
-        values = _joined([b.data[field.name].values() for b in blocks]) if field else 0 * times
+        values = _join([b.data[field.name].values() for b in blocks]) if field else 0 * times
         return Window(
             keys,
             group[kept],
@@ -223,11 +223,11 @@ def _places(counts: Numbers) -> Numbers:
     return np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
 
 
-def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _join(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def _keyed(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], Numbers]:
+def _key(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], Numbers]:
     """Return the different keys of some blocks, and the place of each row's key."""
     table, rows = fresh_type.query.table, sum(map(len, blocks))
     if not fresh_type.tags:
@@ -235,10 +235,10 @@ def _keyed(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], N
     group, columns = np.zeros(rows, np.int64), []
     for name in fresh_type.tags:
         column_type = table.column(name).type
-        array = _joined([block.data[name].values() for block in blocks])
+        array = _join([block.data[name].values() for block in blocks])
         known, codes = np.unique(array, return_inverse=True)
         found = [_canonical(value, column_type) for value in known.tolist()]
-        valid = _joined([_valid(block, name) for block in blocks]).astype(np.bool_)
+        valid = _join([_valid(block, name) for block in blocks]).astype(np.bool_)
         codes = np.where(valid, codes.reshape(-1), len(found))
         columns.append(([*found, None], codes))
         group = np.unique(group * (len(found) + 1) + codes, return_inverse=True)[1].reshape(-1)

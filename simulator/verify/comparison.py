@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Block
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import block_hashes, stored_hashes
+from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -198,15 +198,15 @@ class _Comparison:
         fold(tasks)
         for table in tables:
             self._counts_repeated(table, tasks.truth(statistics_of(table)))
-            stored = tasks.stored(table) if apart else self._stored(table)
+            stored = tasks.stored(table) if apart else self._store(table)
             self.checks.append(self._fingerprints(table, tasks.expected(table), stored))
 
-    def _stored(self, table: Table) -> Fingerprint:
+    def _store(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the stored rows of a table."""
         statement = self.database.render(RowsQuery(table))
         stored = Fingerprint()
         for raw in self.session.stream(statement, STREAM_ROWS):
-            stored.add(stored_hashes(statement.outputs, raw))
+            stored.add(hash_stored(statement.outputs, raw))
         return stored
 
     def _fingerprints(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
@@ -217,8 +217,8 @@ class _Comparison:
             return Check(name=name, expected=rows, found=rows, ok=True)
         missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
         differences = (
-            f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(missing)};"
-            f" not expected {_shown(extra)}"
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {_format(missing)};"
+            f" not expected {_format(extra)}"
         )
         return Check(name=name, expected=rows, found=differences, ok=False)
 
@@ -377,7 +377,7 @@ class _Comparison:
         extra: list[Any] = []
         found: Counter[int] = Counter()
         for raw in self.session.stream(statement, STREAM_ROWS):
-            hashes = stored_hashes(statement.outputs, raw)
+            hashes = hash_stored(statement.outputs, raw)
             for index in np.flatnonzero(np.isin(buckets_of(hashes), buckets)).tolist():
                 key = int(hashes[index])
                 found[key] += 1
@@ -426,7 +426,7 @@ def _outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
     return checks[0].found, [check.ok for check in checks]
 
 
-def _shown(items: Sequence[Any]) -> str:
+def _format(items: Sequence[Any]) -> str:
     if not items:
         return "0"
     more = ", ..." if len(items) > _MAX_SHOWN else ""

@@ -20,12 +20,12 @@ from simulator.verify.groups import (
     Labels,
     Numbers,
     number_dimension,
-    picked,
+    pick,
     tag_dimension,
 )
 from simulator.verify.kernels import counted, whole_counts
 from simulator.verify.measures import Arrays, Measure
-from simulator.verify.selection import selected
+from simulator.verify.selection import select
 
 _ROWS = "rows"
 _PENDING_GROUPS = 1 << 17
@@ -75,7 +75,7 @@ class View:
     """Measures by subject."""
 
 
-def rolled(run: Run, keys: Sequence[Numbers], measures: Sequence[Measure]) -> Run:
+def roll(run: Run, keys: Sequence[Numbers], measures: Sequence[Measure]) -> Run:
     """Merge the groups that have the same of these keys."""
     groups = Groups.of([number_dimension(key) for key in keys], len(run))
     arrays = (m.merge(a, groups) for m, a in zip(measures, run.arrays, strict=True))
@@ -87,7 +87,7 @@ def _occurring(run: Run) -> Run:
     return run if run.rows.all() else run.take(np.flatnonzero(run.rows))
 
 
-def _concatenated(runs: Sequence[Run]) -> Run:
+def _concatenate(runs: Sequence[Run]) -> Run:
     keys = tuple(np.concatenate(key) for key in zip(*(run.keys for run in runs), strict=True))
     arrays = tuple(
         {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -114,7 +114,7 @@ class Cube:
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        chosen = selected(self.shape.selection, block)
+        chosen = select(self.shape.selection, block)
         rows = len(block) if chosen is None else len(chosen)
         if not rows:
             return
@@ -127,7 +127,7 @@ class Cube:
         shape = self.shape
         found = [tag_dimension(block, tag, chosen, self.labels[tag]) for tag in shape.by]
         if shape.bucket is not None or shape.edges:
-            times = picked(block.data[block.table.time.name].values(), chosen)
+            times = pick(block.data[block.table.time.name].values(), chosen)
             if shape.bucket is not None:
                 found.append(number_dimension(times // shape.bucket))
             if shape.edges:
@@ -152,8 +152,8 @@ class Cube:
     def run(self) -> Run | None:
         """Return all groups, each once; None if there is no row."""
         if self._pending:
-            whole = _concatenated(self._taken())
-            self._merged = rolled(whole, whole.keys, self.shape.measures)
+            whole = _concatenate(self._taken())
+            self._merged = roll(whole, whole.keys, self.shape.measures)
         return self._merged
 
     def _taken(self) -> list[Run]:
@@ -219,16 +219,16 @@ class Cube:
         run = self.run()
         if run is None:
             return None
-        run = self._narrowed(run, shape.selection)
+        run = self._narrow(run, shape.selection)
         keys = [run.keys[self.shape.by.index(tag)] for tag in shape.by]
         if shape.bucket is not None and self.shape.bucket is not None:
             buckets = run.keys[len(self.shape.by)]
             keys.append(buckets // (shape.bucket // self.shape.bucket))
         if not len(run):
             return None
-        run = rolled(run, keys, self.shape.measures)
+        run = roll(run, keys, self.shape.measures)
         groups = [
-            _labelled(self.labels[tag].values, key)
+            _label(self.labels[tag].values, key)
             for tag, key in zip(shape.by, run.keys, strict=False)
         ]
         if shape.bucket is not None:
@@ -236,7 +236,7 @@ class Cube:
         measured = zip(self.shape.measures, run.arrays, strict=True)
         return View(tuple(groups), run, {m.subject: (m, arrays) for m, arrays in measured})
 
-    def _narrowed(self, run: Run, selection: Selection) -> Run:
+    def _narrow(self, run: Run, selection: Selection) -> Run:
         """Return the groups with rows that a selection selects."""
         ours = self.shape.selection
         for one in selection.one_of:
@@ -257,7 +257,7 @@ def _name(measure: Measure, name: str) -> str:
     return f"measure {measure.subject!r} {name}"
 
 
-def _labelled(labels: list[Any], key: Numbers) -> list[Any]:
+def _label(labels: list[Any], key: Numbers) -> list[Any]:
     return [labels[number] for number in key.tolist()]
 
 

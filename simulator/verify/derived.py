@@ -10,7 +10,7 @@ from simulator.data.block import Block, Values
 from simulator.data.derived import DerivedTable, Spells
 from simulator.data.query import Answer, Compared
 from simulator.data.schema import Column, Table, Type, dtype_of
-from simulator.verify.selection import satisfied
+from simulator.verify.selection import satisfies
 
 Row = tuple[Any, ...]
 Slack = Sequence[Sequence[float]]
@@ -21,7 +21,7 @@ def block_of(table: DerivedTable | Spells, answer: Answer) -> Block:
     if isinstance(table, DerivedTable):
         return _block(table, answer.rows)
     periods = _block(table.periods, answer.rows)
-    return _block(table, list(_spells(table, answer.rows, satisfied(periods, table.holds))))
+    return _block(table, list(_spells(table, answer.rows, satisfies(periods, table.holds))))
 
 
 def _block(table: Table, rows: Sequence[Row]) -> Block:

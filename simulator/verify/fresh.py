@@ -197,7 +197,7 @@ class _Compared:
 
     def _of_counts(self) -> Iterator[tuple[_Cells, _Describe]]:
         counts, *ends = self._values
-        yield (counts < self._least) | (counts > self._most), self._miscounted
+        yield (counts < self._least) | (counts > self._most), self._describe_miscounted
         if not ends:
             return
         values, has = self._window.values, counts > 0
@@ -291,7 +291,7 @@ class _Compared:
     def _twice(self, answer: int, group: int) -> Wrong:
         return Wrong(f"one row{self._of(group)}", counted(int(self._times[answer, group]), "row"))
 
-    def _miscounted(self, answer: int, group: int) -> Wrong:
+    def _describe_miscounted(self, answer: int, group: int) -> Wrong:
         counts, least = self._values[0], int(self._least[answer, group])
         found = counted(int(counts[answer, group]), "row")
         if counts[answer, group] < least:

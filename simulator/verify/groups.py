@@ -92,12 +92,12 @@ def tag_dimension(block: Block, name: str, chosen: Numbers | None, labels: Label
     """Group the chosen rows by a tag; its keys are the labels' numbers."""
     column = block.data[name]
     if isinstance(column, Coded):
-        codes, keys = picked(column.codes, chosen), labels.numbers_of(column.levels)
+        codes, keys = pick(column.codes, chosen), labels.numbers_of(column.levels)
     else:
-        distinct, codes = np.unique(picked(column.array, chosen), return_inverse=True)
+        distinct, codes = np.unique(pick(column.array, chosen), return_inverse=True)
         keys = labels.numbers(distinct.tolist())
     if column.valid is not None:
-        codes = np.where(picked(column.valid, chosen), codes, len(keys))
+        codes = np.where(pick(column.valid, chosen), codes, len(keys))
         keys = np.append(keys, labels.numbers([None]))
     return Dimension(codes, keys)
 
@@ -113,6 +113,6 @@ def number_dimension(numbers: Numbers) -> Dimension:
     return Dimension(numbers - low, np.arange(low, high + 1))
 
 
-def picked(values: Array, chosen: Numbers | None) -> Array:
+def pick(values: Array, chosen: Numbers | None) -> Array:
     """Return the values of the chosen rows; None chooses all."""
     return values if chosen is None else values[chosen]

@@ -25,7 +25,7 @@ def counted(members: Numbers, groups: int) -> Numbers:
 
 def whole_counts(counts: Numbers, members: Numbers, groups: int) -> Numbers:
     """Add up numbers of values."""
-    return _added(counts, members, groups)
+    return _add(counts, members, groups)
 
 
 def float_sums(values: Array, members: Numbers, groups: int) -> Array:
@@ -39,26 +39,24 @@ def whole_sums(values: Numbers, members: Numbers, groups: int) -> tuple[Numbers,
     """Return the sum of each group as high * 2**32 + low, exact for up to 2**32 values."""
     bound = max(-int(values.min(initial=0)), int(values.max(initial=0))) * len(values)
     if bound < 1 << 63:
-        sums = _added(values, members, groups)
+        sums = _add(values, members, groups)
         return sums >> _HALF, sums & _LOW_HALF
-    high = _added(values >> _HALF, members, groups)
-    low = _added(values & _LOW_HALF, members, groups)
-    return carried(high, low)
+    high = _add(values >> _HALF, members, groups)
+    low = _add(values & _LOW_HALF, members, groups)
+    return carry(high, low)
 
 
-def added_sums(
-    high: Numbers, low: Numbers, members: Numbers, groups: int
-) -> tuple[Numbers, Numbers]:
+def add_sums(high: Numbers, low: Numbers, members: Numbers, groups: int) -> tuple[Numbers, Numbers]:
     """Add up sums that `whole_sums` returned."""
-    return carried(_added(high, members, groups), _added(low, members, groups))
+    return carry(_add(high, members, groups), _add(low, members, groups))
 
 
-def carried(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
+def carry(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
     """Return the same sums with 0 <= low < 2**32."""
     return high + (low >> _HALF), low & _LOW_HALF
 
 
-def _added(values: Numbers, members: Numbers, groups: int) -> Numbers:
+def _add(values: Numbers, members: Numbers, groups: int) -> Numbers:
     if groups == 1:
         return values.sum(keepdims=True)  # type: ignore[no-any-return]
     sums = np.zeros(groups, np.int64)
@@ -116,7 +114,7 @@ def text_extremes(ufunc: np.ufunc, texts: Array, members: Numbers, groups: int) 
     return texts[rows_of_extremes(ufunc, parts, members, groups)]
 
 
-def listed(values: Array, valid: Array) -> list[Any]:
+def list_entries(values: Array, valid: Array) -> list[Any]:
     """Return values, None for those that are NULL."""
     pairs = zip(values.tolist(), valid.tolist(), strict=True)
     return [value if is_valid else None for value, is_valid in pairs]

@@ -15,11 +15,11 @@ from simulator.data.query import Function
 from simulator.data.schema import FLOATS, Column, Table, Type, dtype_of
 from simulator.verify.groups import Dimension, Groups, Numbers
 from simulator.verify.kernels import (
-    added_sums,
+    add_sums,
     counted,
     extremes,
     float_sums,
-    listed,
+    list_entries,
     rows_of_extremes,
     text_extremes,
     whole_counts,
@@ -79,7 +79,7 @@ class Statistics(Measure):
 
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:
         """Fold the chosen rows of a block."""
-        column, present = _taken(block.data[self.subject], chosen), None
+        column, present = _take(block.data[self.subject], chosen), None
         members, size = groups.members, groups.size
         if column.valid is not None:
             present = np.flatnonzero(column.valid)
@@ -92,7 +92,7 @@ class Statistics(Measure):
             if self._of(Function.SUM):
                 arrays |= self._sums(values, of, size)
         for function in self._of(*_ENDS):
-            time = _taken(_taken(block.data[self.time], chosen), present)
+            time = _take(_take(block.data[self.time], chosen), present)
             found = rows_of_extremes(_ENDS[function], (time.values(),), members, size)
             arrays[function.value] = _items(column, found)
             arrays[f"{function} time"] = _items(time, found)
@@ -125,7 +125,7 @@ class Statistics(Measure):
             if name in arrays:
                 merged[name] = float_sums(arrays[name], members, size)
         if "sum high" in arrays:
-            sums = added_sums(arrays["sum high"], arrays["sum low"], members, size)
+            sums = add_sums(arrays["sum high"], arrays["sum low"], members, size)
             merged["sum high"], merged["sum low"] = sums
         present = np.flatnonzero(arrays["count"])
         members = members[present]
@@ -199,7 +199,7 @@ def form_of(table: Table, columns: Iterable[str]) -> dict[str, str]:
     return form
 
 
-def _taken(column: ColumnData, chosen: Numbers | None) -> ColumnData:
+def _take(column: ColumnData, chosen: Numbers | None) -> ColumnData:
     return column if chosen is None else column.take(chosen)
 
 
@@ -242,7 +242,7 @@ class Newest(Measure):
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:
         """Fold the chosen rows of a block."""
         del rows
-        times = _taken(block.data[self.time], chosen).values()
+        times = _take(block.data[self.time], chosen).values()
         newest = rows_of_extremes(np.maximum, (times,), groups.members, groups.size)
         arrays: Arrays = {"time": times[newest]}
         newest = newest if chosen is None else chosen[newest]
@@ -264,4 +264,4 @@ class Newest(Measure):
 
     def values(self, name: str, arrays: Arrays) -> list[Any]:
         """Return the value of a column in each group."""
-        return listed(arrays[f"value {name}"], arrays[f"valid {name}"])
+        return list_entries(arrays[f"value {name}"], arrays[f"valid {name}"])

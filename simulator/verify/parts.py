@@ -21,7 +21,7 @@ class Part:
         """The choice of these rows."""
         return Selection(since=self.since, until=self.until)
 
-    def divided(self, number: int) -> list["Part"]:
+    def divide(self, number: int) -> list["Part"]:
         """Return parts of equal length that together are this one; fewer if it is short."""
         length = self.last - self.first
         if not length:

@@ -49,7 +49,7 @@ def shape_of(query: CubeQuery) -> Shape:
 
 def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
     time = "".join(column.name for column in query.table.with_role(Role.TIME))
-    return combined(
+    return combine(
         Statistics(
             query.table.column(a.column),
             time,
@@ -63,7 +63,7 @@ def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
 _KEPT = {Function.COUNT: (), Function.AVG: (Function.SUM,)}
 
 
-def combined(measures: Iterable[Measure]) -> tuple[Measure, ...]:
+def combine(measures: Iterable[Measure]) -> tuple[Measure, ...]:
     """Return measures that keep what any of these keeps, one for each subject."""
     found: dict[str, Measure] = {}
     for measure in measures:
@@ -83,7 +83,7 @@ def shapes(queries: Iterable[CubeQuery]) -> tuple[Shape, ...]:
     for shape in finest_first:
         for place, finer in enumerate(found):
             if answers(finer, shape):
-                measures = combined((*finer.measures, *shape.measures))
+                measures = combine((*finer.measures, *shape.measures))
                 found[place] = replace(finer, measures=measures)
                 break
         else:
@@ -102,7 +102,7 @@ def _form(shape: Shape) -> tuple[object, ...]:
 def _common(alike: Sequence[Shape]) -> Shape:
     """Return a shape that answers all these, which are of one form."""
     selections = [*dict.fromkeys(shape.selection for shape in alike)]
-    measures = combined(measure for shape in alike for measure in shape.measures)
+    measures = combine(measure for shape in alike for measure in shape.measures)
     one_of = [_union(every) for every in zip(*(s.one_of for s in selections), strict=True)]
     varied = [one.column for one in one_of if any(one not in s.one_of for s in selections)]
     first = alike[0]
@@ -129,7 +129,7 @@ def _coarseness(shape: Shape) -> tuple[int, int, float]:
 
 def keeps(cube: Shape, shape: Shape) -> bool:
     """Return whether a cube's groups and measures answer a shape's queries."""
-    wanted = combined((*cube.measures, *shape.measures))
+    wanted = combine((*cube.measures, *shape.measures))
     return answers(cube, shape) and wanted == cube.measures
 
 

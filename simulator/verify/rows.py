@@ -8,9 +8,9 @@ from simulator.data.block import Block
 from simulator.data.query import EVERYTHING, RowsQuery
 from simulator.data.schema import Table
 from simulator.verify.groups import Numbers
-from simulator.verify.kernels import listed
+from simulator.verify.kernels import list_entries
 from simulator.verify.measures import Arrays, form_of
-from simulator.verify.selection import selected
+from simulator.verify.selection import select
 
 _TIME = "time"
 
@@ -31,7 +31,7 @@ class RowsFold:
 
     def add(self, block: Block) -> None:
         """Collect from a block."""
-        chosen = selected(self.query.selection, block)
+        chosen = select(self.query.selection, block)
         rows = np.arange(len(block)) if chosen is None else chosen
         arrays: Arrays = {}
         if self.query.newest is not None:
@@ -88,7 +88,7 @@ class RowsFold:
         if not arrays:
             return []
         columns = (
-            listed(arrays[f"value {column.name}"], arrays[f"valid {column.name}"])
+            list_entries(arrays[f"value {column.name}"], arrays[f"valid {column.name}"])
             for column in self.query.read
         )
         return [*zip(*columns, strict=True)]

@@ -25,7 +25,7 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
     for one in selection.one_of:
         values = np.array([value.encode() for value in one.values])
         found.append(_matching(block.data[one.column], np.isin, values))
-    found += [satisfied(block, compared) for compared in selection.compared]
+    found += [satisfies(block, compared) for compared in selection.compared]
     if selection.since is not None:
         found.append(_times(block) >= selection.since)
     if selection.until is not None:
@@ -33,12 +33,12 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
     return reduce(np.logical_and, found) if found else None
 
 
-def satisfied(block: Block, compared: Compared) -> NDArray[np.bool_]:
+def satisfies(block: Block, compared: Compared) -> NDArray[np.bool_]:
     """Return whether a comparison holds in each row."""
     return _matching(_operand(block, compared), _COMPARE[compared.operator], compared.value)
 
 
-def selected(selection: Selection, block: Block) -> NDArray[np.int64] | None:
+def select(selection: Selection, block: Block) -> NDArray[np.int64] | None:
     """Return the indices of the rows that are selected; None for all."""
     found = mask(selection, block)
     return None if found is None else np.flatnonzero(found)

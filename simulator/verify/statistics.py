@@ -52,7 +52,7 @@ class Statistics:
         """
         parts = answer(self._database.render(query).outputs, self._rows(query))
         merged = tuple(
-            _merged(each.function, values)
+            _merge(each.function, values)
             for each, values in zip(query.aggregates, zip(*parts.rows, strict=True), strict=True)
         )
         return Answer(parts.names, (merged,))
@@ -67,19 +67,19 @@ class Statistics:
         except Exception as error:
             if depth == _DEEPEST or not self._session.gave_up(error):
                 raise
-            parts = self._divided(query, part)
+            parts = self._divide(query, part)
             if len(parts) < 2:
                 raise
         return [row for each in parts for row in self._rows(query, each, depth + 1)]
 
-    def _divided(self, query: AggregateQuery, part: Part | None) -> list[Part]:
+    def _divide(self, query: AggregateQuery, part: Part | None) -> list[Part]:
         if part is None:
             reader = DatasetReader(self._dataset)
             part = whole_of(self._dataset, reader, reader.place(query.table))
-        return part.divided(_PIECES) if part else []
+        return part.divide(_PIECES) if part else []
 
 
-def _merged(function: Function, values: Iterable[Any]) -> Any:
+def _merge(function: Function, values: Iterable[Any]) -> Any:
     """Return the value for all parts, of which some may have none."""
     known = [value for value in values if value is not None]
     return _MERGED[function](known) if known else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import stored_hashes
+from simulator.data.hashes import hash_stored
 from simulator.data.query import RowsQuery, Selection
 from simulator.data.schema import Table
 from simulator.modules.base import Database, Unsupported
@@ -26,7 +26,7 @@ def windows_of(database: Database, dataset: Dataset) -> Iterator[Window]:
         rows = sum(len(item) for item in dataset.ranges if item.table == place)
         number = min(rows // WINDOW_ROWS, MOST_WINDOWS)
         whole = whole_of(dataset, reader, place) if number > 1 else None
-        parts = whole.divided(number) if whole and takes_windows(database, table) else []
+        parts = whole.divide(number) if whole and takes_windows(database, table) else []
         for part in parts:
             yield Window(table=place, since=part.since, until=part.until)
         if not parts:
@@ -68,5 +68,5 @@ class StoredRows:
             for raw in session.stream(statement, STREAM_ROWS):
                 if not wanted():
                     return None
-                found.add(stored_hashes(statement.outputs, raw))
+                found.add(hash_stored(statement.outputs, raw))
         return found

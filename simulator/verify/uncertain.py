@@ -7,7 +7,7 @@ import numpy as np
 
 from simulator.data.block import Rows
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import block_hashes, stored_hashes
+from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.mixer import Hashes
 from simulator.data.query import RowsQuery, Selection, Statement
 from simulator.data.ranges import RowRange
@@ -52,7 +52,7 @@ def absent_rows(
     if sum(map(len, parts)) > PASS_ROWS:
         return None
     statements = [database.render(_rows_of(table, span)) for span in spans]
-    stored, copies = _stored(session, statements)
+    stored, copies = _store(session, statements)
     known, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
     maybe = np.concatenate([each.numbers() for each in mine])
     for numbers, own in _sent(reader, statements[0], parts):
@@ -93,10 +93,10 @@ def _rows_of(table: Table, span: Span) -> RowsQuery:
     return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
 
 
-def _stored(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
+def _store(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
     """Return the hashes of the rows that are found, sorted, and how many rows have each."""
     found = (
-        stored_hashes(statement.outputs, raw)
+        hash_stored(statement.outputs, raw)
         for statement in statements
         for raw in session.stream(statement, STREAM_ROWS)
     )

@@ -16,7 +16,7 @@ from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Database, Session
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.spec import Ask
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, stored_since
+from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
 from simulator.verify.fresh import check
 
 
@@ -54,7 +54,9 @@ class Arriving:
             self.database.visible(reader.tables)
             for name in last:
                 self._asker(session, name, last, lambda: first_ms).once(threading.Event(), _nobody)
-        sent = Sent.of(log.parts(0, Ticks(), 0), stored_since(reader, self.dataset, first_ms))
+        sent = Sent.of(
+            log.parts(0, Ticks(), 0), select_stored_since(reader, self.dataset, first_ms)
+        )
         rows = ArrivingRows(reader, sent)
         for name, fresh_type in self.types.items():
             for each, promised in ((kept[name], not self.database.late), (last[name], True)):

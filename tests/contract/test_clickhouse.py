@@ -23,7 +23,7 @@ from simulator.modules.clickhouse.session import (
     ROWBINARY,
     ServerError,
     ServerSession,
-    parsed_rows,
+    parse_rows,
 )
 from simulator.modules.clickhouse.tables import durability
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
@@ -245,13 +245,13 @@ def test_instants_that_an_old_server_misreads_from_csv_are_refused(embedded):
 
 def test_an_answer_that_ends_in_an_error_is_an_error():
     number, text = Output("n", Type.INT64, TimeUnit.SECOND), Output("t", Type.TEXT, TimeUnit.SECOND)
-    assert parsed_rows("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
-    assert parsed_rows("", [number]) == []
+    assert parse_rows("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
+    assert parse_rows("", [number]) == []
     error = "Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)"
     for torn in (f"1\n{error}", f"1\n{error}\n", "1\n2"):
         with pytest.raises(ServerError):
-            parsed_rows(torn, [number])
-    assert parsed_rows("1\t2\n", [number]) == [("1", "2")]  # `answer` checks the number of columns
+            parse_rows(torn, [number])
+    assert parse_rows("1\t2\n", [number]) == [("1", "2")]  # `answer` checks the number of columns
 
 
 @SERVER

@@ -205,7 +205,7 @@ def of_two_tables(rows):
 def test_requests_with_rows_of_several_tables_are_as_long_as_the_server_asks_for(open_opentsdb):
     tables, blocks, edges = of_two_tables(30)
     with open_opentsdb(request_points=50).connect() as session:
-        ((first, second, third),) = session.mixed_encoder(tables)(blocks, edges)
+        ((first, second, third),) = session.make_mixed_encoder(tables)(blocks, edges)
     assert [body.count(b'"metric"') for body in (first, second, third)] == [50, 50, 20]
     assert [body.count(b'"d2"') for body in (first, second, third)] == [0, 40, 20]
 
@@ -215,7 +215,7 @@ def test_a_table_whose_points_are_refused_beside_others_is_no_success(opentsdb):
     tables, blocks, edges = of_two_tables(3)
     opentsdb.create(tables, 10)
     with opentsdb.connect() as session:
-        ((body,),) = session.mixed_encoder(tables)(blocks, edges)
+        ((body,),) = session.make_mixed_encoder(tables)(blocks, edges)
         bad = Payload(6, BATCH, [body.replace(b'"d2"', b'"not a tag"')])
         with pytest.raises(PutError, match="6 points were not stored") as caught:
             session.send(bad)

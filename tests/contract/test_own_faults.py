@@ -12,7 +12,7 @@ from simulator.load.pace import paces_of
 from simulator.load.sender import Sender
 from simulator.load.sending_process import SendingProcess
 from simulator.load.spells import Spells
-from simulator.modules.addresses import unrelayed
+from simulator.modules.addresses import explain_unrelayed
 from simulator.modules.base import BATCH
 from simulator.protocol.messages import Acknowledged
 from simulator.protocol.spec import Clocking, PlannedFault, Several, Weather
@@ -44,7 +44,7 @@ def inserted(sender: Sender, spells: Spells, dataset: Dataset) -> Acknowledged:
 
 @on_every_database
 def test_rows_pass_a_network_that_is_cut_for_a_moment(target, database):
-    if reason := unrelayed(database.options):
+    if reason := explain_unrelayed(database.options):
         assert ("no address" in reason) == database.capabilities.embedded
         return
     dataset = created(target, database, ROWS, BATCH_ROWS)

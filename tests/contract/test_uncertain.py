@@ -3,7 +3,7 @@
 import pytest
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.hashes import stored_hashes
+from simulator.data.hashes import hash_stored
 from simulator.data.ranges import RowRange
 from simulator.modules.base import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
@@ -28,8 +28,8 @@ def test_half_of_a_batch_is_found_without_the_rest_of_the_table(target, database
     read = []
     monkeypatch.setattr(
         uncertain,
-        "stored_hashes",
-        lambda outputs, raw: read.append(len(raw)) or stored_hashes(outputs, raw),
+        "hash_stored",
+        lambda outputs, raw: read.append(len(raw)) or hash_stored(outputs, raw),
     )
     unknown = [RowRange(start=ROWS - 2 * HALF, stop=ROWS)]
     verdict = verify(database, dataset, unknown, VerifyMode.COUNTS)

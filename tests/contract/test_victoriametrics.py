@@ -341,7 +341,7 @@ def test_a_payload_of_several_tables_is_in_one_format(victoria, rows, path):
     drop(victoria, [one, other])
     victoria.create([one, other], 10)
     with victoria.connect() as session:
-        data = session.mixed_encoder([one, other])(blocks, edges)
+        data = session.make_mixed_encoder([one, other])(blocks, edges)
         assert {where.partition("?")[0] for where, _ in data} == {path}
         for (where, body), own in zip(data, (2 * rows - 2, 2), strict=True):
             session.send(Payload(own, BATCH, (where, body)))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from simulator.data.derived import derived, spells
+from simulator.data.derived import derive, spells
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -270,21 +270,21 @@ def _rows(scope: Scope) -> dict[str, Query]:
 def _derived(scope: Scope) -> dict[str, Query]:
     """Queries that read the answer to another query."""
     readings, states, hour, pause = scope.readings, scope.states, scope.hour_us, scope.pause_ms
-    newest = derived("newest", NewestQuery(states, ("machine",), ("level", "starts", "timestamp")))
+    newest = derive("newest", NewestQuery(states, ("machine",), ("level", "starts", "timestamp")))
     shown = ("machine", "newest_starts", "newest_timestamp")
-    of_sites = derived(
+    of_sites = derive(
         "sites", AggregateQuery(readings, _aggregates(("single", "avg"), ("", "count")), ("site",))
     )
-    of_users = derived(
+    of_users = derive(
         "users",
         AggregateQuery(readings, _aggregates(("large", "count")), (scope.user,), 20 * hour),
     )
-    periods = derived(
+    periods = derive(
         "periods",
         AggregateQuery(states, _aggregates(("level", "avg")), ("machine", "rack"), 20 * pause),
     )
     high = _compared("avg_level", ">", 18.0)
-    counts = derived(
+    counts = derive(
         "counts", AggregateQuery(periods, COUNT, ("machine",), 60 * pause, selection=high)
     )
     return {
@@ -321,9 +321,9 @@ def _spells(scope: Scope) -> dict[str, Query]:
     """Queries about runs of buckets."""
     readings, states, hour, pause = scope.readings, scope.states, scope.hour_us, scope.pause_ms
     running = _aggregates(("running", "max"))
-    by_machine = derived("periods", AggregateQuery(states, running, ("machine",), 3 * pause))
-    of_all = derived("periods", AggregateQuery(states, _aggregates(("starts", "max")), (), pause))
-    of_users = derived(
+    by_machine = derive("periods", AggregateQuery(states, running, ("machine",), 3 * pause))
+    of_all = derive("periods", AggregateQuery(states, _aggregates(("starts", "max")), (), pause))
+    of_users = derive(
         "periods",
         AggregateQuery(readings, _aggregates(("double", "count")), (scope.user, "site"), 9 * hour),
     )

@@ -50,7 +50,7 @@ class Running:
             return False
         return True
 
-    def finished(self, command: str) -> Finished:
+    def wait_finished(self, command: str) -> Finished:
         """Return its output; it is killed if it has not ended."""
         if self.process.poll() is None:
             self.process.kill()

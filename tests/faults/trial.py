@@ -137,7 +137,7 @@ class _Trial:
                 self._strike(running)
             self._await_end(running)
         finally:
-            seen.done = running.finished(place.command)
+            seen.done = running.wait_finished(place.command)
         seen.began_at = running.terminal.began.get(self.cell.run, 0.0)
         self._look()
         processes.end(self.line.running())
@@ -341,7 +341,7 @@ class _Trial:
         found = line.newest(self.place.command, self.before)
         if isinstance(found, tuple):
             path, seen.result = found
-            tables.printed(seen.result, path, "table")
+            tables.print_record(seen.result, path, "table")
         elif found:
             seen.unreadable = found
         if seen.left and not line.running():

@@ -13,7 +13,7 @@ from cli.records.manifest import read
 from cli.records.output import COMPRESSIONS
 from simulator.data.dataset import DatasetReader
 from simulator.records.formats import FORMATS
-from simulator.records.prepared import prepared_file
+from simulator.records.prepared import read_prepared_file
 from tests.contract.reference import rows_of
 from tests.integration.conftest import CommandLine
 from tests.servers import Postgres
@@ -147,6 +147,6 @@ def test_a_generated_file_is_prepared_without_further_options(cli: CommandLine) 
     refused = cli.run("prepare", str(bson))
 
     assert done.code == 0, done.err
-    assert prepared_file(cli.folder / "rows", "rows").params.tags == ("device_id",)
+    assert read_prepared_file(cli.folder / "rows", "rows").params.tags == ("device_id",)
     assert refused.code == 2
     assert f"{bson}: is a file of format bson, whose records are sent as they are" in refused.err

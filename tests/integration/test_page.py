@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.page.build import page_of
-from cli.page.html import rendered
+from cli.page.html import render
 from cli.page.sources import Sources
 from tests.browser import WIDTHS, Tab, browser, chromium
 from tests.servers import NotInstalled
@@ -28,7 +28,7 @@ def tab(tmp_path_factory):
     except NotInstalled as error:
         pytest.skip(str(error))
     page: Path = tmp_path_factory.mktemp("page") / "report.html"
-    page.write_text(rendered(page_of(Sources(shown.named(shown.every()), ()))))
+    page.write_text(render(page_of(Sources(shown.named(shown.every()), ()))))
     with browser() as found:
         yield found.open(page.as_uri())
 
@@ -90,7 +90,7 @@ def test_a_page_runs_no_script_of_a_result(tmp_path: Path) -> None:
         for text, result in zip(texts, shown.every() * len(texts), strict=False)
     ]  # fmt: skip
     page = tmp_path / "report.html"
-    page.write_text(rendered(page_of(Sources(shown.named(results), ()))))
+    page.write_text(render(page_of(Sources(shown.named(results), ()))))
     with browser() as found:
         tab = found.open(page.as_uri())
         assert tab.evaluate("window.owned === undefined")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cli.page.build import page_of
-from cli.page.html import rendered
+from cli.page.html import render
 from cli.page.sources import Repeated, Sources
 from cli.results.result import Result
 from simulator.protocol.verdict import Status, Verdict
@@ -54,7 +54,7 @@ def _results() -> list[Result]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(rendered(page_of(Sources(shown.named(_results()), ()))))
+    path.write_text(render(page_of(Sources(shown.named(_results()), ()))))
     return path
 
 
@@ -312,7 +312,7 @@ def test_a_page_of_100_results_is_below_3_mb_and_says_it_all_at_first(
     only_tab: Tab, tmp_path: Path
 ) -> None:
     page = tmp_path / "100.html"
-    page.write_text(rendered(page_of(many(100))))
+    page.write_text(render(page_of(many(100))))
     tab = opened(only_tab, page)
     folded = "[...document.querySelectorAll('details.fold, details.result')].map(each => each.open)"
 
@@ -335,7 +335,7 @@ def _planned(tmp_path: Path) -> Path:
             results.append((path, _slower(target, number * (1 + 2 * place))))
             repeated[path] = Repeated(Path("plan-p.json"), setting, target, place)
     page = tmp_path / "plan.html"
-    page.write_text(rendered(page_of(Sources(results, (), repeated))))
+    page.write_text(render(page_of(Sources(results, (), repeated))))
     return page
 
 

@@ -43,7 +43,7 @@ import sys
 from pathlib import Path
 from cli.cluster.options import ClusterOptions
 from cli.running.measure import Measuring
-from cli.commands.reproduce import reproduced
+from cli.commands.reproduce import reproduce_document
 from cli.options.choice import Reach
 from cli.options.plans import PlanRun
 from cli.running.roster import roster_of
@@ -58,7 +58,7 @@ roster = roster_of(plan, None, reach, PlanRun(quiet=True))
 with caught_interrupts() as interrupts:
     measuring = Measuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
     name = sys.argv[1]
-    record, _ = reproduced(name, "demo", read_document(name), plan, roster, measuring)
+    record, _ = reproduce_document(name, "demo", read_document(name), plan, roster, measuring)
 print(record.model_dump_json())
 sys.exit(record.exit_code)
 """

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from cli.host.resources import Resources, Sample, Used
 from cli.page.build import page_of
-from cli.page.html import rendered
+from cli.page.html import render
 from cli.page.sources import Sources
 from cli.results import result_files
 from cli.results.result import Result, RunRecord
@@ -144,7 +144,7 @@ def main() -> int:
             for count in COUNTS:
                 given = many(count, long=long)
                 start = time.monotonic()
-                text = rendered(page_of(given))
+                text = render(page_of(given))
                 made_s = time.monotonic() - start
                 page = Path(folder) / f"{count}.html"
                 page.write_text(text)

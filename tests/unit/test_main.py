@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cli.completion.helping import Helping, known_help
+from cli.completion.helping import Helping, find_known_help
 from cli.main import _run, commands
 from tests import ROOT
 
@@ -54,12 +54,12 @@ def test_the_help_of_a_command_is_known_word_by_word(name, width):
         parent = commands.make_context("run.py", [name], terminal_width=width)
         return command.get_help(click.Context(command, info_name=name, parent=parent))
 
-    known = known_help(name, [name, "--help"])
+    known = find_known_help(name, [name, "--help"])
     command = commands.commands[name]
 
     assert (known is not None) == isinstance(command, Helping)
     assert shown(known or command) == shown(command)
-    assert known_help(name, [name, "--help", "--quiet"]) is None
+    assert find_known_help(name, [name, "--help", "--quiet"]) is None
 
 
 @pytest.mark.parametrize(

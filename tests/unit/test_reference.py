@@ -11,7 +11,7 @@ from cli.reference import (
     PARTS,
     ROOT,
     every_command,
-    renewed,
+    renew,
 )
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
@@ -21,7 +21,7 @@ from simulator.modules.evidence import evidence
 def test_the_generated_parts_agree_with_the_code(path):
     text = path.read_text()
 
-    assert text == renewed(text), "run `make docs`"
+    assert text == renew(text), "run `make docs`"
 
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)

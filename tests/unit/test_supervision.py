@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import os, signal, sys, threading
-from simulator.supervision import supervised
+from simulator.supervision import supervise
 
 def serve(journal):
     journal.seek(0, 2)
@@ -18,7 +18,7 @@ def serve(journal):
     journal.flush()
     {body}
 
-sys.exit(supervised(serve))
+sys.exit(supervise(serve))
 """
 
 

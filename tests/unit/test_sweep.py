@@ -203,7 +203,7 @@ class NoFaults:
     def follow(self, spec, event):
         pass
 
-    def injected(self, outcome):
+    def collect_injected(self, outcome):
         return ()
 
 

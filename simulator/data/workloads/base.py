@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from simulator.data.block import Array, ColumnData, Rows
-from simulator.data.digits import joined
+from simulator.data.digits import join
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType, always
 from simulator.data.ranges import LANE_ROWS, RowRange
@@ -137,4 +137,4 @@ class Workload(ABC):
 
 def client_key(table: Table, data: Mapping[str, ColumnData]) -> Array:
     """Return the key of `--primary-key client`: the concatenated columns of the natural key."""
-    return joined([data[name].values() for name in table.key])
+    return join([data[name].values() for name in table.key])

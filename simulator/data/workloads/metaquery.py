@@ -48,7 +48,7 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
-from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, texts, wanted_series
+from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, compute_wanted_series, texts
 from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
 
 MOST_SCALE = 1 << 20
@@ -90,7 +90,7 @@ class MetaqueryParams(Params):
     @model_validator(mode="before")
     @classmethod
     def _as_many_as_series(cls, given: Any) -> Any:
-        wanted = wanted_series(given)
+        wanted = compute_wanted_series(given)
         return {**given, "scale": round(math.sqrt(wanted / OCCURRING))} if wanted else given
 
     @model_validator(mode="after")

@@ -186,9 +186,9 @@ class Ohlcv(Workload):
             opened = close = self._closes(rows)
         found = {"open": opened, "close": close}
         if "high" in asked:
-            found["high"] = np.maximum(opened, close) + self._drawn("high", rows, 5)
+            found["high"] = np.maximum(opened, close) + self._draw("high", rows, 5)
         if "low" in asked:
-            found["low"] = np.minimum(opened, close) - self._drawn("low", rows, 5)
+            found["low"] = np.minimum(opened, close) - self._draw("low", rows, 5)
         return {name: cents for name, cents in found.items() if name in asked}
 
     def _ends(self, rows: Rows) -> tuple[Rows, Rows]:
@@ -201,7 +201,7 @@ class Ohlcv(Workload):
         closes = self._closes(needed)
         before = np.searchsorted(needed, np.maximum(rows - symbols, rows % symbols))
         close = closes[np.searchsorted(needed, rows)]
-        return closes[before] + self._drawn("open", rows, 3) - 1, close
+        return closes[before] + self._draw("open", rows, 3) - 1, close
 
     def _closes(self, rows: Rows) -> Rows:
         ticks, symbols = np.divmod(rows, self.params.symbols)
@@ -222,7 +222,7 @@ class Ohlcv(Workload):
         volumes >>= _SHAPE_BITS
         return volumes
 
-    def _drawn(self, name: str, rows: Rows, bound: int) -> Rows:
+    def _draw(self, name: str, rows: Rows, bound: int) -> Rows:
         return below(key_of(self.seed, name), rows, bound)
 
     @cached_property

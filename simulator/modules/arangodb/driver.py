@@ -12,7 +12,7 @@ from simulator.data.schema import ID, Table
 from simulator.encode.objects import Objects
 from simulator.modules.arangodb import query as queries
 from simulator.modules.base import DRIVER, Encoder
-from simulator.modules.shared.driver import DriverBatch, batches, mapped
+from simulator.modules.shared.driver import DriverBatch, batches, map_rows
 
 if TYPE_CHECKING:
     from arango.database import StandardDatabase
@@ -27,7 +27,7 @@ def encoder(table: Table, name: str) -> Encoder:
     objects = Objects(table.columns, table.time_unit)
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
-        found = [mapped(names, rows) for rows in objects.encode(block, rows_per_batch)]
+        found = [map_rows(names, rows) for rows in objects.encode(block, rows_per_batch)]
         for document in chain.from_iterable(found) if _KEY in names else ():
             document[_KEY] = queries.key(document[_KEY].encode())
         return found

@@ -81,10 +81,10 @@ def _text(query: Query) -> str:
             keys, merged = [attribute(tag) for tag in query.tags], [("MAX", f"[{row}]")]
             shown = [f"k{place}" for place in range(len(keys))]
             shown += [f"a0[{place}]" for place in range(1, len(query.columns) + 1)]
-            return _grouped(_documents(query), keys, merged, f"[{', '.join(shown)}]")
+            return _group(_documents(query), keys, merged, f"[{', '.join(shown)}]")
         case DistinctQuery():
             _refuse_key(*query.columns)
-            groups = _grouped(_documents(query), [attribute(c) for c in query.columns], [], "1")
+            groups = _group(_documents(query), [attribute(c) for c in query.columns], [], "1")
             return f"FOR found IN ({groups})\nCOLLECT WITH COUNT INTO n\nRETURN [n]"
         case RowsQuery():
             return _rows(query)
@@ -122,7 +122,7 @@ def _refuse_key(*columns: str | None) -> None:
 # --- groups ---------------------------------------------------------------------------------------
 
 
-def _grouped(
+def _group(
     of: Sequence[str],
     keys: Sequence[str],
     aggregates: Sequence[tuple[str, str]],
@@ -139,7 +139,7 @@ def _grouped(
     labels = [f"k{place}" for place in range(len(keys))]
     labels += [f"a{place}" for place in range(len(aggregates))]
     part = "{" + ", ".join(f"{label}: {label}" for label in labels) + "}"
-    apart = (_grouped([rows], keys, aggregates, part, latest) for rows in of)
+    apart = (_group([rows], keys, aggregates, part, latest) for rows in of)
     parts = ", ".join(f"({each})" for each in apart)
     again = [("SUM" if f == "COUNT" else f, f"part.a{at}") for at, (f, _) in enumerate(aggregates)]
     collected = _collect([f"part.k{at}" for at in range(len(keys))], again, latest)
@@ -173,7 +173,7 @@ def _aggregated(query: AggregateQuery) -> str:
         shown.append(f"{{bucket: k{len(query.by)}}}")
     shown += [_aggregate(table, aggregate, wanted) for aggregate in query.aggregates]
     latest = "" if query.newest is None else _latest(f"k{len(query.by)}", query.newest)
-    return _grouped(_documents(query), keys, wanted, f"[{', '.join(shown)}]", latest)
+    return _group(_documents(query), keys, wanted, f"[{', '.join(shown)}]", latest)
 
 
 def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
@@ -251,12 +251,12 @@ def _pieces(column: Column) -> list[str]:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def finished(row: Sequence[Any]) -> list[Any]:
+def wait_finished(row: Sequence[Any]) -> list[Any]:
     """Return a row's values; RunError if one of them cannot be exact."""
-    return [_finished(element) if isinstance(element, dict) else element for element in row]
+    return [_finish(element) if isinstance(element, dict) else element for element in row]
 
 
-def _finished(element: dict[str, Any]) -> Any:
+def _finish(element: dict[str, Any]) -> Any:
     match element:
         case {"hex": digits}:
             return None if digits is None else bytes.fromhex(digits).decode()
@@ -281,9 +281,9 @@ def _finished(element: dict[str, Any]) -> Any:
     return total / number if element.get("mean") else total
 
 
-def finished_rows(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
+def finish_rows(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
     """Return rows with finished values, and the client's keys as they were sent."""
     if ID.name not in columns:
-        return [finished(row) if any(type(v) is dict for v in row) else row for row in found]
+        return [wait_finished(row) if any(type(v) is dict for v in row) else row for row in found]
     place = columns.index(ID.name)
     return [[*row[:place], unquote(row[place]), *row[place + 1 :]] for row in found]

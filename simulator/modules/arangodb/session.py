@@ -145,8 +145,8 @@ class ArangodbSession(HttpSession):
         """Run a statement and yield its rows in portions, from a cursor that the server keeps."""
         columns = [output.name for output in statement.outputs]
         for text in statement.text.split(queries.BETWEEN):
-            for found in self.awaited(self._portions(text, rows)):
-                yield queries.finished_rows(found, columns)
+            for found in self.await_parts(self._portions(text, rows)):
+                yield queries.finish_rows(found, columns)
 
     def _portions(self, text: str, rows: int) -> Iterator[Sequence[Any]]:
         found = self.db.aql.execute(

@@ -128,7 +128,7 @@ class Cassandra(Signatures):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
-        found += options.excluded("batches", "max_sync_calls")
+        found += options.list_excluded("batches", "max_sync_calls")
         if batch_rows > MOST_ROWS:
             found.append(f"--batch: a CQL batch has at most {MOST_ROWS} rows, got {batch_rows}")
         if options.clustering_columns and primary_key is not PrimaryKey.NONE:
@@ -286,7 +286,7 @@ class Cassandra(Signatures):
                 f"replication_factor={present}"
             )
         replication = f"{{'class': '{options.replication_class}', 'replication_factor': {wanted}}}"
-        name, existing = cql.quoted(options.keyspace), nodes.replication(options.keyspace)
+        name, existing = cql.quote(options.keyspace), nodes.replication(options.keyspace)
         replicas = nodes.replicas(options.keyspace)
         if existing is None:
             nodes.define(f"CREATE KEYSPACE {name} WITH replication = {replication}")
@@ -364,7 +364,7 @@ class Cassandra(Signatures):
     def background_work(self) -> Iterator[ReadCounters]:
         """Count flushes and tasks of compaction."""
         with self.administration() as session:
-            yield session.nodes.completed
+            yield session.nodes.count_completed
 
     def translate(self, query: Query) -> Statement:
         """Return the query as CQL."""

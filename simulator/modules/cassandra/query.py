@@ -82,16 +82,16 @@ _ID = "id"
 # --- names and tables ----------------------------------------------------------------------------
 
 
-def quoted(identifier: str) -> str:
+def quote(identifier: str) -> str:
     """Return an identifier, quoted if needed."""
     if _PLAIN.fullmatch(identifier) and identifier not in RESERVED:
         return identifier
     return '"' + identifier.replace('"', '""') + '"'
 
 
-def quoted_all(identifiers: tuple[str, ...]) -> str:
+def quote_all(identifiers: tuple[str, ...]) -> str:
     """Return identifiers, separated by commas."""
-    return ", ".join(map(quoted, identifiers))
+    return ", ".join(map(quote, identifiers))
 
 
 def table_name(name: str) -> str:
@@ -108,7 +108,7 @@ def table_name(name: str) -> str:
 
 def full_name(keyspace: str, name: str) -> str:
     """Return a physical table's name with its keyspace."""
-    return f"{quoted(keyspace)}.{quoted(table_name(name))}"
+    return f"{quote(keyspace)}.{quote(table_name(name))}"
 
 
 def type_name(column: Column, unit: TimeUnit) -> str:
@@ -118,7 +118,7 @@ def type_name(column: Column, unit: TimeUnit) -> str:
     return _TYPES[column.type]
 
 
-def stored_instant(instant: int, column: Column, unit: TimeUnit) -> int:
+def convert_instant(instant: int, column: Column, unit: TimeUnit) -> int:
     """Return an instant in the table's unit as the column counts it."""
     is_native = type_name(column, unit) == "timestamp"
     return instant * (1000 // unit.per_second) if is_native else instant
@@ -178,11 +178,11 @@ def create_table(keyspace: str, table: Table, name: str, key: TableKey, table_op
 
     The rows of a partition are sorted by time, the newest first, as queries need them most.
     """
-    columns = [f"{quoted(c.name)} {type_name(c, table.time_unit)}" for c in table.columns]
+    columns = [f"{quote(c.name)} {type_name(c, table.time_unit)}" for c in table.columns]
     if table.primary_key is PrimaryKey.UUID:
         columns.insert(0, f"{_ID} uuid")
-    primary = ", ".join([f"({quoted_all(key.partition)})", *map(quoted, key.clustering)])
-    order = ", ".join(f"{quoted(name)} DESC" for name in key.clustering)
+    primary = ", ".join([f"({quote_all(key.partition)})", *map(quote, key.clustering)])
+    order = ", ".join(f"{quote(name)} DESC" for name in key.clustering)
     options = [f"CLUSTERING ORDER BY ({order})"] if order else []
     options += filter(None, (table_options, comment(table, table_name(name))))
     behind = f" WITH {' AND '.join(options)}" if options else ""
@@ -198,7 +198,7 @@ def insert(keyspace: str, table: Table, name: str) -> str:
     values = ["?"] * len(names)
     if table.primary_key is PrimaryKey.UUID:
         names, values = [_ID, *names], ["uuid()", *values]
-    into = f"{full_name(keyspace, name)} ({quoted_all(tuple(names))})"
+    into = f"{full_name(keyspace, name)} ({quote_all(tuple(names))})"
     return f"INSERT INTO {into} VALUES ({', '.join(values)})"
 
 
@@ -206,16 +206,16 @@ def keys(keyspace: str, table: Table, name: str, key: TableKey, until: int) -> s
     """Return the SELECT of the keys by which `delete` deletes rows before a time."""
     source, time = full_name(keyspace, name), table.time.name
     if key.by_time(table):
-        return f"SELECT DISTINCT {quoted_all(key.partition)} FROM {source}"
-    before = f"{quoted(time)} < {until} ALLOW FILTERING"
-    return f"SELECT {quoted_all(key.columns)} FROM {source} WHERE {before}"
+        return f"SELECT DISTINCT {quote_all(key.partition)} FROM {source}"
+    before = f"{quote(time)} < {until} ALLOW FILTERING"
+    return f"SELECT {quote_all(key.columns)} FROM {source} WHERE {before}"
 
 
 def delete(keyspace: str, table: Table, name: str, key: TableKey) -> str:
     """Return the DELETE of the rows of a partition before a time, or of one row."""
     by_time = key.by_time(table)
-    chosen = [f"{quoted(each)} = ?" for each in (key.partition if by_time else key.columns)]
-    chosen += [f"{quoted(table.time.name)} < ?"] * by_time
+    chosen = [f"{quote(each)} = ?" for each in (key.partition if by_time else key.columns)]
+    chosen += [f"{quote(table.time.name)} < ?"] * by_time
     return f"DELETE FROM {full_name(keyspace, name)} WHERE {' AND '.join(chosen)}"
 
 
@@ -283,7 +283,7 @@ class Renderer:
         by_ranges = by_ranges and not restricted & set(key.partition)
         filtering = bool(conditions) and not self._in_place(query.table, selection)
         if by_ranges:
-            token = f"token({quoted_all(key.partition)})"
+            token = f"token({quote_all(key.partition)})"
             conditions += [f"{token} >= ?", f"{token} <= ?"]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         last = behind + (" ALLOW FILTERING" if filtering else "")
@@ -301,16 +301,16 @@ class Renderer:
         for one in selection.one_of:
             values = [*dict.fromkeys(one.values)]
             marks = f"IN ({', '.join('?' * len(values))})" if len(values) > 1 else "= ?"
-            conditions.append(f"{quoted(one.column)} {marks}")
+            conditions.append(f"{quote(one.column)} {marks}")
             parameters += values
         for compared in selection.compared:
-            conditions.append(f"{quoted(compared.column)} {compared.operator} ?")
+            conditions.append(f"{quote(compared.column)} {compared.operator} ?")
             parameters.append(compared.value)
         time = table.time
         for comparison, limit in ((">=", selection.since), ("<", selection.until)):
             if limit is not None:
-                conditions.append(f"{quoted(time.name)} {comparison} ?")
-                parameters.append(stored_instant(limit, time, table.time_unit))
+                conditions.append(f"{quote(time.name)} {comparison} ?")
+                parameters.append(convert_instant(limit, time, table.time_unit))
         return conditions, parameters
 
     def _in_place(self, table: Table, selection: Selection) -> bool:
@@ -326,7 +326,7 @@ class Renderer:
         names, table = tuple(column.name for column in query.read), query.table
         if query.newest is None:
             filtered = not self._in_place(table, query.selection) and query.selection != EVERYTHING
-            return self._scan(query, quoted_all(names), Collected, by_ranges=filtered)
+            return self._scan(query, quote_all(names), Collected, by_ranges=filtered)
         limit = ""
         if self._newest_first(table):
             if query.selection.fixed >= set(self.key_of(table).partition):
@@ -335,7 +335,7 @@ class Renderer:
                 limit = f" PER PARTITION LIMIT {query.newest}"
         return self._scan(
             query,
-            quoted_all((table.time.name, *names)),
+            quote_all((table.time.name, *names)),
             partial(Latest, query.newest),
             behind=limit,
             many_rows=not limit,
@@ -350,14 +350,14 @@ class Renderer:
         key = self.key_of(query.table)
         if query.table.parts == 1 and set(key.columns) <= set(query.columns):
             counted = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
-            return self._counted(query, counted)
+            return self._count(query, counted)
         of = RowsQuery(query.table)
         by_name = {output.name: output for output in outputs(of)}
         wanted = tuple(by_name[name] for name in query.columns)
         apart = set(key.partition) <= set(query.columns)
-        return self._scan(query, quoted_all(query.columns), partial(Distinct, wanted, apart=apart))
+        return self._scan(query, quote_all(query.columns), partial(Distinct, wanted, apart=apart))
 
-    def _counted(self, query: Query, counted: AggregateQuery) -> Scan:
+    def _count(self, query: Query, counted: AggregateQuery) -> Scan:
         combiner = partial(Groups, counted, (ROWS,))
         return self._scan(query, "count(*)", combiner, many_rows=False)
 
@@ -368,7 +368,7 @@ class Renderer:
         first = first and self._newest_first(table)
         return self._scan(
             query,
-            quoted_all((*query.tags, table.time.name, *query.columns)),
+            quote_all((*query.tags, table.time.name, *query.columns)),
             partial(Newest, len(query.tags)),
             behind=" PER PARTITION LIMIT 1" if first else "",
             many_rows=not first,
@@ -378,20 +378,20 @@ class Renderer:
         table, partials = query.table, partials_of(query)
         partition = self.key_of(table).partition
         if not query.by and query.bucket is None and partials == (ROWS,):
-            return self._counted(query, query)
+            return self._count(query, query)
         by_partition = not query.by or set(query.by) == set(partition)
         if self.server_aggregates and by_partition and query.bucket is None:
             if not needs_time(query):
-                return self._grouped(query, partials)
+                return self._group(query, partials)
             if self._newest_first(table) and _are_of_newest_rows(table, partials):
-                return self._grouped(query, partials, (table.time.name,))
+                return self._group(query, partials, (table.time.name,))
         columns = dict.fromkeys(each.column for each in partials if each.column)
         time = (table.time.name,) if needs_time(query) else ()
         names = (*query.by, *time, *columns)
         rows = partial(GroupedRows, query, partials, partial(_instant, table.time_unit))
-        return self._scan(query, quoted_all(names or (table.time.name,)), rows)
+        return self._scan(query, quote_all(names or (table.time.name,)), rows)
 
-    def _grouped(
+    def _group(
         self, query: AggregateQuery, partials: tuple[Partial, ...], time: tuple[str, ...] = ()
     ) -> Scan:
         """Let the server aggregate by partition; a column that it does not aggregate is the first.
@@ -399,9 +399,9 @@ class Renderer:
         `time`: the column that shows which of several partitions has the newest row.
         """
         table, partition = query.table, self.key_of(query.table).partition
-        selected = [quoted(name) for name in (*query.by, *time)]
-        selected += [_aggregated(table, each) for each in partials]
-        behind = f" GROUP BY {quoted_all(partition)}" if query.by or time else ""
+        selected = [quote(name) for name in (*query.by, *time)]
+        selected += [_aggregate(table, each) for each in partials]
+        behind = f" GROUP BY {quote_all(partition)}" if query.by or time else ""
         groups = partial(_WithTime if time else Groups, query, partials)
         return self._scan(query, ", ".join(selected), groups, behind=behind, many_rows=False)
 
@@ -433,11 +433,11 @@ def _are_of_newest_rows(table: Table, partials: Iterable[Partial]) -> bool:
     )
 
 
-def _aggregated(table: Table, wanted: Partial) -> str:
+def _aggregate(table: Table, wanted: Partial) -> str:
     if wanted.column is None:
         return "count(*)"
     column = table.column(wanted.column)
-    name = quoted(column.name)
+    name = quote(column.name)
     if wanted.function in ENDS:
         return name
     if wanted.function is not Function.SUM:

@@ -115,7 +115,7 @@ class Nodes:
             quiet = 0 if busy else quiet + 1
             time.sleep(_POLL_S)  # a node sends no event when it is done
 
-    def completed(self) -> Mapping[str, int]:
+    def count_completed(self) -> Mapping[str, int]:
         """Return how many flushes and tasks of compaction all nodes have completed."""
         if not self.has_virtual_tables:
             return {}

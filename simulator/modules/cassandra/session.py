@@ -253,7 +253,7 @@ class CassandraSession(PlannedSession):
         """Delete the rows before a time: by partition, if their rows are sorted by time."""
         key, keyspace = self._layout.key_of(table), self._layout.keyspace
         by_time = key.by_time(table)
-        bound = cql.stored_instant(until, table.time, table.time_unit)
+        bound = cql.convert_instant(until, table.time, table.time_unit)
         for name in table.names:
             keys = cql.keys(keyspace, table, name, key, bound)
             found = self.session.execute(keys, execution_profile=QUERIES)
@@ -279,18 +279,18 @@ class CassandraSession(PlannedSession):
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the trace of each statement that answers a query, of its first range of tokens."""
         if not isinstance(statement, Scan):
-            yield self._traced(statement.text, self._text(statement))
+            yield self._trace(statement.text, self._text(statement))
             return
         ends = token_ranges()[0] if statement.by_ranges else ()
         for fetch in statement.fetches:
             select = self.prepare(fetch.text).bind((*statement.parameters, *ends))
-            yield self._traced(fetch.text, select)
+            yield self._trace(fetch.text, select)
 
-    def _traced(self, text: str, asked: Any) -> QueryPlan:
+    def _trace(self, text: str, asked: Any) -> QueryPlan:
         future = self.session.execute_async(asked, trace=True, execution_profile=QUERIES)
         future.result()
         events = future.get_query_trace(max_wait=plans.WAIT_S).events
-        return QueryPlan(text, plans.shown(events), plans.shape_of(events))
+        return QueryPlan(text, plans.format_shown(events), plans.shape_of(events))
 
     def _text(self, statement: Statement) -> Any:
         """Return a statement of the user for the driver."""
@@ -313,12 +313,12 @@ class CassandraSession(PlannedSession):
                 (select, (*scan.parameters, *ends)) for ends in ranges for _, select in selects
             ]
             every = (fetch for _ in ranges for fetch, _ in selects)
-            yield from zip(every, self.awaited(self._at_once(bound)), strict=True)
+            yield from zip(every, self.await_parts(self._at_once(bound)), strict=True)
             return
         for ends in ranges:
             for fetch, select in selects:
                 parameters = (*scan.parameters, *ends)
-                for page in self.awaited(self._pages(select, parameters, rows or _PAGE_ROWS)):
+                for page in self.await_parts(self._pages(select, parameters, rows or _PAGE_ROWS)):
                     yield fetch, page
             yield None
 

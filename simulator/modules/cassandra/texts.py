@@ -67,4 +67,4 @@ class CqlTexts(StatementLanguage):
         """Return a value as the driver binds it: an instant as the time column counts it."""
         if not isinstance(value, Instant):
             return value
-        return cql.stored_instant(value.value, self.table.time, self.table.time_unit)
+        return cql.convert_instant(value.value, self.table.time, self.table.time_unit)

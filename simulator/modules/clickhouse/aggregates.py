@@ -7,7 +7,7 @@ table inserts into the other one, too, before it is acknowledged; merges combine
 from simulator.data.query import Aggregate, Function
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.shared.preaggregated import combined, definition, kept, kept_for, tags_of
+from simulator.modules.shared.preaggregated import combine, definition, kept, kept_for, tags_of
 
 READING_AGGREGATES = "SETTINGS prefer_column_name_to_alias = 1"
 """The end of a query: a column of the answer may have the name of one that is read."""
@@ -20,7 +20,7 @@ class AggregatesDialect(ClickhouseDialect):
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
         """Return an aggregate of the rows, computed from the aggregates of each interval."""
-        return combined(self, table, aggregate)
+        return combine(self, table, aggregate)
 
     def of_answers(self) -> ClickhouseDialect:
         """Return the dialect for tables that are made of answers."""
@@ -34,7 +34,7 @@ def creating(
     of_table, width = kept_for(table, interval_s), interval_s * table.time_unit.per_second
     into = of_table.names[table.names.index(name)]
     tags, time = [table.column(tag) for tag in tags_of(table)], table.time
-    columns = [(each.name, dialect.declared(each, table.time_unit)) for each in (time, *tags)]
+    columns = [(each.name, dialect.declare(each, table.time_unit)) for each in (time, *tags)]
     columns += [(column, _type(dialect, table, each)) for each, column in kept(table).items()]
     declared = ", ".join(f"{dialect.name(column)} {kind}" for column, kind in columns)
     order = dialect.names([*(tag.name for tag in tags), time.name])

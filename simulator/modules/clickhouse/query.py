@@ -45,7 +45,7 @@ class ClickhouseDialect(sql.Dialect):
         """Store whether text tags are LowCardinality(String)."""
         self._low_cardinality = low_cardinality
 
-    def declared(self, column: Column, unit: TimeUnit) -> str:
+    def declare(self, column: Column, unit: TimeUnit) -> str:
         """Return a column's whole type, with Nullable and LowCardinality."""
         name = self.instants(unit) if column.type is Type.TIMESTAMP else self.types[column.type]
         if column.nullable:
@@ -65,7 +65,7 @@ class ClickhouseDialect(sql.Dialect):
 
     def types_of(self, table: Table) -> list[str]:
         """Return the types of a table's columns, in order."""
-        return [self.declared(column, table.time_unit) for column in table.columns]
+        return [self.declare(column, table.time_unit) for column in table.columns]
 
     def name(self, identifier: str) -> str:
         """Return an identifier, quoted if needed; a backslash in quotes is an escape."""

@@ -189,7 +189,7 @@ class ClickhouseSession(Session):
         """Run a statement and fetch every row."""
         found = self.execute(_with_format(statement))
         with self.in_client():
-            return parsed_rows(found.decode(), statement.outputs)
+            return parse_rows(found.decode(), statement.outputs)
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the rows before a time; return once no part of the table has them any more."""
@@ -204,14 +204,14 @@ class ClickhouseSession(Session):
         asked = f"{self.dialect.mutations(name)} FORMAT TabSeparated"
         left, _, reason = self.execute(asked).decode().rstrip("\n").partition("\t")
         if reason:
-            raise ServerError(_unescaped(reason))
+            raise ServerError(_unescape(reason))
         return left == "0"
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a statement, with what its indices leave out."""
         asked = replace(statement, text=f"{EXPLAINS} {statement.text}")
         lines = self.execute(_with_format(asked)).decode().splitlines()
-        text = "\n".join(map(_unescaped, lines))
+        text = "\n".join(map(_unescape, lines))
         yield QueryPlan(statement.text, text, shapes.of_text(text))
 
     @abstractmethod
@@ -226,7 +226,7 @@ class ClickhouseSession(Session):
         try:
             for piece in pieces:
                 whole, newline, rest = (rest + piece).rpartition(b"\n")
-                waiting += parsed_rows((whole + newline).decode(), statement.outputs)
+                waiting += parse_rows((whole + newline).decode(), statement.outputs)
                 while len(waiting) >= rows:
                     yield waiting[:rows]
                     waiting = waiting[rows:]
@@ -301,10 +301,10 @@ class ServerSession(ClickhouseSession, http.HttpSession):
             query = {"query": f"{into} FORMAT {form}", **self._settings}
             path = self._insert_paths[into, form] = f"/?{urlencode(query)}"
         reply = self._post(path, body, timeout_s)
-        return _written_rows(reply.headers.get("X-ClickHouse-Summary"))
+        return _read_written_rows(reply.headers.get("X-ClickHouse-Summary"))
 
 
-def _written_rows(summary: str | None) -> int | None:
+def _read_written_rows(summary: str | None) -> int | None:
     """Return the number of written rows in an answer's summary; None if it has none."""
     found = _WRITTEN_ROWS.search(summary or "")
     return int(found[1]) if found else None
@@ -367,7 +367,7 @@ def _with_format(statement: Statement) -> str:
     return f"{statement.text.rstrip().rstrip(';')} FORMAT TabSeparated"
 
 
-def parsed_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
+def parse_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
     """Return the rows of a tab-separated answer; ServerError if it ends in an error.
 
     The server may fail after it has answered "200 OK"; it then appends the error to the rows.
@@ -390,13 +390,13 @@ def parsed_rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
 
 def _value_of(kind: Type) -> Callable[[str], Any]:
     if kind is Type.TEXT:
-        return _unescaped
+        return _unescape
     if kind in FLOATS:
         return float
     return _BOOLS.__getitem__ if kind is Type.BOOL else int
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
     return _ESCAPED.sub(lambda found: _MEANT.get(found[1], found[1]), text)

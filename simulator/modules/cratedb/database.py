@@ -24,7 +24,7 @@ from simulator.modules.cratedb.query import (
     LONGEST_TEXT_BYTES,
     CrateDialect,
     check_names,
-    quoted,
+    quote,
 )
 from simulator.modules.cratedb.session import CratedbSession
 from simulator.modules.existing import Contents, Existing
@@ -136,7 +136,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
                 try:
                     self.change(self.create_table(table, name, batch_rows))
                 except SetupError:
-                    self.change([f"DROP TABLE IF EXISTS {quoted(each)}" for each in created])
+                    self.change([f"DROP TABLE IF EXISTS {quote(each)}" for each in created])
                     raise
                 created.append(name)
 
@@ -195,7 +195,7 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         deadline = time.monotonic() + self.reconnect_s
         while True:
             try:
-                self.change([f"REFRESH TABLE {_listed(tables)}"])
+                self.change([f"REFRESH TABLE {_list(tables)}"])
             except SetupError as error:
                 if not _UNKNOWN.search(str(error)) or time.monotonic() > deadline:
                     raise
@@ -206,9 +206,9 @@ class CrateTables(SqlDatabase[CrateSession_co]):
     def compact(self, tables: Sequence[Table]) -> None:
         """Merge each shard's segments into one."""
         if self.options.optimize:
-            merge = f"OPTIMIZE TABLE {_listed(tables)} WITH (max_num_segments = 1)"
+            merge = f"OPTIMIZE TABLE {_list(tables)} WITH (max_num_segments = 1)"
             # The new view releases the segments that were merged.
-            self.change([merge, f"REFRESH TABLE {_listed(tables)}"])
+            self.change([merge, f"REFRESH TABLE {_list(tables)}"])
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of all shards, copies included; None if it does not become final.
@@ -329,6 +329,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         return statement
 
 
-def _listed(tables: Sequence[Table]) -> str:
+def _list(tables: Sequence[Table]) -> str:
     """Return the names of the physical tables, as statements list them."""
-    return ", ".join(map(quoted, names_of(tables)))
+    return ", ".join(map(quote, names_of(tables)))

@@ -49,14 +49,14 @@ class CrateDialect(sql.Dialect):
         self.members = table.tags if tags_as_object else ()
         """The tags that are members of the object."""
         self._names = {column.name for column in self.members}
-        self._object = quoted(sql.unused("tags", table))
+        self._object = quote(sql.find_unused("tags", table))
         self._table, self._unit = table, table.time_unit
 
     def name(self, identifier: str) -> str:
         """Return an identifier in quotes, or the subscript of a tag in the object."""
         if identifier in self._names:
             return f"{self._object}[{self.text(identifier)}]"
-        return quoted(identifier)
+        return quote(identifier)
 
     def _is_native(self, column: Column) -> bool:
         """Return whether CrateDB's own type, in milliseconds, holds the column."""
@@ -69,26 +69,26 @@ class CrateDialect(sql.Dialect):
     def catalogued_columns(self) -> dict[str, str]:
         """Return the columns of a table and their types, with the object of the tags."""
         columns = {column.name: self.type_of(column) for column in self.columns}
-        return columns | ({sql.unused("tags", self._table): "object"} if self.members else {})
+        return columns | ({sql.find_unused("tags", self._table): "object"} if self.members else {})
 
-    def _declared(self, columns: Sequence[Column]) -> list[str]:
-        return [f"{quoted(column.name)} {self.type_of(column)}" for column in columns]
+    def _declare(self, columns: Sequence[Column]) -> list[str]:
+        return [f"{quote(column.name)} {self.type_of(column)}" for column in columns]
 
     def create_table(self, table: Table, name: str, storage: str) -> str:
         """Return the statement that creates one physical table."""
-        parts = self._declared(self.columns)
+        parts = self._declare(self.columns)
         if self.members:
-            members = ", ".join(self._declared(self.members))
+            members = ", ".join(self._declare(self.members))
             parts.append(f"{self._object} OBJECT(DYNAMIC) AS ({members})")
         if table.primary_key is PrimaryKey.UUID:
             parts.insert(0, '"id" TEXT DEFAULT gen_random_text_uuid()')
         if table.primary_key is not PrimaryKey.NONE:
             parts.append('PRIMARY KEY ("id")')
-        return f"CREATE TABLE {quoted(name)} ({', '.join(parts)}){storage}"
+        return f"CREATE TABLE {quote(name)} ({', '.join(parts)}){storage}"
 
-    def inserted(self) -> list[str]:
+    def find_inserted(self) -> list[str]:
         """Return the names of the columns that an INSERT fills."""
-        return [*(quoted(c.name) for c in self.columns), *([self._object] if self.members else [])]
+        return [*(quote(c.name) for c in self.columns), *([self._object] if self.members else [])]
 
     def row(self, style: Style, row: Frame, between: bytes, member: Member) -> list[Slot]:
         """Return the slots of a row's values; `member` starts a member of the object."""
@@ -131,7 +131,7 @@ class CrateDialect(sql.Dialect):
         return super().total(column, unit)
 
 
-def quoted(identifier: str) -> str:
+def quote(identifier: str) -> str:
     """Return an identifier in quotes."""
     return '"' + identifier.replace('"', '""') + '"'
 

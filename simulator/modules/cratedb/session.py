@@ -13,7 +13,7 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import Style, Text
 from simulator.modules.base import SINGLE, Encoder, Failure, Payload
 from simulator.modules.cratedb import plans
-from simulator.modules.cratedb.query import CrateDialect, check_values, quoted
+from simulator.modules.cratedb.query import CrateDialect, check_values, quote
 from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared.http import Http, HttpError, HttpSession, Refused, classify
 
@@ -110,8 +110,8 @@ class CratedbSession(HttpSession):
 
     def _bodies(self, table: Table, name: str, mode: str) -> Text:
         dialect = self._dialect_of(table)
-        names = dialect.inserted()
-        into = f"INSERT INTO {quoted(name)} ({', '.join(names)})"
+        names = dialect.find_inserted()
+        into = f"INSERT INTO {quote(name)} ({', '.join(names)})"
         statement = json.dumps(f"{into} VALUES ({', '.join('?' * len(names))})").encode()
         row = dialect.row(
             JSON, Frame(b"[", b",", b"]"), b",", lambda name: json.dumps(name).encode() + b":"

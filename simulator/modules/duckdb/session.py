@@ -137,11 +137,11 @@ class DuckDbSession(Session):
 
         The drawing breaks its lines where figures end.
         """
-        drawn = self._explained("EXPLAIN ANALYZE", statement)
-        plan = self._explained("EXPLAIN (FORMAT json)", statement)
+        drawn = self._explain("EXPLAIN ANALYZE", statement)
+        plan = self._explain("EXPLAIN (FORMAT json)", statement)
         yield QueryPlan(statement.text, drawn, shapes.of_json(json.loads(plan), _ESTIMATES))
 
-    def _explained(self, how: str, statement: Statement) -> str:
+    def _explain(self, how: str, statement: Statement) -> str:
         found = self.connection.execute(f"{how} {statement.text}", statement.parameters)
         return "\n".join(text for _, text in found.fetchall())
 

@@ -152,7 +152,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
-        found += options.excluded("gzip")
+        found += options.list_excluded("gzip")
         if options.api_key and (options.username or options.password):
             found.append("api_key and username exclude each other; choose one")
         elif bool(options.username) != bool(options.password):

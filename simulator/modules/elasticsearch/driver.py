@@ -11,7 +11,7 @@ from simulator.data.schema import Table
 from simulator.encode.objects import Objects
 from simulator.modules.base import DRIVER, Encoder
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.shared.driver import DriverBatch, batches, mapped
+from simulator.modules.shared.driver import DriverBatch, batches, map_rows
 
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client
@@ -26,7 +26,7 @@ def encoder(table: Table, name: str) -> Encoder:
     objects = Objects(table.columns, table.time_unit)
 
     def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Any]]:
-        return [mapped(names, rows) for rows in objects.encode(block, rows_per_batch)]
+        return [map_rows(names, rows) for rows in objects.encode(block, rows_per_batch)]
 
     return batches(queries.index_name(name), encode)
 

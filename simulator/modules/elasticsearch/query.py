@@ -83,7 +83,7 @@ def _text(query: Query) -> str:
         case AggregateQuery():
             aggregations = _aggregations(query.table, query.aggregates)
             counts = any(a.column is None for a in query.aggregates)
-            groups = _grouped(query, aggregations, most=query.newest)
+            groups = _group(query, aggregations, most=query.newest)
             return _search(query, groups, count=counts)
         case NewestQuery(table=table):
             _refuse_key(table, *query.tags, *query.columns)
@@ -184,7 +184,7 @@ def _refuse_key(table: Table, *columns: str) -> None:
 # --- aggregations ---------------------------------------------------------------------------------
 
 
-def called(name: str) -> str:
+def escape_name(name: str) -> str:
     """Return a name, with the characters escaped that an aggregation's name cannot have."""
     return re.sub(r"[\[\]>%]", lambda mark: quote(mark[0]), name)
 
@@ -200,7 +200,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
     for aggregate in aggregates:
         if aggregate.column is None:
             continue
-        column, name = table.column(aggregate.column), called(aggregate.label)
+        column, name = table.column(aggregate.column), escape_name(aggregate.label)
         field = {"field": column.name}
         sorts = exact or column.type is Type.TEXT
         if aggregate.function in ENDS or (aggregate.function in _EXTREMES and sorts):
@@ -211,7 +211,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
                 there = {"exists": field}
                 wanted[name] = {"filter": there, "aggs": {name: wanted[name]}}
         elif column.name in summed:
-            wanted[called(column.name)] = {"stats": field}
+            wanted[escape_name(column.name)] = {"stats": field}
         elif aggregate.function is Function.COUNT:
             wanted[name] = {"value_count": field}
         else:
@@ -229,7 +229,7 @@ def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
     return {"top_hits": shown}
 
 
-def _grouped(
+def _group(
     query: AggregateQuery, aggregations: Body, *finer: Body, most: int | None = None
 ) -> Body:
     """Return the aggregations in the query's groups, or in finer ones."""
@@ -248,7 +248,9 @@ def _grouped(
 
 def _terms(column: Column) -> Body:
     return {
-        called(column.name): {"terms": {"field": column.name, "missing_bucket": column.nullable}}
+        escape_name(column.name): {
+            "terms": {"field": column.name, "missing_bucket": column.nullable}
+        }
     }
 
 
@@ -337,13 +339,13 @@ def _stats(name: str, found: Mapping[str, Any]) -> Known:
 
 def hit_of(hit: Mapping[str, Any]) -> Known:
     """Return the fields of a hit, and what it has in _source."""
-    fields = {called(name): values[0] for name, values in hit.get("fields", {}).items()}
-    return {called(k): v for k, v in hit.get("_source", {}).items()} | fields
+    fields = {escape_name(name): values[0] for name, values in hit.get("fields", {}).items()}
+    return {escape_name(k): v for k, v in hit.get("_source", {}).items()} | fields
 
 
 def rows_from_groups(groups: Iterable[Known], columns: Sequence[Output]) -> list[Row]:
     """Return groups as rows."""
-    names = [(called(column.name), column.type is Type.TEXT) for column in columns]
+    names = [(escape_name(column.name), column.type is Type.TEXT) for column in columns]
     return [
         tuple(group.get(name) if is_text else _number(group.get(name)) for name, is_text in names)
         for group in groups
@@ -383,14 +385,14 @@ def correct(query: AggregateQuery, groups: list[Known], ask: Ask) -> None:
         a
         for a in integers
         if a.function in (Function.MIN, Function.MAX)
-        and any(abs(int(g[called(a.label)] or 0)) >= FLOAT64_EXACT for g in groups)
+        and any(abs(int(g[escape_name(a.label)] or 0)) >= FLOAT64_EXACT for g in groups)
     ]
     if extremes:
         aggregations = _aggregations(query.table, extremes, exact=True)
-        exact = {_key(query, g): g for g in ask(_search(query, _grouped(query, aggregations)))}
+        exact = {_key(query, g): g for g in ask(_search(query, _group(query, aggregations)))}
         for group in groups:
             found = exact[_key(query, group)]
-            group.update({called(a.label): found[called(a.label)] for a in extremes})
+            group.update({escape_name(a.label): found[escape_name(a.label)] for a in extremes})
     summed = {a.column for a in integers if a.function in (Function.SUM, Function.AVG)}
     for column in summed:
         if column and not all(_sum_is_exact(g, column) for g in groups):
@@ -403,14 +405,14 @@ def _is_integer(table: Table, aggregate: Aggregate) -> bool:
 
 
 def _key(query: AggregateQuery, group: Known) -> tuple[Any, ...]:
-    names = [*map(called, query.by), *(["bucket"] if query.bucket is not None else [])]
+    names = [*map(escape_name, query.by), *(["bucket"] if query.bucket is not None else [])]
     return tuple(group[name] for name in names)
 
 
 def _sum_is_exact(group: Known, column: str) -> bool:
     """Return whether a double holds every partial sum, in any order."""
     count, total, low, high = (
-        group[f"{f}_{called(column)}"] for f in ("count", "sum", "min", "max")
+        group[f"{f}_{escape_name(column)}"] for f in ("count", "sum", "min", "max")
     )
     if not count:
         return True
@@ -421,7 +423,7 @@ def _sum_is_exact(group: Known, column: str) -> bool:
 
 def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], ask: Ask) -> None:
     """Sum a column over parts small enough to be exact, or else over its distinct values."""
-    name = called(column.name)
+    name = escape_name(column.name)
     low = min(group[f"min_{name}"] for group in groups if group[f"count_{name}"])
     high = max(group[f"max_{name}"] for group in groups if group[f"count_{name}"])
     parts: list[Known] | None = None
@@ -429,12 +431,12 @@ def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], as
         width = max(int(high - low) // _PARTS, 1)
         finer = {"part": {"histogram": {"field": column.name, "interval": width}}}
         stats = {name: {"stats": {"field": column.name}}}
-        parts = ask(_search(query, _grouped(query, stats, finer)))
+        parts = ask(_search(query, _group(query, stats, finer)))
         if not all(_sum_is_exact(part, column.name) for part in parts):
             parts = None
     if parts is None:
         finer = {"part": {"terms": {"field": column.name}}}
-        parts = ask(_search(query, _grouped(query, {}, finer)))
+        parts = ask(_search(query, _group(query, {}, finer)))
         for part in parts:
             part[f"sum_{name}"] = int(part["part"]) * part["count"]
     sums: dict[tuple[Any, ...], int] = {}

@@ -25,7 +25,7 @@ from simulator.modules.elasticsearch import query as queries
 from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import shapes
 from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
+from simulator.modules.shared.http import Http, HttpError, HttpSession, gzip_body
 
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client
@@ -123,11 +123,11 @@ class ElasticsearchSession(HttpSession):
             if mode == DRIVER:
                 return objects(block, rows_per_batch)
             bodies = text.encode(block, rows_per_batch)
-            return [(path, gzipped(body) if self._zipped else body) for body in bodies]
+            return [(path, gzip_body(body) if self._zipped else body) for body in bodies]
 
         return encode
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return the encoder of blocks as bulk requests with actions that name the index."""
         texts = [_documents(table, queries.index_name(table.name)) for table in tables]
 
@@ -140,14 +140,14 @@ class ElasticsearchSession(HttpSession):
                 for text, block, places in zip(texts, blocks, edges, strict=True)
             ]
             bodies = map(b"".join, zip(*rows, strict=True))
-            return [(self._bulk, gzipped(body) if self._zipped else body) for body in bodies]
+            return [(self._bulk, gzip_body(body) if self._zipped else body) for body in bodies]
 
         return encode
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         """Return what makes actions and documents a bulk request; the actions name the index."""
         del tables, form
-        return lambda body, _rows: (self._bulk, gzipped(body) if self._zipped else body)
+        return lambda body, _rows: (self._bulk, gzip_body(body) if self._zipped else body)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once every one is stored.
@@ -189,7 +189,7 @@ class ElasticsearchSession(HttpSession):
         """Return a body with only some of its rows, two lines each."""
         lines = (gzip.decompress(body) if self._zipped else body).splitlines(keepends=True)
         kept = b"".join(line for at in places for line in lines[2 * at : 2 * at + 2])
-        return gzipped(kept) if self._zipped else kept
+        return gzip_body(kept) if self._zipped else kept
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
@@ -216,7 +216,7 @@ class ElasticsearchSession(HttpSession):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         with self.in_client():
-            return self._answered(statement)
+            return self._read_answer(statement)
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the documents before a time; those that arrived just now, too."""
@@ -230,14 +230,14 @@ class ElasticsearchSession(HttpSession):
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the profile of a statement's search; for several pages, the first one's."""
-        method, path, body = _parsed(statement.text)
+        method, path, body = _parse(statement.text)
         reply = self.call(method, _ONLY_ROWS.sub("", path), {**body, "profile": True})
-        shards = plans.shown(reply["profile"]["shards"])
-        yield QueryPlan(statement.text, shapes.shown_json(shards), plans.shape_of(shards))
+        shards = plans.format_shown(reply["profile"]["shards"])
+        yield QueryPlan(statement.text, shapes.format_json(shards), plans.shape_of(shards))
 
-    def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
+    def _read_answer(self, statement: Statement) -> Sequence[Sequence[Any]]:
         if statement.own:
-            _, _, body = _parsed(statement.text)
+            _, _, body = _parse(statement.text)
             return texts.rows_from_replies(body, self._replies(statement.text), statement.outputs)
         query = statement.parameters[0] if statement.parameters else None
         if isinstance(query, RowsQuery):
@@ -263,7 +263,7 @@ class ElasticsearchSession(HttpSession):
 
     def _replies(self, text: str) -> Iterator[Any]:
         """Yield the pages of the answer to a statement."""
-        method, path, body = _parsed(text)
+        method, path, body = _parse(text)
         following: queries.Body | None = body
         while following is not None:
             reply = self.call(method, path, following)
@@ -285,7 +285,7 @@ class ElasticsearchSession(HttpSession):
 
     def _hits(self, text: str, rows: int) -> Iterator[Sequence[Mapping[str, Any]]]:
         """Yield the hits of a search, at most `rows` at a time if it scrolls."""
-        method, path, body = _parsed(text)
+        method, path, body = _parse(text)
         if "scroll=" not in path:
             yield self.call(method, path, body).get("hits", {}).get("hits", ())
             return
@@ -318,7 +318,7 @@ def _documents(table: Table, index: str = "", *, corrects: bool = False) -> Text
     return documents(fields, table.time_unit, key, index, action)
 
 
-def _parsed(text: str) -> tuple[str, str, queries.Body]:
+def _parse(text: str) -> tuple[str, str, queries.Body]:
     """Return a statement's method, path and body."""
     expected = "expected POST /INDEX/_search and, below it, the body as JSON"
     found = _STATEMENT.fullmatch(text.strip())

@@ -45,7 +45,7 @@ class Searches(JsonTexts):
 
     def with_values(self, text: str, query: TextQuery) -> str:
         """Return the search in the table's indices, with the values of an instance."""
-        body = self.valued(text, query)
+        body = self.fill_values(text, query)
         if _LONG in body:
             body[_SHORT] = body.pop(_LONG)
         if _SHORT in body:
@@ -64,7 +64,7 @@ def rows_from_replies(
         return queries.rows_from_groups(map(queries.hit_of, hits), columns)
     groups = [group for reply in replies for group in queries.groups_of(reply)]
     found = {name for group in groups for name in group}
-    absent = [each.name for each in columns if queries.called(each.name) not in found]
+    absent = [each.name for each in columns if queries.escape_name(each.name) not in found]
     if groups and absent and not _has_documents(body.get(_SHORT)):
         known = ", ".join(sorted(found)) or "none"
         raise RunError(f"the answer has no column {absent[0]}; it has: {known}")

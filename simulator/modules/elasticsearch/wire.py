@@ -85,10 +85,10 @@ def client(
 
 
 def _query(parameters: Mapping[str, Any]) -> str:
-    return urlencode({name: _shown(value) for name, value in parameters.items()})
+    return urlencode({name: _format(value) for name, value in parameters.items()})
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return ",".join(map(_shown, value))
+        return ",".join(map(_format, value))
     return json.dumps(value) if isinstance(value, bool) else str(value)

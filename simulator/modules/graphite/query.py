@@ -61,13 +61,13 @@ def render(prefix: str, retention_s: int, query: Query) -> Statement:
         targets = [
             _target(prefix, retention_s, asked, name, rollup)
             for name in table.names
-            for rollup in summarized(wanted)
+            for rollup in render_summarize(wanted)
         ]
     span = span_of(table, retention_s, selection)
     return Statement("\n".join([span, *targets]), outputs(query), (query,))
 
 
-def summarized(wanted: Iterable[Rollup]) -> list[Rollup]:
+def render_summarize(wanted: Iterable[Rollup]) -> list[Rollup]:
     """Return the rollups that the server knows: `summarize` has no first value."""
     return [rollup for rollup in wanted if rollup.function is not Function.FIRST]
 
@@ -121,11 +121,11 @@ def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rol
 # --- replies -------------------------------------------------------------------------------------
 
 
-def rolled_up(
+def roll_up(
     prefix: str, query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[tuple[int, Any]]
 ) -> RolledUp:
     """Yield the rollups of a reply with items (number of the target, series)."""
-    wanted = summarized(wanted)
+    wanted = render_summarize(wanted)
     second = query.table.time_unit.per_second
     for number, item in reply:
         rollup = wanted[number % len(wanted)]

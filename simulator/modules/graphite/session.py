@@ -24,7 +24,7 @@ from simulator.modules.graphite.wire import (
     MESSAGE_BYTES,
     Carbon,
     NotSent,
-    framed,
+    frame,
     lines,
     path_lengths,
     pickles,
@@ -61,12 +61,12 @@ def check_span(table: Table, times: NDArray[np.int64], retention_s: int) -> None
     column = table.time.name
     if most > now:
         raise UnstorableError(
-            f"column {column}: {_shown(most)} is in the future, which Graphite does not return;"
+            f"column {column}: {_format(most)} is in the future, which Graphite does not return;"
             " use a --start-time so long ago that all rows are in the past"
         )
     if least <= now - retention_s:
         raise UnstorableError(
-            f"column {column}: {_shown(least)} is longer ago than retention_s={retention_s}, for "
+            f"column {column}: {_format(least)} is longer ago than retention_s={retention_s}, for "
             "which the server keeps points of one second; use a later --start-time"
         )
 
@@ -140,11 +140,11 @@ class GraphiteSession(MetricSession):
             batches = points.encode(
                 block, rows_per_batch, instead=instead, limit_bytes=MESSAGE_BYTES
             )
-            return [framed(messages) for messages in batches]
+            return [frame(messages) for messages in batches]
 
         return encode
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what makes blocks into lines of several tables."""
         checks = [checked(table, table.name) for table in tables]
         mixed = MixedPoints([lines(table, self._path(table.name)) for table in tables], LINES)
@@ -187,7 +187,7 @@ class GraphiteSession(MetricSession):
 
     def rendered(self, span: str, targets: Sequence[str]) -> list[tuple[int, Any]]:
         """Return series without their gaps, each with the number of its target."""
-        named = [f'alias({target},"{n}")' for n, target in enumerate(map(self._resolved, targets))]
+        named = [f'alias({target},"{n}")' for n, target in enumerate(map(self._resolve, targets))]
         return [(int(item["target"]), item) for item in self._render(span, named)]
 
     def _render(self, span: str, targets: Sequence[str]) -> Any:
@@ -201,7 +201,7 @@ class GraphiteSession(MetricSession):
             reply = self.http.request("POST", "/render", body, headers, timeout_s)
         return reply.json()
 
-    def _resolved(self, target: str) -> str:
+    def _resolve(self, target: str) -> str:
         """Return a target with the generation of its table in it."""
         pattern = rf"{re.escape(self._prefix)}([\w-]+)\.{queries.GENERATION}\b"
         begin = self._prefix
@@ -209,11 +209,11 @@ class GraphiteSession(MetricSession):
             pattern, lambda m: queries.path(begin, m[1], self.generations.of(m[1])), target
         )
 
-    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+    def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
         span, *targets = text.splitlines()
         reply = self.rendered(span, targets) if targets else []
-        return queries.rolled_up(self._prefix, query, wanted, reply)
+        return queries.roll_up(self._prefix, query, wanted, reply)
 
     def undecided(self, groups: Combined) -> list[Column]:
         """Return the columns with aggregates that only the points show, first values included."""
@@ -243,7 +243,7 @@ class GraphiteSession(MetricSession):
         grouped = len(statement.outputs) > len(targets)
         rows: dict[tuple[Any, ...], list[Any]] = {}
         for place, target in enumerate(targets):
-            for item in self._render(span, [self._resolved(target)]):
+            for item in self._render(span, [self._resolve(target)]):
                 key = (item["target"],) if grouped else ()
                 for value, _ in item["datapoints"]:
                     rows.setdefault(key, [None] * len(targets))[place] = value
@@ -260,5 +260,5 @@ class GraphiteSession(MetricSession):
         carbon.close()
 
 
-def _shown(second: int) -> str:
+def _format(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))

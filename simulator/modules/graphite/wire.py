@@ -149,6 +149,6 @@ def path_lengths(block: Block) -> NDArray[np.int64]:
     return total
 
 
-def framed(messages: Sequence[bytes]) -> bytes:
+def frame(messages: Sequence[bytes]) -> bytes:
     """Return pickles as they are sent, each after its length."""
     return b"".join(struct.pack("!L", len(message)) + message for message in messages)

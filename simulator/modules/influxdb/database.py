@@ -132,7 +132,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
-        found += self.options.excluded("gzip")
+        found += self.options.list_excluded("gzip")
         if not self.options.token:
             found.append("token: is missing; see `influx auth list`, or the server's setup")
         if self.options.prefix.startswith("_") or not self.options.prefix:
@@ -279,7 +279,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     def translate(self, query: Query) -> Statement:
         """Return the query in Flux or InfluxQL."""
         in_flux = self.options.language is Language.FLUX
-        planned = flux.planned if in_flux else influxql.planned
+        planned = flux.plan if in_flux else influxql.plan
         return planned(query, self.bucket(query.table))
 
     def texts(self, table: Table) -> TextLanguage:

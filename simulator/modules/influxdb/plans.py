@@ -19,10 +19,10 @@ _STAMPS = re.compile(r"_(\d+)\b")
 
 def of_influxql(lines: Iterable[str]) -> str:
     """Return the plan in the answer to EXPLAIN, which is JSON."""
-    return "\n".join(_explained(lines))
+    return "\n".join(_explain(lines))
 
 
-def _explained(lines: Iterable[str]) -> Iterator[str]:
+def _explain(lines: Iterable[str]) -> Iterator[str]:
     for line in filter(None, map(str.strip, lines)):
         for result in json.loads(line).get("results", ()):
             if "error" in result:

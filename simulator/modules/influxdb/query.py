@@ -74,19 +74,19 @@ class FluxTexts(StatementLanguage):
                 return format(Decimal(repr(value)), "f")
 
 
-def planned(query: Query, bucket: str) -> PlannedQuery:
+def plan(query: Query, bucket: str) -> PlannedQuery:
     """Return the query as Flux, and as InfluxQL what Flux cannot do; Unsupported if neither can."""
     match query:
         case AggregateQuery() if not query.selection.compared:
-            return chunks.planned_aggregates(query, [*_aggregates(query, bucket)])
+            return chunks.plan_aggregates(query, [*_aggregates(query, bucket)])
         case NewestQuery(table=table) if not query.selection.compared:
             columns = [table.column(name) for name in query.columns]
             if any(c.type is Type.TEXT and c.role is not Role.TAG for c in columns):
-                return influxql.planned(query, bucket)
+                return influxql.plan(query, bucket)
             newest, step = influxql.newest(query), _newest(query, columns, bucket)
             return PlannedQuery.of(query, [step], lambda: NewestPoints(query, newest()))
         case _:
-            return influxql.planned(query, bucket)
+            return influxql.plan(query, bucket)
 
 
 def literal(text: str) -> str:
@@ -149,7 +149,7 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
         steps = [read(_field(partial.column or every)), *_total(query, function)]
         yield _subquery(chunks.partials_read(query, [partial]), steps, label(partial))
     yield from _ends(query, bucket)
-    columns = influxql.aggregated(query)
+    columns = influxql.list_aggregated(query)
     for column in columns:
         if column.role is Role.TIME:
             yield from _times(query, column, read(_field(every)), source)
@@ -228,7 +228,7 @@ def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subqu
 # --- answers -------------------------------------------------------------------------------------
 
 
-def answered(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
+def count_answers(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
     """Yield the chunks of an answer in CSV with data types, each with the name of the yield."""
     kinds: list[str] = []
     names: list[str] = []
@@ -261,14 +261,14 @@ def _chunk(
     renamed = {"_value": result, "_time": TIME}
     cells = zip(*rows, strict=True)
     columns = {
-        renamed.get(name, name): _typed(kind, column)
+        renamed.get(name, name): _type(kind, column)
         for place, (kind, name, column) in enumerate(zip(kinds, names, cells, strict=True))
         if place >= 2  # behind the yield's name and the table's number
     }
     yield result, Chunk(len(rows), columns)
 
 
-def _typed(kind: str, cells: Sequence[str]) -> Sequence[Any]:
+def _type(kind: str, cells: Sequence[str]) -> Sequence[Any]:
     convert = _CONVERT.get(kind.partition(":")[0])
     if convert is None:
         return cells

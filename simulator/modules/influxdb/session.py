@@ -26,7 +26,7 @@ from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.query import moment
 from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import influxql
-from simulator.modules.shared.chunks import Chunk, Language, Subquery, named_columns
+from simulator.modules.shared.chunks import Chunk, Language, Subquery, read_named_columns
 from simulator.modules.shared.driver import DriverBatch
 from simulator.modules.shared.http import (
     Http,
@@ -35,7 +35,7 @@ from simulator.modules.shared.http import (
     NoAnswer,
     Refused,
     classify,
-    gzipped,
+    gzip_body,
     lines,
 )
 from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
@@ -111,11 +111,11 @@ class InfluxSession(PlannedSession, HttpSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             bodies = protocol.encode(block, rows_per_batch)
-            return [(path, gzipped(body) if self._write.gzip else body) for body in bodies]
+            return [(path, gzip_body(body) if self._write.gzip else body) for body in bodies]
 
         return encode
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what makes blocks into lines of several measurements."""
         path = self._path(tables[0])
         protocols = [LineProtocol(table, table.name, self._write.dialect) for table in tables]
@@ -126,7 +126,7 @@ class InfluxSession(PlannedSession, HttpSession):
                 for protocol, block, places in zip(protocols, blocks, edges, strict=True)
             ]
             bodies = map(b"".join, zip(*lines, strict=True))
-            return [(path, gzipped(body) if self._write.gzip else body) for body in bodies]
+            return [(path, gzip_body(body) if self._write.gzip else body) for body in bodies]
 
         return encode
 
@@ -134,7 +134,7 @@ class InfluxSession(PlannedSession, HttpSession):
         """Return the envelope that adds lines to the path to post them to."""
         del form
         path = self._path(tables[0])
-        return lambda body, _rows: (path, gzipped(body) if self._write.gzip else body)
+        return lambda body, _rows: (path, gzip_body(body) if self._write.gzip else body)
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the points of a measurement before a time."""
@@ -192,7 +192,7 @@ class InfluxSession(PlannedSession, HttpSession):
         """Return the plan; the columns of an own text's answer have the names of the query's."""
         if isinstance(statement, PlannedQuery):
             return statement
-        read = named_columns(statement.outputs)
+        read = read_named_columns(statement.outputs)
         fetch = Subquery(statement.text, read, self._language)
         return PlannedQuery(statement.text, statement.outputs, fetches=(fetch,))
 
@@ -229,8 +229,8 @@ class InfluxSession(PlannedSession, HttpSession):
     ) -> Iterator[tuple[int, Chunk]]:
         """Run statements of InfluxQL and yield the answer of each, with its number."""
         with closing(self.client.influxql(text, chunk_rows)) as pieces:
-            yield from influxql.answered(lines(self.awaited(pieces)))
+            yield from influxql.count_answers(lines(self.await_parts(pieces)))
 
     def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
         with closing(self.client.flux(text)) as pieces:
-            yield from flux.answered(lines(self.awaited(pieces)))
+            yield from flux.count_answers(lines(self.await_parts(pieces)))

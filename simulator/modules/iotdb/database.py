@@ -21,7 +21,7 @@ from simulator.modules.changes import BY_SERIES
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.plans import ANALYZE
-from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type_of
+from simulator.modules.iotdb.query import columns_of, name_table, quote, type_of
 from simulator.modules.options import Options
 from simulator.modules.shared.driver import DriverOptions
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
@@ -126,7 +126,7 @@ class IotDb(Database["IotDbSession"]):
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
-        found += self.options.excluded("ca", "insecure")
+        found += self.options.list_excluded("ca", "insecure")
         if batch_rows > _MOST_ROWS:
             found.append(f"--batch: a tablet has at most {_MOST_ROWS} rows, got {batch_rows}")
         return found
@@ -191,7 +191,7 @@ class IotDb(Database["IotDbSession"]):
     # --- tables
 
     def _full(self, table: str) -> str:
-        return f"{quoted(self.options.database)}.{quoted(stored_table(table))}"
+        return f"{quote(self.options.database)}.{quote(name_table(table))}"
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use in the database, by tables or by views."""
@@ -199,13 +199,13 @@ class IotDb(Database["IotDbSession"]):
 
         with self.administration() as session:
             try:
-                rows = session.link.execute(f"SHOW TABLES FROM {quoted(self.options.database)}")
+                rows = session.link.execute(f"SHOW TABLES FROM {quote(self.options.database)}")
             except ServerError as error:
                 if error.codes == {_NO_DATABASE}:
                     return {}
                 raise
         known = {str(row[0]).lower() for row in rows}
-        return {name: Existing("table") for name in names if stored_table(name) in known}
+        return {name: Existing("table") for name in names if name_table(name) in known}
 
     def columns_in(self, name: str) -> Columns:
         """Return the columns of a table, with the time under a name of its own."""
@@ -234,7 +234,7 @@ class IotDb(Database["IotDbSession"]):
             _check(table)
         with self.administration() as session:
             link = session.link
-            link.execute(f"CREATE DATABASE IF NOT EXISTS {quoted(self.options.database)}")
+            link.execute(f"CREATE DATABASE IF NOT EXISTS {quote(self.options.database)}")
             created: list[str] = []
             try:
                 for table in tables:
@@ -248,11 +248,11 @@ class IotDb(Database["IotDbSession"]):
                 raise
 
     def _create(self, table: Table, name: str, precision: TimeUnit) -> str:
-        columns = [f"{quoted('time')} TIMESTAMP TIME"]
+        columns = [f"{quote('time')} TIMESTAMP TIME"]
         for column in columns_of(table):
             kind = type_of(column, table.time_unit, precision)
             role = "TAG" if column.role is Role.TAG else "FIELD"
-            columns.append(f"{quoted(column.name)} {kind} {role}")
+            columns.append(f"{quote(column.name)} {kind} {role}")
         return f"CREATE TABLE {self._full(name)} ({', '.join(columns)})"
 
     def drop(self, names: Collection[str]) -> None:
@@ -271,7 +271,7 @@ class IotDb(Database["IotDbSession"]):
     def compact(self, tables: Sequence[Table]) -> None:
         """Write the memory to files; the server decides when to merge them."""
         with self.administration() as session:
-            session.link.execute(f"FLUSH {quoted(self.options.database)}")
+            session.link.execute(f"FLUSH {quote(self.options.database)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: the server reports only a whole database, rounded and seconds late."""

@@ -65,12 +65,12 @@ TYPE_CODES = {
 """A type's name -> its code in a tablet."""
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return an identifier; the server ignores case, quoted or not."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def stored_table(name: str) -> str:
+def name_table(name: str) -> str:
     """Return a table's name on the server.
 
     A tablet's table is parsed as a path, in which a name with blanks, dots and the like needs
@@ -80,7 +80,7 @@ def stored_table(name: str) -> str:
     return small if _PLAIN.fullmatch(small) else "`" + small.replace("`", "``") + "`"
 
 
-def stored_name(table: Table, column: Column) -> str:
+def name_stored(table: Table, column: Column) -> str:
     """Return a column's name on the server."""
     return _TIME if column is table.time else column.name
 
@@ -128,7 +128,7 @@ class Clock:
     def storing(self, column: Column) -> Callable[[Array], Array]:
         """Return what converts times for the server; it raises UnstorableError."""
 
-        def stored(times: Array) -> Array:
+        def store(times: Array) -> Array:
             if self.coarser > 1:
                 whole = times // self.coarser
                 odd = times[whole * self.coarser != times]
@@ -151,7 +151,7 @@ class Clock:
                 return times * self.finer
             return times
 
-        return stored
+        return store
 
     def read(self, time: int | None) -> int | Decimal | None:
         """Return a time from the server in the table's unit."""
@@ -181,7 +181,7 @@ class IotDbTexts(SqlTexts):
     def places(self) -> Mapping[str, str]:
         """The table, if its rows are in one table: there is no UNION."""
         one = self.table.parts == 1
-        return {"table": quoted(stored_table(self.table.name))} if one else {}
+        return {"table": quote(name_table(self.table.name))} if one else {}
 
     def literal(self, value: Value) -> str:
         """Return a value; an instant is a time of the server."""
@@ -214,7 +214,7 @@ def planned(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
         case TextQuery():
             return IotDbTexts(query.table, clock).statement(query)
         case RowsQuery():
-            return _stored_rows(query, clock)
+            return _convert_stored_rows(query, clock)
         case NewestQuery():
             return _newest(query, clock)
         case DistinctQuery():
@@ -223,7 +223,7 @@ def planned(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
             return _aggregates(query, clock)
 
 
-def _stored_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
+def _convert_stored_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
     table, where = query.table, _where(query, clock)
     if query.newest is None:
         return PlannedQuery.of(query, _rows(table, query.read, clock, where), Collected)
@@ -233,16 +233,16 @@ def _stored_rows(query: RowsQuery, clock: Clock) -> PlannedQuery:
 
 
 def _rows(table: Table, columns: Sequence[Column], clock: Clock, behind: str = "") -> list[Fetch]:
-    names = ", ".join(quoted(stored_name(table, column)) for column in columns)
+    names = ", ".join(quote(name_stored(table, column)) for column in columns)
     return _from(table, f"SELECT {names}", behind, _reader(table, columns, clock))
 
 
 def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
-    table, time = query.table, quoted(_TIME)
-    tags = [quoted(tag) for tag in query.tags]
+    table, time = query.table, quote(_TIME)
+    tags = [quote(tag) for tag in query.tags]
     names = [table.time.name, *query.columns]
     columns = [table.column(name) for name in (*query.tags, *names)]
-    last = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns[len(tags) :]]
+    last = [f"last_by({quote(name_stored(table, c))}, {time})" for c in columns[len(tags) :]]
     behind = _where(query, clock) + (f" GROUP BY {', '.join(tags)}" if tags else "")
     read = _reader(table, columns, clock)
     fetches = _from(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
@@ -268,12 +268,12 @@ def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
 def _from(table: Table, before: str, behind: str, read: Callable[[Row], Row]) -> list[Fetch]:
     """Return the statement for each physical table; `read` converts a row for the combiner."""
     return [
-        Fetch(f"{before} FROM {quoted(stored_table(name))}{behind}", partial(_converted, read))
+        Fetch(f"{before} FROM {quote(name_table(name))}{behind}", partial(_convert, read))
         for name in table.names
     ]
 
 
-def _converted(read: Callable[[Row], Row], rows: Sequence[Row]) -> list[Row]:
+def _convert(read: Callable[[Row], Row], rows: Sequence[Row]) -> list[Row]:
     return [read(row) for row in rows]
 
 
@@ -314,7 +314,7 @@ class _Measure(NamedTuple):
 def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
     table, partials = query.table, partials_of(query)
     by = [table.column(name) for name in query.by]
-    keys = [quoted(column.name) for column in by]
+    keys = [quote(column.name) for column in by]
     if query.bucket is not None:
         keys.append(_bucket(query.bucket, clock))
     measures = [_measure(table, clock, each) for each in partials]
@@ -343,7 +343,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
 def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str:
     table, selection = query.table, query.selection
     conditions = [
-        f"{quoted(one.column)} IN ({', '.join(map(_DIALECT.text, one.values))})"
+        f"{quote(one.column)} IN ({', '.join(map(_DIALECT.text, one.values))})"
         for one in selection.one_of
     ]
     for compared in selection.compared:
@@ -352,13 +352,13 @@ def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str
         conditions.append(f"{number} {compared.operator} {compared.value!r}")
     for comparison, limit in ((">=", selection.since), ("<", selection.until)):
         if limit is not None:
-            conditions.append(f"{quoted(_TIME)} {comparison} {clock.bound(limit)}")
+            conditions.append(f"{quote(_TIME)} {comparison} {clock.bound(limit)}")
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 def _time(clock: Clock) -> str:
     """Return a row's time as a number in the table's unit."""
-    time = f"CAST({quoted(_TIME)} AS INT64)"
+    time = f"CAST({quote(_TIME)} AS INT64)"
     if clock.coarser > 1:
         return f"({time} * {clock.coarser})"
     return f"({time} / {clock.finer})" if clock.finer > 1 else time
@@ -374,7 +374,7 @@ def _bucket(width: int, clock: Clock) -> str:
             f"buckets of {width} {clock.unit}: expected whole {clock.precision}, the server's"
             f" timestamp_precision; or use a server with timestamp_precision={clock.unit}"
         )
-    return f"date_bin({width * clock.finer // clock.coarser}{clock.precision}, {quoted(_TIME)})"
+    return f"date_bin({width * clock.finer // clock.coarser}{clock.precision}, {quote(_TIME)})"
 
 
 def _measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
@@ -384,9 +384,9 @@ def _measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
     is_time = column is table.time
     if function is Function.SUM:
         return _sum(column, _time(clock) if is_time else _number_of(column))
-    name = quoted(stored_name(table, column))
+    name = quote(name_stored(table, column))
     if function in ENDS:
-        when = f"{function}_by({quoted(_TIME)}, {name})"
+        when = f"{function}_by({quote(_TIME)}, {name})"
         # Of a field of type TIMESTAMP, IoTDB 2.0.1 would return the time of the row.
         value = f"CAST({name} AS INT64)" if column.type is Type.TIMESTAMP and not is_time else name
         return _Measure((when, f"{function}({value})"), _end(table, column, clock))
@@ -406,7 +406,7 @@ def _end(table: Table, column: Column, clock: Clock) -> Callable[..., Any]:
 
 def _number_of(column: Column) -> str:
     """Return a column except the time, as a number unless it is text."""
-    name = quoted(column.name)
+    name = quote(column.name)
     if column.type is Type.BOOL:
         return f"CAST({name} AS INT32)"
     is_number_as_tag = column.role is Role.TAG and column.type is not Type.TEXT
@@ -423,10 +423,10 @@ def _sum(column: Column, number: str) -> _Measure:
         shifted = f"{number} / {_PIECE**place}" if place else number
         pieces.append(f"{shifted} % {_PIECE}")
     pieces.append(f"{number} / {_PIECE ** len(pieces)}" if pieces else number)
-    return _Measure(tuple(f"sum({piece})" for piece in pieces), _joined)
+    return _Measure(tuple(f"sum({piece})" for piece in pieces), _join)
 
 
-def _joined(*pieces: float | None) -> int | None:
+def _join(*pieces: float | None) -> int | None:
     """Return the sum of integers from the sums of their pieces, the lowest first."""
     whole = [int(piece) for piece in pieces if piece is not None]
     return sum(piece * _PIECE**place for place, piece in enumerate(whole)) if whole else None

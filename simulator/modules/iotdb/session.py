@@ -102,8 +102,8 @@ class IotDbSession(PlannedSession):
         """Delete the rows before a time."""
         before = Clock(table.time_unit, self.link.precision).bound(until)
         for name in table.names:
-            stored = query.quoted(query.stored_table(name))
-            self.link.execute(f"DELETE FROM {stored} WHERE {query.quoted('time')} < {before}")
+            stored = query.quote(query.name_table(name))
+            self.link.execute(f"DELETE FROM {stored} WHERE {query.quote('time')} < {before}")
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of each statement that answers a query, carried out for that."""
@@ -118,7 +118,7 @@ class IotDbSession(PlannedSession):
         del rows
         for fetch in plan.fetches:
             with closing(self.link.blocks(fetch.text)) as blocks:
-                for block in self.awaited(blocks):
+                for block in self.await_parts(blocks):
                     yield fetch, block.rows()
 
 
@@ -128,7 +128,7 @@ class _Target:
     def __init__(self, table: Table, name: str, precision: TimeUnit) -> None:
         columns, unit = columns_of(table), table.time_unit
         self.into = driver.Into(
-            query.stored_table(name),
+            query.name_table(name),
             [column.name.lower() for column in columns],
             [TYPE_CODES[type_of(column, unit, precision)] for column in columns],
             [_TAG if column.role is Role.TAG else _FIELD for column in columns],

@@ -100,7 +100,7 @@ class Link:
         self.where = f"{options.host}:{options.port}"
         self._options = options
         self._socket = TSocket()
-        self._socket.setHandle(_connected(options, self.where))
+        self._socket.setHandle(_connect(options, self.where))
         transport = TFramedTransport(self._socket)
         self._client = Client(TBinaryProtocolAccelerated(transport))
         configuration = {"version": "V_1_0", "sql_dialect": "table"}
@@ -232,13 +232,13 @@ class Link:
             raise ServerError(self.where, (Status(-1, str(error)),)) from error
         except _BROKEN as error:
             self.close()
-            raise _unanswered(self.where, error, timeout_s) from error
+            raise _fail_unanswered(self.where, error, timeout_s) from error
         except BaseException:
             self.close()  # or the next request would read this one's answer
             raise
 
 
-def _connected(options: ConnectOptions, where: str) -> socket.socket:
+def _connect(options: ConnectOptions, where: str) -> socket.socket:
     connection: socket.socket | None = None
     try:
         connection = socket.create_connection((options.host, options.port), CONNECT_S)
@@ -273,7 +273,7 @@ def _reason(error: OSError) -> str:
             return f"{error.strerror or error}; {check_address}"
 
 
-def _unanswered(where: str, error: BaseException, timeout_s: float) -> Unanswered:
+def _fail_unanswered(where: str, error: BaseException, timeout_s: float) -> Unanswered:
     cause = getattr(error, "inner", None) or error
     if isinstance(cause, TimeoutError):
         return Unanswered(
@@ -302,10 +302,10 @@ class TsBlock(NamedTuple):
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the rows."""
-        return decoded_rows(self.content, self.places)
+        return decode_rows(self.content, self.places)
 
 
-def decoded_rows(block: bytes, places: Sequence[int]) -> list[tuple[Any, ...]]:
+def decode_rows(block: bytes, places: Sequence[int]) -> list[tuple[Any, ...]]:
     """Return the rows of a block, with the columns at these places."""
     (count,) = _LENGTH.unpack_from(block)
     types = block[4 : 4 + count]

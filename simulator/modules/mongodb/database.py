@@ -105,7 +105,7 @@ class MongodbOptions(DriverOptions):
 
     @field_validator("w")
     @classmethod
-    def _acknowledged(cls, w: int | str | None) -> int | str | None:
+    def _count_acknowledged(cls, w: int | str | None) -> int | str | None:
         if isinstance(w, str) and w.isdigit():
             w = int(w)
         if w is not None and (w in (0, "") or (isinstance(w, int) and w < 0)):

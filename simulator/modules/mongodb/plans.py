@@ -20,11 +20,11 @@ _LITERALS = ("parsedQuery", "indexBounds", "filter", "pipeline")
 """Keys below which texts are literals."""
 
 
-def shown(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+def format_shown(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parts of an answer that are about the query."""
     return {name: reply[name] for name in _PARTS if name in reply} or reply
 
 
 def shape_of(reply: Mapping[str, Any]) -> str:
     """Return the shape of an answer."""
-    return shapes.of_json(shown(reply), _LEFT_OUT, _LITERALS)
+    return shapes.of_json(format_shown(reply), _LEFT_OUT, _LITERALS)

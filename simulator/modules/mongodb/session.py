@@ -263,7 +263,7 @@ class MongodbSession(Session):
         with self.in_client(), pymongo.timeout(self._query_timeout_s):
             command, cursor = self._cursor(statement, {})
             with cursor:
-                for portion in self.awaited(_portions(cursor, _PORTION_ROWS)):
+                for portion in self.await_parts(_portions(cursor, _PORTION_ROWS)):
                     rows += map(read, portion)
         if not rows and not statement.own and _has_one_group(command):
             # $group returns no document if there are no rows; the answer still has one row.
@@ -282,25 +282,25 @@ class MongodbSession(Session):
 
     def query_plans(self, statement: Statement) -> Iterator[QueryPlan]:
         """Yield the plan of a command, which the server carries out for that."""
-        asked = {**_parsed(statement.text), "cursor": {}}
+        asked = {**_parse(statement.text), "cursor": {}}
         if "aggregate" not in asked:
             del asked["cursor"]
         with pymongo.timeout(self._query_timeout_s):
             reply = self.database.command(plans.EXPLAIN, asked, verbosity=plans.VERBOSITY)
-        text = shapes.shown_json(plans.shown(reply))
+        text = shapes.format_json(plans.format_shown(reply))
         yield QueryPlan(statement.text, text, plans.shape_of(reply))
 
     def _cursor(
         self, statement: Statement, first: dict[str, Any]
     ) -> tuple[dict[str, Any], "CommandCursor[dict[str, Any]]"]:
-        command = _parsed(statement.text)
+        command = _parse(statement.text)
         if "aggregate" in command:
             command["cursor"] = first
         with self.waiting():
             return command, self.database.cursor_command(command)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse(text: str) -> dict[str, Any]:
     """Return a statement as a command."""
     try:
         return dict(json_util.loads(text, json_options=_JSON))

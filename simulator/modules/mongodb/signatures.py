@@ -56,17 +56,17 @@ class Signatures(Database["MongodbSession"]):
         """Yield the fields of documents in each format."""
         for table in tables:
             for layout in Format:
-                yield dict(_declared(Documents(table, layout).elements))
+                yield dict(_declare(Documents(table, layout).elements))
 
 
-def _declared(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
+def _declare(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
     """Yield fields and their types; those of an embedded document or of pairs with its name."""
     for element in elements:
         match element:
             case Field() if element.name != _ID:
                 yield element.name, "datetime" if element.date else _TYPES[element.column.type]
             case Embedded(array=False):
-                yield from _within(element.name, _declared(element.elements))
+                yield from _within(element.name, _declare(element.elements))
             case Embedded():
                 yield from _within(element.name, map(_pair, element.elements))
 

@@ -42,25 +42,25 @@ class Pipelines(JsonTexts):
 
     def with_values(self, text: str, query: TextQuery) -> str:
         """Return the `aggregate` command of a pipeline with the values of an instance."""
-        stages = [*match_stages(self.table, []), *self.valued(text, query)]
+        stages = [*match_stages(self.table, []), *self.fill_values(text, query)]
         command = {"aggregate": self.table.names[0], "pipeline": stages, "allowDiskUse": True}
         return json.dumps(command, ensure_ascii=False)
 
     def replaced(self, content: Any, values: dict[str, Any]) -> Any:
         """Return a content in which parameters are values, never names of fields."""
-        return self._replaced(content, values, verbatim=False)
+        return self._replace_values(content, values, verbatim=False)
 
-    def _replaced(self, content: Any, values: dict[str, Any], *, verbatim: bool) -> Any:
+    def _replace_values(self, content: Any, values: dict[str, Any], *, verbatim: bool) -> Any:
         match content:
             case dict():
                 return {
-                    key: self._replaced(
+                    key: self._replace_values(
                         each, values, verbatim=key in _VERBATIM or (verbatim and key != "$expr")
                     )
                     for key, each in content.items()
                 }
             case list():
-                return [self._replaced(each, values, verbatim=verbatim) for each in content]
+                return [self._replace_values(each, values, verbatim=verbatim) for each in content]
             case str() if found := PLACEHOLDER.fullmatch(content):
                 value = values[found[1]]
                 is_field = isinstance(value, str) and value.startswith("$") and not verbatim

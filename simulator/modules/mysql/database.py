@@ -171,7 +171,7 @@ class MySql(SqlDatabase[MySqlSession]):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
-        found += options.excluded("use_values_lists", "transaction", "prepared")
+        found += options.list_excluded("use_values_lists", "transaction", "prepared")
         for name in ("use_values_lists", "transaction"):
             if getattr(options, name) and not batch_rows:
                 found.append(f"{name}=true needs a batch size; try --batch 1000")

@@ -90,11 +90,11 @@ class MySqlSession(Session):
         """Return what encodes blocks of one physical table for `mode`."""
         encode = self._encoder(table, name, mode)
 
-        def checked(block: Block, rows_per_batch: int) -> Sequence[Any]:
+        def check(block: Block, rows_per_batch: int) -> Sequence[Any]:
             _check_lengths(block)
             return encode(block, rows_per_batch)
 
-        return checked
+        return check
 
     def _encoder(self, table: Table, name: str, mode: str) -> Encoder:
         dialect = self._dialect

@@ -188,7 +188,7 @@ def deletion(name: str) -> dict[str, Any]:
 # --- replies -------------------------------------------------------------------------------------
 
 
-def rolled_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[Any]) -> RolledUp:
+def roll_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[Any]) -> RolledUp:
     """Yield the rollups of a reply."""
     for item in reply:
         rollup = wanted[item["query"]["index"] % len(wanted)]

@@ -121,7 +121,7 @@ class OpenTsdbSession(MetricSession):
 
         return encode
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what makes blocks into bodies with points of several tables."""
         checks = [checked(table, table.name) for table in tables]
         mixed = MixedPoints([json_points(self._prefix, each, each.name) for each in tables], _PUT)
@@ -175,7 +175,7 @@ class OpenTsdbSession(MetricSession):
         try:
             reply = self.http.request("POST", self._put, body)
         except Refused as refused:
-            if refused.status == _BAD_REQUEST and (found := _counted(refused.reply.body)):
+            if refused.status == _BAD_REQUEST and (found := _count(refused.reply.body)):
                 raise PutError(found) from refused
             raise
         found = reply.json()
@@ -205,9 +205,9 @@ class OpenTsdbSession(MetricSession):
 
     def ask(self, body: Any) -> Any:
         """Run a query; a metric or tag that is not in use yet has no points."""
-        return self._asked(json.dumps(body), "No such name for")
+        return self._ask(json.dumps(body), "No such name for")
 
-    def _asked(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
+    def _ask(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
         path, timeout_s = "/api/query?arrays", self._query_timeout_s
         try:
             with self.waiting():
@@ -219,13 +219,13 @@ class OpenTsdbSession(MetricSession):
             # A value that no point has fails the query; others in its list may have points.
             unknown, asked = _UNKNOWN_VALUE.search(refused.words), json.loads(body)
             left = queries.without(asked, unknown[1]) if unknown else None
-            return [] if left in (None, asked) else self._asked(json.dumps(left), nothing)
+            return [] if left in (None, asked) else self._ask(json.dumps(left), nothing)
 
-    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+    def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
 
         def piece(own: str, query: AggregateQuery) -> RolledUp:
-            return queries.rolled_up(query, wanted, self._asked(queries.body_of(own)))
+            return queries.roll_up(query, wanted, self._ask(queries.body_of(own)))
 
         return of_pieces(text, query, piece)
 
@@ -236,7 +236,7 @@ class OpenTsdbSession(MetricSession):
         body = queries.points(self._prefix, table, columns, selection)
         if body["start"] > body["end"]:
             return ()
-        reply = self._asked(json.dumps(body))
+        reply = self._ask(json.dumps(body))
         return queries.series(table, columns, reply, selection.since)
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
@@ -248,7 +248,7 @@ class OpenTsdbSession(MetricSession):
         names = [output.name for output in statement.outputs]
         keys, values = names[: -len(body["queries"])], names[-len(body["queries"]) :]
         rows: dict[tuple[Any, ...], list[Any]] = {}
-        for item in self._asked(json.dumps({**body, "showQuery": True})):
+        for item in self._ask(json.dumps({**body, "showQuery": True})):
             for instant, value in item["dps"]:
                 known = {**item["tags"], "bucket": instant}
                 key = tuple(known.get(name) for name in keys)
@@ -314,7 +314,7 @@ def _instants(check: Checked, block: Block) -> dict[str, Array]:
     return {block.table.time.name: times}
 
 
-def _counted(body: bytes) -> Any:
+def _count(body: bytes) -> Any:
     """Return the counts of stored and failed points in a refusal, or None if it has none."""
     try:
         found = json.loads(body)

@@ -294,7 +294,7 @@ class Postgres(Signatures, PostgresWire):
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
-        found += options.excluded("use_values_lists", "transaction", "prepared")
+        found += options.list_excluded("use_values_lists", "transaction", "prepared")
         if options.transaction and options.use_values_lists:
             found.append("transaction and use_values_lists exclude each other; choose one")
         if options.prepared and options.use_values_lists:
@@ -337,7 +337,7 @@ class Postgres(Signatures, PostgresWire):
             id_column = f"{id_column} (CACHE {batch_rows or _DEFAULT_CACHE_ROWS})"
         return id_column, self.options.primary_key_constraint
 
-    def attached(self, names: Collection[str]) -> list[str]:
+    def find_attached(self, names: Collection[str]) -> list[str]:
         """Return the views, foreign keys and tables that depend on tables."""
         if not self.attachments:
             return []

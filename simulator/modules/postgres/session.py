@@ -87,7 +87,7 @@ class PostgresSession(Session):
         if mode in driver.MODES:
             return driver.encoder(table, into, mode)
         if mode == PREPARED:
-            return self._prepared_encoder(table, name, into)
+            return self._prepare_encoder(table, name, into)
         frame = Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b"")
         if mode == CORRECT:
             frame = sql_changes.upserts(self.dialect_of(table), table, name)
@@ -95,7 +95,7 @@ class PostgresSession(Session):
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
-    def _prepared_encoder(self, table: Table, name: str, into: str) -> Encoder:
+    def _prepare_encoder(self, table: Table, name: str, into: str) -> Encoder:
         """Return the encoder of payloads that prepare a statement, named as the table, and use it.
 
         By SQL, since psycopg2 has no prepared statements of the protocol.

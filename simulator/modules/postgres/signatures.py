@@ -23,7 +23,7 @@ class Signatures(SqlDatabase[PostgresSession]):
     locks_tables: ClassVar[bool] = True
     """True if LOCK TABLE keeps others from renaming a table until it is dropped."""
 
-    def signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by their comments."""
         quoted = {self.dialect.name(name): name for name in names}
         rows = session.run(Statement(self.comments, (), ([*quoted],)))
@@ -43,5 +43,5 @@ class Signatures(SqlDatabase[PostgresSession]):
                 cursor.execute(
                     f"LOCK TABLE ONLY {self.dialect.name(name)} IN ACCESS EXCLUSIVE MODE"
                 )
-            signed = [name for name, bears in self.signed_in(session, names).items() if bears]
+            signed = [name for name, bears in self.find_signed_in(session, names).items() if bears]
             cursor.execute("; ".join((*self.dropping(signed), "COMMIT")))

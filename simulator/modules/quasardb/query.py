@@ -63,7 +63,7 @@ def _rows(query: RowsQuery) -> Iterator[str]:
         newest = f" ORDER BY {TIME} DESC LIMIT {query.newest}"
     columns = ", ".join(TIME if c == table.time else name(c.name) for c in query.read)
     for each in table.names:
-        yield f"SELECT {columns} FROM {name(each)}{_selected(table, query.selection)}{newest}"
+        yield f"SELECT {columns} FROM {name(each)}{_select(table, query.selection)}{newest}"
 
 
 def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
@@ -81,12 +81,12 @@ def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
 def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup]) -> Iterator[str]:
     by = [name(tag) for tag in query.by]
     columns = ", ".join([*by, *(f"{each.function}({name(each.column)})" for each in wanted)])
-    behind = _selected(query.table, query.selection) + (f" GROUP BY {', '.join(by)}" if by else "")
+    behind = _select(query.table, query.selection) + (f" GROUP BY {', '.join(by)}" if by else "")
     for table in query.table.names:
         yield f"SELECT {columns} FROM {name(table)}{behind}"
 
 
-def _selected(table: Table, selection: Selection) -> str:
+def _select(table: Table, selection: Selection) -> str:
     """Return the range of time and the conditions, which follow the name of a table."""
     conditions = []
     for one in selection.one_of:

@@ -106,7 +106,7 @@ class QuasarSession(PlannedSession):
         """Run one statement after the other; rows of tables arrive in portions."""
         if plan.parameters and isinstance(plan.parameters[0], RowsQuery):
             for fetch in plan.fetches:
-                for portion in self.awaited(self._portions(fetch.text, rows or 0)):
+                for portion in self.await_parts(self._portions(fetch.text, rows or 0)):
                     yield fetch, list(portion.values())
             return
         for fetch in plan.fetches:
@@ -125,22 +125,22 @@ class Columns:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._texts = {
-            column.name: Rendered(_decoded) for column in table.columns if column.type is Type.TEXT
+            column.name: Rendered(_decode) for column in table.columns if column.type is Type.TEXT
         }
 
     def encode(self, block: Block) -> tuple[Array, list[Any]]:
         """Return the rows' instants, and the other columns in the order of the table."""
         table = self._table
         index = _instants(table, block.data[table.time.name].values())
-        return index, [self._masked(column, block.data[column.name]) for column in stored(table)]
+        return index, [self._mask(column, block.data[column.name]) for column in store(table)]
 
-    def _masked(self, column: Column, data: ColumnData) -> Any:
+    def _mask(self, column: Column, data: ColumnData) -> Any:
         if column.type is Type.TEXT and isinstance(data, Coded):
             values: Array = self._texts[column.name](data.levels).take(data.codes)
         else:
             values = data.values()
             if column.type is Type.TEXT:
-                values = _decoded(values)
+                values = _decode(values)
             elif column.type in FLOATS:
                 values = values.astype(np.float64)
             else:
@@ -150,12 +150,12 @@ class Columns:
         return np.ma.MaskedArray(values, mask=mask)
 
 
-def stored(table: Table) -> list[Column]:
+def store(table: Table) -> list[Column]:
     """Return the columns that a table is created with; every table has the time."""
     return [column for column in table.columns if column is not table.time]
 
 
-def _decoded(texts: Array) -> Array:
+def _decode(texts: Array) -> Array:
     return np.strings.decode(texts, "utf-8") if len(texts) else np.array([], "U1")
 
 

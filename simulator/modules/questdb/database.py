@@ -153,12 +153,12 @@ class QuestDb(HttpDatabase[QuestSession]):
     def _sender(self) -> "Sender":
         """Open the vendor's sender."""
         given = self.options
-        return driver.opened(given, given.username, given.secrets().get("password"))
+        return driver.open_content(given, given.username, given.secrets().get("password"))
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
-        found += self.options.excluded("gzip", "ca")
+        found += self.options.list_excluded("gzip", "ca")
         if self.options.sends_by and (path := urlsplit(self.options.url).path):
             found.append(f"client=driver: questdb's client takes no path in url, got {path}")
         return found
@@ -232,11 +232,11 @@ class QuestDb(HttpDatabase[QuestSession]):
         """Yield the columns of a table; a view may be ours if a mark names it."""
         for table in tables:
             if name in table.names:
-                yield QuestSql(table).declared()
+                yield QuestSql(table).declare()
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows, and the size of a table's partitions."""
-        some = f"SELECT 1 FROM {_quoted(name)} LIMIT {MOST_COUNTED + 1}"
+        some = f"SELECT 1 FROM {_quote(name)} LIMIT {MOST_COUNTED + 1}"
         with self.administration() as session:
             ((rows,),) = session.ask(f"SELECT count(*) FROM ({some})")
         table = Table(name, (), ())
@@ -248,7 +248,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         with self.administration() as session:
             for kind in (_VIEW.kind, _TABLE.kind):
                 for name in (name for name in names if name in found and found[name].kind == kind):
-                    session.ask(f"DROP {kind.upper()} IF EXISTS {_quoted(name)}")
+                    session.ask(f"DROP {kind.upper()} IF EXISTS {_quote(name)}")
 
     no_statements: ClassVar[str] = ""
 
@@ -271,7 +271,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         names = names_of(tables)
         with self.administration() as session:
             for name in names:
-                session.ask(f"ALTER TABLE {_quoted(name)} SQUASH PARTITIONS")
+                session.ask(f"ALTER TABLE {_quote(name)} SQUASH PARTITIONS")
             self._wait(session, _APPLIED, names)
 
     def _wait(self, session: QuestSession, progress_of: str, names: Sequence[str]) -> None:
@@ -365,7 +365,7 @@ def _durability(settings: dict[str, str]) -> tuple[str, bool]:
     return f"an acknowledged row {meaning} {shown}", False
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

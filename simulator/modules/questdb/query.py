@@ -21,7 +21,7 @@ from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
 from simulator.encode.text import Style
 from simulator.errors import UnstorableError
 from simulator.modules.shared import names, sql, sql_tables
-from simulator.modules.shared.preaggregated import combined, definition, kept_for
+from simulator.modules.shared.preaggregated import combine, definition, kept_for
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
 _FORBIDDEN_IN_COLUMNS = re.compile(rf"{_FORBIDDEN.pattern}|[.-]")
@@ -167,7 +167,7 @@ class QuestSql(sql.Dialect):
             return rows
         return f"(SELECT * FROM {rows} ORDER BY {self.name(table.time.name)})"
 
-    def declared(self) -> dict[str, str]:
+    def declare(self) -> dict[str, str]:
         """Return the columns of a table and their types, with one that lines need."""
         marker = LINES.marker(self._table)
         columns = {column.name: self.type_of(column) for column in self._table.columns}
@@ -219,7 +219,7 @@ class AggregatesSql(QuestSql):
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
         """Return an aggregate of the rows, computed from the aggregates of each interval."""
-        return combined(self, table, aggregate)
+        return combine(self, table, aggregate)
 
     def of_answers(self) -> QuestSql:
         """Return the dialect for tables that are made of answers."""
@@ -241,13 +241,13 @@ class _Lines(Dialect):
 
     def tag(self, column: Column) -> Style:
         """Return how a symbol is written."""
-        return replace(PLAIN, special=b",= \\\n\r", escape=partial(_escaped, b"\\,= \n\r"))
+        return replace(PLAIN, special=b",= \\\n\r", escape=partial(_escape, b"\\,= \n\r"))
 
     def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
         """Return the style of a field's values, and the suffix of each."""
         match column.type:
             case Type.TEXT:
-                escape = partial(_escaped, b'\\"\n\r')
+                escape = partial(_escape, b'\\"\n\r')
                 return replace(PLAIN, quote=b'"', special=b'"\\\n\r', escape=escape), b""
             case Type.BOOL if is_integer(column):
                 return replace(PLAIN, false=b"0", true=b"1"), b"i"
@@ -280,7 +280,7 @@ _INSTANTS = {
 """Suffix that makes an integer in a table's unit an instant in micro- or nanoseconds."""
 
 
-def _escaped(special: bytes, text: bytes) -> bytes:
+def _escape(special: bytes, text: bytes) -> bytes:
     for byte in special:  # the backslash first
         text = text.replace(b"%c" % byte, b"\\%c" % byte)
     return text

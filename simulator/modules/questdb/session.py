@@ -31,7 +31,7 @@ from simulator.modules.shared.http import (
     NoAnswer,
     NotConnected,
     Refused,
-    gzipped,
+    gzip_body,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class QuestSession(HttpSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Body]]:
             bodies = rows.encode(block, rows_per_batch)
-            return [(path, gzipped(body) if self._gzip else body) for body in bodies]
+            return [(path, gzip_body(body) if self._gzip else body) for body in bodies]
 
         return encode
 
@@ -101,7 +101,7 @@ class QuestSession(HttpSession):
         """Return the envelope that adds lines to the path of the request."""
         del form
         path = _path(tables[0])
-        return lambda body, _rows: (path, gzipped(body) if self._gzip else body)
+        return lambda body, _rows: (path, gzip_body(body) if self._gzip else body)
 
     def send(self, payload: Payload) -> None:
         """Post the lines and return once they are committed to the write-ahead log.

@@ -116,12 +116,12 @@ def distinct_rows(query: DistinctQuery) -> tuple[Read, Sequence[Output]]:
     return columns_of(table, columns), [every[name] for name in query.columns]
 
 
-def counted_rows(chunk: Chunk) -> Sequence[Row]:
+def count_rows(chunk: Chunk) -> Sequence[Row]:
     """Read numbers of rows."""
     return [(count,) for count in chunk[ROWS]]
 
 
-def named_columns(query_outputs: Sequence[Output]) -> Read:
+def read_named_columns(query_outputs: Sequence[Output]) -> Read:
     """Return what reads columns that have the names of the query's."""
     names = [output.name for output in query_outputs]
 
@@ -164,7 +164,7 @@ _CONVERT: dict[Type, Callable[[str], Any]] = {
 _Merges: TypeAlias = Iterator[tuple[Key, Partial, Any]]
 
 
-def planned_aggregates(query: AggregateQuery, fetches: Sequence[Subquery]) -> PlannedQuery:
+def plan_aggregates(query: AggregateQuery, fetches: Sequence[Subquery]) -> PlannedQuery:
     """Return the plan of an aggregate query."""
     return PlannedQuery.of(query, fetches, lambda: Merged(query))
 

@@ -40,7 +40,7 @@ class DriverOptions(Options):
         """The insert mode in which the vendor's driver sends rows; empty: this program does."""
         return "" if self.client is Client.OWN else self.client.value
 
-    def excluded(self, *names: str) -> list[str]:
+    def list_excluded(self, *names: str) -> list[str]:
         """Return which of these options, which the driver would ignore, are given as well."""
         fields = type(self).model_fields
         return [
@@ -66,7 +66,7 @@ def batches(into: Any, rows_of: Callable[[Block, int], Sequence[Sequence[Any]]])
     ]
 
 
-def mapped(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+def map_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     """Return a dict of each row, in which a NULL is left out."""
     return [
         {name: value for name, value in zip(names, row, strict=True) if value is not None}

@@ -70,10 +70,10 @@ class HttpOptions(Options):
     @field_validator("url")
     @classmethod
     def _url(cls, url: str) -> str:
-        return checked_url(url)
+        return check_url(url)
 
 
-def checked_url(url: str) -> str:
+def check_url(url: str) -> str:
     """Return a URL that can be connected to, without a slash at its end, or raise ValueError."""
     try:
         parsed = urlsplit(url)
@@ -433,7 +433,7 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def gzipped(body: Body) -> bytes:
+def gzip_body(body: Body) -> bytes:
     """Return a body for `Content-Encoding: gzip`, at the fastest level to spare client time."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return compressor.compress(body) + compressor.flush()

@@ -85,12 +85,12 @@ class InfluxqlTexts(StatementLanguage):
                 return format(Decimal(repr(value)), "f")
 
 
-def planned(query: Query, database: str) -> PlannedQuery:
+def plan(query: Query, database: str) -> PlannedQuery:
     """Return the query as InfluxQL; Unsupported if it has none."""
     source = source_of(query.table, database)
     match query:
         case AggregateQuery():
-            return chunks.planned_aggregates(query, [*aggregates(query, source)])
+            return chunks.plan_aggregates(query, [*aggregates(query, source)])
         case NewestQuery():
             return PlannedQuery.of(query, [_newest(query, source)], newest(query))
         case DistinctQuery():
@@ -150,12 +150,12 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
         by.append(f"time({query.bucket * unit_ns(query.table)}ns)")
     wanted = partials_of_fields(query)
     if wanted:
-        selected = [_selected(query.table, each) for each in wanted]
+        selected = [_select(query.table, each) for each in wanted]
         read = chunks.partials_read(query, wanted)
         yield _subquery(read, selected, source, where=where, by=by, newest=latest)
     for end in ends_of(query):
         yield first_or_last(query, end, source)
-    for column in aggregated(query):
+    for column in list_aggregated(query):
         if column.role is Role.TIME:
             yield from _instants(query, column, source, where, by)
         elif column.type is Type.BOOL and column.role is not Role.TAG:
@@ -166,7 +166,7 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
             yield _subquery(read, [counted], source, where=is_true, by=by, newest=latest)
         elif needs_texts(query, column):
             yield values(query, column, source)
-    tags = [column for column in aggregated(query) if column.role is Role.TAG]
+    tags = [column for column in list_aggregated(query) if column.role is Role.TAG]
     if tags:
         every = dict.fromkeys([*by, *(identifier(column.name) for column in tags)])
         counted = f"count({identifier(marker(query.table))}) AS {ROWS}"
@@ -267,7 +267,7 @@ def is_summed(query: AggregateQuery, column: Column) -> bool:
     return bool(summed & {*query.aggregates})
 
 
-def aggregated(query: AggregateQuery) -> list[Column]:
+def list_aggregated(query: AggregateQuery) -> list[Column]:
     """Return the columns that are aggregated, other than to a first or last value."""
     names = dict.fromkeys(
         a.column for a in query.aggregates if a.column is not None and a.function not in ENDS
@@ -275,7 +275,7 @@ def aggregated(query: AggregateQuery) -> list[Column]:
     return [query.table.column(name) for name in names]
 
 
-def _selected(table: Table, wanted: Partial) -> str:
+def _select(table: Table, wanted: Partial) -> str:
     function = "mean" if wanted.function is Function.AVG else wanted.function
     name = identifier(wanted.column or marker(table))
     return f"{function}({name}) AS {identifier(label(wanted))}"
@@ -372,25 +372,27 @@ def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
     by = [column.name for column in table.tags if column.name in columns]
     name = identifier(marker(table))
     if table.time.name in columns and len(by) == len(table.tags):
-        return _counted(query, f"count({name})", source)
+        return _count(query, f"count({name})", source)
     if columns == {*by}:
-        return _compared(query, f"count({name}) AS {ROWS}", source, by)
+        return _describe_compared(query, f"count({name}) AS {ROWS}", source, by)
     if columns == {*by, table.time.name}:
-        return _compared(query, name, source, by)
+        return _describe_compared(query, name, source, by)
     (first, *others) = query.columns
     if others or by or table.parts > 1:
         raise Unsupported("InfluxDB does not count combinations of fields")
-    return _counted(query, f"count(distinct({identifier(first)}))", source)
+    return _count(query, f"count(distinct({identifier(first)}))", source)
 
 
-def _counted(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
+def _count(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
     """Return the plan that adds up numbers of rows."""
     rows = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
-    fetch = _subquery(chunks.counted_rows, [f"{count} AS {ROWS}"], source)
+    fetch = _subquery(chunks.count_rows, [f"{count} AS {ROWS}"], source)
     return PlannedQuery.of(query, [fetch], partial(Groups, rows, (COUNT_ROWS,)))
 
 
-def _compared(query: DistinctQuery, selected: str, source: str, by: Sequence[str]) -> PlannedQuery:
+def _describe_compared(
+    query: DistinctQuery, selected: str, source: str, by: Sequence[str]
+) -> PlannedQuery:
     """Return the plan that compares rows of tags and times."""
     read, columns = chunks.distinct_rows(query)
     fetch = _subquery(read, [selected], source, by=[*map(identifier, by)])
@@ -400,7 +402,7 @@ def _compared(query: DistinctQuery, selected: str, source: str, by: Sequence[str
 # --- answers -------------------------------------------------------------------------------------
 
 
-def answered(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
+def count_answers(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
     """Yield the chunks of an answer, each with the number of the statement."""
     for line in lines:
         if not line.strip():

@@ -21,7 +21,7 @@ class JsonTexts(TextLanguage):
     def problem(self, text: str, columns: Collection[str] = ()) -> str:
         """Return why a text is not JSON that reads and answers with these columns."""
         try:
-            content = parsed(text)
+            content = parse(text)
         except ValueError as error:
             return f"expected JSON, in which a parameter stands in quotes: {error}"
         return (
@@ -39,13 +39,13 @@ class JsonTexts(TextLanguage):
         """Return an instant as documents have it; here as a number in the table's unit."""
         return value
 
-    def valued(self, text: str, query: TextQuery) -> Any:
+    def fill_values(self, text: str, query: TextQuery) -> Any:
         """Return a text's content, with the values of an instance."""
         values = {
             name: self.instant(value.value) if isinstance(value, Instant) else value
             for name, value in query.values.items()
         }
-        return self.replaced(parsed(text), {**self.places, **values})
+        return self.replaced(parse(text), {**self.places, **values})
 
     def replaced(self, content: Any, values: dict[str, Any]) -> Any:
         """Return a content in which parameters are values."""
@@ -73,9 +73,9 @@ class JsonTexts(TextLanguage):
         return column in names
 
 
-def parsed(text: str) -> Any:
+def parse(text: str) -> Any:
     """Return the content of JSON; ValueError if it is none, or a key is there twice."""
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
 
 
 def strings(content: Any) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refused(constant: str) -> Any:
+def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.hashes import stored_hashes
+from simulator.data.hashes import hash_stored
 from simulator.data.query import ENDS, Aggregate, AggregateQuery, Function, Output
 from simulator.data.schema import FLOATS, Role, Type
 from simulator.errors import RunError
@@ -128,7 +128,7 @@ class Distinct(Combiner):
 
     def add(self, rows: Sequence[Row]) -> None:
         """Add rows; they are sorted in large portions, so that the cost of a row stays the same."""
-        self._new.append(stored_hashes(self._columns, rows))
+        self._new.append(hash_stored(self._columns, rows))
         self._waiting += len(rows)
         if self._waiting > max(len(self._seen), _MANY):
             self._sort()
@@ -359,7 +359,7 @@ class GroupedRows(Groups):
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows of the table."""
-        for key, members in self._grouped(rows).items():
+        for key, members in self._group(rows).items():
             columns = zip(*members, strict=True)
             times = next(columns) if self._has_ends else ()
             by_name = dict(zip(self._names, columns, strict=False))
@@ -369,7 +369,7 @@ class GroupedRows(Groups):
                     values = [*zip(times, values, strict=True)]
                 self.merge_values(key, partial, values)
 
-    def _grouped(self, rows: Iterable[Row]) -> dict[Key, list[Row]]:
+    def _group(self, rows: Iterable[Row]) -> dict[Key, list[Row]]:
         """Return the columns of each group's rows, behind the time if first or last ones count."""
         tags, width = len(self.query.by), self.query.bucket
         groups: dict[Key, list[Row]] = defaultdict(list)

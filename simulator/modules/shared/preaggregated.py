@@ -73,7 +73,7 @@ def definition(dialect: Dialect, table: Table, source: str, start: str, by: str 
     return f"SELECT {', '.join(chosen)} FROM {dialect.name(source)} {by}"
 
 
-def combined(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
+def combine(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
     """Return an aggregate of rows, computed from what is kept of them."""
     function, names = aggregate.function, kept(table)
     # Where no value is NULL, there are as many values as rows.

@@ -35,7 +35,7 @@ def of_text(text: str, said: Callable[[str], str] = str) -> str:
         if found := said(bare.strip()):
             depth = len(bare) - len(bare.lstrip())
             lines.append((depth, without_values(" ".join(found.split()))))
-    return "\n".join(_written(_tree(lines)))
+    return "\n".join(_format(_tree(lines)))
 
 
 def of_json(value: Any, left_out: re.Pattern[str], literals: Collection[str] = ()) -> str:
@@ -43,10 +43,10 @@ def of_json(value: Any, left_out: re.Pattern[str], literals: Collection[str] = (
 
     Below the keys `literals` all texts are literals, except names of fields, which begin with $.
     """
-    return "\n".join(_written(_nodes("", value, left_out, literals, literal=False)))
+    return "\n".join(_format(_nodes("", value, left_out, literals, literal=False)))
 
 
-def shown_json(value: Any, depth: int = 0) -> str:
+def format_json(value: Any, depth: int = 0) -> str:
     """Return decoded JSON as text; a value without further parts takes one line."""
     parts = value.values() if isinstance(value, Mapping) else value
     is_flat = not isinstance(value, Mapping | list) or not any(
@@ -56,9 +56,9 @@ def shown_json(value: Any, depth: int = 0) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     begin, end = "\n" + " " * (depth + 1), "\n" + " " * depth
     if isinstance(value, list):
-        items = [shown_json(each, depth + 1) for each in value]
+        items = [format_json(each, depth + 1) for each in value]
         return f"[{begin}{f',{begin}'.join(items)}{end}]"
-    items = [f"{json.dumps(key)}: {shown_json(each, depth + 1)}" for key, each in value.items()]
+    items = [f"{json.dumps(key)}: {format_json(each, depth + 1)}" for key, each in value.items()]
     return f"{{{begin}{f',{begin}'.join(items)}{end}}}"
 
 
@@ -112,10 +112,10 @@ def _value(value: Any, *, literal: bool) -> str:
     return without_values(" ".join(value.split()))
 
 
-def _written(nodes: Iterable[_Node], depth: int = 0) -> Iterator[str]:
+def _format(nodes: Iterable[_Node], depth: int = 0) -> Iterator[str]:
     before: list[str] = []
     for node in nodes:
-        lines = [_STEP * depth + node.text, *_written(node.below, depth + 1)]
+        lines = [_STEP * depth + node.text, *_format(node.below, depth + 1)]
         if lines != before:
             yield from lines
         before = lines

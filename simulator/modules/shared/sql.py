@@ -201,7 +201,7 @@ class Dialect:
     def newest(self, query: NewestQuery, rows: str) -> "Select":
         """Return the newest row of each combination of tags; `rows` follows FROM."""
         table = query.table
-        time, alias = self.name(table.time.name), unused("newest_time", table)
+        time, alias = self.name(table.time.name), find_unused("newest_time", table)
         newest = f"{self.latest(time, self.names(query.tags))} AS {alias}"
         read = [self.read(table.column(name)) for name in (*query.tags, *query.columns)]
         return Select(
@@ -306,7 +306,7 @@ def _select(stored: Dialect, query: Query) -> Select:
             assert_never(query)
 
 
-def unused(alias: str, table: Table) -> str:
+def find_unused(alias: str, table: Table) -> str:
     """Return an alias that is not the name of a column; a user's file may use any name."""
     while alias in {column.name for column in table.columns}:
         alias += "_"
@@ -337,7 +337,7 @@ def _spells(stored: Dialect, table: Spells) -> str:
     periods, dialect = table.periods, stored.of_answers()
     tags, start = [dialect.name(tag.name) for tag in periods.tags], dialect.name(periods.time.name)
     state, earlier, end = (
-        dialect.name(unused(alias, table)) for alias in ("state", "earlier", "following")
+        dialect.name(find_unused(alias, table)) for alias in ("state", "earlier", "following")
     )
     (condition,) = conditions(dialect, periods, Selection(compared=(table.holds,)))
     columns = ", ".join((*tags, start))
@@ -360,7 +360,7 @@ def _spells(stored: Dialect, table: Spells) -> str:
     )
 
 
-def selected(dialect: Dialect, table: Table, selection: Selection) -> str:
+def select(dialect: Dialect, table: Table, selection: Selection) -> str:
     """Return what follows FROM: the rows, and the conditions of a selection."""
     rows, chosen = from_operand(dialect, table), conditions(dialect, table, selection)
     return f"{rows} WHERE {' AND '.join(chosen)}" if chosen else rows
@@ -441,7 +441,7 @@ def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
 
 
 def _end_alias(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
-    return dialect.name(unused(f"{aggregate.function}_of_{aggregate.column}", table))
+    return dialect.name(find_unused(f"{aggregate.function}_of_{aggregate.column}", table))
 
 
 def target(dialect: Dialect, table: Table, name: str) -> str:

@@ -132,9 +132,9 @@ class SqlDatabase(Database[SqlSession_co]):
         if not self.comments:
             return {}
         with self.administration() as session:
-            return self.signed_in(session, names)
+            return self.find_signed_in(session, names)
 
-    def signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
         """Return the same, as one session sees it."""
         found = {str(name): comment for name, comment in session.run(Statement(self.comments, ()))}
         folded = {name.lower(): comment for name, comment in found.items()}

@@ -53,7 +53,7 @@ def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
     """Return the number of rows and the sum of their hashes, by PostgreSQL's own functions."""
     _expect_whole_times(dialect, table)
     numbers = [
-        _filled(c, _JENKINS[c.type].format(dialect.name(c.name), place + 1), NULL + place)
+        _fill(c, _JENKINS[c.type].format(dialect.name(c.name), place + 1), NULL + place)
         for place, c in enumerate(table.columns)
     ]
     return Select(("count(*)", f"sum(hashint8extended({' # '.join(numbers)}, 0))"), rows)
@@ -70,7 +70,7 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
             bits = f"reinterpretAsUInt64(toFloat64({name}))"
         else:
             bits = f"toInt64({dialect.number(column, table.time_unit)})"
-        numbers.append(_filled(column, f"intHash64({bits} + {salt(place)})", NULL, "ifNull"))
+        numbers.append(_fill(column, f"intHash64({bits} + {salt(place)})", NULL, "ifNull"))
     return Select(("count(*)", f"sum(intHash64({' + '.join(numbers)}))"), rows)
 
 
@@ -95,12 +95,12 @@ def squares(
             number = " + ".join(parts)
         else:
             number = f"CAST({dialect.number(column, unit)} AS {dialect.bigint}) % {PRIME}"
-        terms.append(_filled(column, f"({number}) * {weight(place)}", NULL * weight(place)))
+        terms.append(_fill(column, f"({number}) * {weight(place)}", NULL * weight(place)))
     total = f"(SELECT {' + '.join(terms)} AS total FROM {rows}{dialect.kept_apart}) AS totals"
     return Select(("count(*)", f"sum((total % {PRIME}) * (total % {PRIME}) % {PRIME})"), total)
 
 
-def _filled(column: Column, number: str, null: int, function: str = "coalesce") -> str:
+def _fill(column: Column, number: str, null: int, function: str = "coalesce") -> str:
     return f"{function}({number}, {null})" if column.nullable else number
 
 

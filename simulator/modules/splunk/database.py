@@ -23,7 +23,7 @@ from simulator.modules.shared.http import (
     HttpOptions,
     Refused,
     basic,
-    checked_url,
+    check_url,
 )
 from simulator.modules.signature import Columns
 from simulator.modules.splunk import query as searches
@@ -67,7 +67,7 @@ class SplunkOptions(HttpOptions):
     @field_validator("search_url")
     @classmethod
     def _search_url(cls, url: str) -> str:
-        return checked_url(url)
+        return check_url(url)
 
 
 class Splunk(HttpDatabase[SplunkSession]):
@@ -151,7 +151,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         found = {}
         with self.administration() as session:
             for name in names:
-                with _ignored(_NOT_FOUND):
+                with _ignore(_NOT_FOUND):
                     session.call("GET", f"{_INDICES}/{name}")
                     found[name] = Existing("index")
         return found
@@ -179,7 +179,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         with self.administration() as session, ExitStack() as undo:
             for table in tables:
                 wire.check_names(table)
-                with _ignored(_EXISTS):
+                with _ignore(_EXISTS):
                     session.call("POST", _PROPERTIES, _sourcetype(table))
                 for name in self.objects(table):
                     form = {"name": name, "frozenTimePeriodInSecs": _NEVER_S}
@@ -191,7 +191,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         """Drop the indices that exist."""
         with self.administration() as session:
             for name in names:
-                with _ignored(_NOT_FOUND):
+                with _ignore(_NOT_FOUND):
                     session.call("DELETE", f"{_INDICES}/{name}")
 
     def visible(self, tables: Sequence[Table]) -> None:
@@ -259,7 +259,7 @@ def _sourcetype(table: Table) -> dict[str, str]:
 
 
 @contextmanager
-def _ignored(status: int) -> Iterator[None]:
+def _ignore(status: int) -> Iterator[None]:
     """Ignore an answer with this status."""
     try:
         yield

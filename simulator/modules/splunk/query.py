@@ -37,7 +37,7 @@ _SOME = 100
 """Events whose fields are compared with those of rows."""
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -50,7 +50,7 @@ def _value(column: str) -> str:
 
 
 def _of(names: Iterable[str]) -> str:
-    return " OR ".join(f"index={_quoted(index(name))}" for name in names)
+    return " OR ".join(f"index={_quote(index(name))}" for name in names)
 
 
 def count(names: Iterable[str]) -> str:
@@ -60,12 +60,12 @@ def count(names: Iterable[str]) -> str:
 
 def some(name: str) -> str:
     """Return the search for some events of an index, which has no rows of ours only."""
-    return f"search index={_quoted(name)} | head {_SOME} | fields _raw"
+    return f"search index={_quote(name)} | head {_SOME} | fields _raw"
 
 
 def buckets(name: str) -> str:
     """Return the search that lists the buckets of a physical table."""
-    return f"| dbinspect index={_quoted(index(name))}"
+    return f"| dbinspect index={_quote(index(name))}"
 
 
 # --- searches -------------------------------------------------------------------------------------
@@ -83,15 +83,15 @@ def _searches(query: Query) -> list[str]:
     match query:
         case AggregateQuery():
             rows += _filters(query)
-            searches = [_counted(rows, query, column) for column in _columns(query)]
+            searches = [_count(rows, query, column) for column in _columns(query)]
             return [*searches, _ends(rows, query)] if ends_of(query) else searches
         case NewestQuery():
             _refuse_finer(table)
-            rows += _filters(query) + _filled(table, query.tags)
+            rows += _filters(query) + _fill(table, query.tags)
             by = f" BY {' '.join(map(_field, query.tags))}" if query.tags else ""
             return [f"{rows} | stats latest(_raw) AS _raw{by}"]
         case DistinctQuery():
-            filled = _filled(table, query.columns)
+            filled = _fill(table, query.columns)
             fields = " ".join(map(_field, query.columns))
             return [f"{rows}{filled} | stats count BY {fields} | stats count"]
         case RowsQuery():
@@ -109,7 +109,7 @@ def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
     table, selection = query.table, query.selection
     conditions = []
     for one in selection.one_of:
-        equal = [f"{_value(one.column)}=={_quoted(value)}" for value in one.values]
+        equal = [f"{_value(one.column)}=={_quote(value)}" for value in one.values]
         conditions.append(equal[0] if len(equal) == 1 else f"({' OR '.join(equal)})")
     for compared in selection.compared:
         is_float = table.column(compared.column).type in FLOATS
@@ -146,9 +146,9 @@ def ends_of(query: AggregateQuery) -> list[Aggregate]:
     return [aggregate for aggregate in query.aggregates if aggregate.function in ENDS]
 
 
-def _counted(rows: str, query: AggregateQuery, column: str | None) -> str:
+def _count(rows: str, query: AggregateQuery, column: str | None) -> str:
     """Return the search that counts each value of a column, or the rows, in groups."""
-    return _grouped(rows, query, [*query.by, *([column] if column else [])], "count")
+    return _group(rows, query, [*query.by, *([column] if column else [])], "count")
 
 
 def _ends(rows: str, query: AggregateQuery) -> str:
@@ -156,15 +156,15 @@ def _ends(rows: str, query: AggregateQuery) -> str:
     _refuse_finer(query.table)
     called = {Function.FIRST: "earliest", Function.LAST: "latest"}
     wanted = (
-        f"{called[end.function]}({_field(str(end.column))}) AS {_quoted(end.label)}"
+        f"{called[end.function]}({_field(str(end.column))}) AS {_quote(end.label)}"
         for end in ends_of(query)
     )
-    return _grouped(rows, query, query.by, " ".join(wanted))
+    return _group(rows, query, query.by, " ".join(wanted))
 
 
-def _grouped(rows: str, query: AggregateQuery, keys: Sequence[str], wanted: str) -> str:
+def _group(rows: str, query: AggregateQuery, keys: Sequence[str], wanted: str) -> str:
     fields = [_field(name) for name in dict.fromkeys(keys)]
-    text = rows + _filled(query.table, keys)
+    text = rows + _fill(query.table, keys)
     if query.bucket is not None:
         # The number of the bucket, not its start: small enough to be printed with every digit.
         time = f"tonumber({_value(query.table.time.name)})"
@@ -177,15 +177,15 @@ def _grouped(rows: str, query: AggregateQuery, keys: Sequence[str], wanted: str)
     return text
 
 
-def _filled(table: Table, columns: Sequence[str]) -> str:
+def _fill(table: Table, columns: Sequence[str]) -> str:
     fields = [_field(name) for name in dict.fromkeys(columns) if table.column(name).nullable]
-    return f" | fillnull value={_quoted(NULL)} {' '.join(fields)}" if fields else ""
+    return f" | fillnull value={_quote(NULL)} {' '.join(fields)}" if fields else ""
 
 
 # --- results --------------------------------------------------------------------------------------
 
 
-def typed(kind: Type, text: str | None) -> Any:
+def parse_typed(kind: Type, text: str | None) -> Any:
     """Return the value of a text; ValueError if it does not belong to the type."""
     if text is None or text == NULL:
         return None
@@ -197,17 +197,17 @@ def typed(kind: Type, text: str | None) -> Any:
 def rows_from_events(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return events as rows."""
     found = (json.loads(event["_raw"])["r"] for event in events)
-    return [tuple(typed(c.type, values.get(c.name)) for c in columns) for values in found]
+    return [tuple(parse_typed(c.type, values.get(c.name)) for c in columns) for values in found]
 
 
 def shown(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return the results of a search for some columns as rows."""
-    return [tuple(typed(c.type, row.get(f"r.{c.name}")) for c in columns) for row in results]
+    return [tuple(parse_typed(c.type, row.get(f"r.{c.name}")) for c in columns) for row in results]
 
 
 def own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return the results of a user's own search, with fields named as the columns."""
-    return [tuple(typed(c.type, row.get(c.name)) for c in columns) for row in results]
+    return [tuple(parse_typed(c.type, row.get(c.name)) for c in columns) for row in results]
 
 
 class Counts:
@@ -249,7 +249,7 @@ def _order(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-def merged(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
+def merge(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
     """Return the groups' aggregates, from the counts that each search found."""
     table, columns, ends = query.table, _columns(query), ends_of(query)
     groups: dict[Row, dict[str | None, Counts]] = {}
@@ -258,21 +258,21 @@ def merged(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]
         groups[()] = defaultdict(Counts)
     for column, results in zip([*columns, *ends[:1]], found, strict=True):
         for row in results:
-            key = tuple(typed(table.column(tag).type, row[f"r.{tag}"]) for tag in query.by)
+            key = tuple(parse_typed(table.column(tag).type, row[f"r.{tag}"]) for tag in query.by)
             if query.bucket is not None:
                 key += (int(row["bucket"]) * query.bucket,)
             group = groups.setdefault(key, defaultdict(Counts))
             if isinstance(column, Aggregate):
                 last[key] = row
                 continue
-            value = typed(table.column(column).type, row[f"r.{column}"]) if column else None
+            value = parse_typed(table.column(column).type, row[f"r.{column}"]) if column else None
             group[column].add(value, int(row["count"]))
     floats = {column for column in columns if column and table.column(column).type in FLOATS}
 
     def value_of(key: Row, a: Aggregate) -> Any:
         if a.function in ENDS:
             text = last.get(key, {}).get(a.label)
-            return typed(table.column(str(a.column)).type, text)
+            return parse_typed(table.column(str(a.column)).type, text)
         return groups[key][a.column].aggregate(a, is_float=a.column in floats)
 
     return [(*key, *(value_of(key, a) for a in query.aggregates)) for key in groups]

@@ -84,7 +84,9 @@ class SplunkSession(HttpSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes]]:
             wire.check_values(block)
-            bodies = text.encode(block if mode == wire.RAW else wire.timed(block), rows_per_batch)
+            bodies = text.encode(
+                block if mode == wire.RAW else wire.time_run(block), rows_per_batch
+            )
             wire.check_lengths(block, bodies)
             return [(path, body) for body in bodies]
 
@@ -159,7 +161,7 @@ class SplunkSession(HttpSession):
         body = urlencode(form).encode()
         path = "/services/search/v2/jobs/export"
         pieces = self._management.stream("POST", path, body, _FORM, self._query_timeout_s)
-        for line in lines(self.awaited(pieces)):
+        for line in lines(self.await_parts(pieces)):
             if not line.strip():
                 continue
             said = json.loads(line)
@@ -172,13 +174,13 @@ class SplunkSession(HttpSession):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement's searches and return the rows that they amount to."""
         with self.in_client():
-            return self._answered(statement)
+            return self._read_answer(statement)
 
-    def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
+    def _read_answer(self, statement: Statement) -> Sequence[Sequence[Any]]:
         found = (self.search(text) for text in statement.text.splitlines())
         match statement.parameters:
             case (AggregateQuery() as query,):
-                return searches.merged(query, [*found])
+                return searches.merge(query, [*found])
             case (NewestQuery() | RowsQuery() as query,):
                 return _read(query)(next(found), statement.outputs)
             case (DistinctQuery(),):

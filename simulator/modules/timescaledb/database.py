@@ -312,9 +312,9 @@ class Timescaledb(Postgres):
     def visible(self, tables: Sequence[Table]) -> None:
         """Refresh the aggregates."""
         super().visible(tables)
-        self._refreshed(tables)
+        self._refresh(tables)
 
-    def _refreshed(self, tables: Sequence[Table]) -> list[str]:
+    def _refresh(self, tables: Sequence[Table]) -> list[str]:
         """Refresh the aggregates of tables; return their names."""
         kept = self._kept(tables)
         for name in kept:
@@ -327,7 +327,7 @@ class Timescaledb(Postgres):
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Refresh the aggregates and compress the chunks, and do what autovacuum does later."""
-        kept = self._refreshed(tables)
+        kept = self._refresh(tables)
         if kept:
             with self.cursor() as cursor:
                 for rows in self._aggregates(kept).values():
@@ -404,8 +404,8 @@ class Timescaledb(Postgres):
             return super().translate(query)
         table, dialect = query.table, self.dialect
         tags, time = dialect.names(query.tags), dialect.name(table.time.name)
-        newest_time = sql.unused("newest_time", table)
-        known = {tag: dialect.name(sql.unused(f"newest_{tag}", table)) for tag in query.tags}
+        newest_time = sql.find_unused("newest_time", table)
+        known = {tag: dialect.name(sql.find_unused(f"newest_{tag}", table)) for tag in query.tags}
         joined = []
         for tag, alias in known.items():
             same = "IS NOT DISTINCT FROM" if table.column(tag).nullable else "="
@@ -415,7 +415,7 @@ class Timescaledb(Postgres):
         named = ", ".join(f"{dialect.name(tag)} AS {alias}" for tag, alias in known.items())
         newest = (
             f"SELECT {named}, max({time}) AS {newest_time} "
-            f"FROM {sql.selected(dialect, table, query.selection)} GROUP BY {tags}"
+            f"FROM {sql.select(dialect, table, query.selection)} GROUP BY {tags}"
         )
         text = (
             f"SELECT {dialect.names((*query.tags, *query.columns))} "

@@ -4,7 +4,7 @@ from simulator.data.query import Aggregate
 from simulator.data.schema import Column, Table, Type
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared import sql
-from simulator.modules.shared.preaggregated import combined
+from simulator.modules.shared.preaggregated import combine
 
 
 class TimescaledbDialect(PostgresDialect):
@@ -39,7 +39,7 @@ class AggregatesDialect(TimescaledbDialect):
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
         """Return an aggregate of the rows, computed from the aggregates of each interval."""
-        return combined(self, table, aggregate)
+        return combine(self, table, aggregate)
 
     def of_answers(self) -> sql.Dialect:
         """Return the dialect for tables that are made of answers."""

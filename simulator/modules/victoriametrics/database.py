@@ -166,7 +166,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
                     raise self.already_exists(f"table {name}")
             session.api.mark(names, int(time.time() * 1000))
             session.api.flush()
-            self._dropped = session.api.learn().dropped()
+            self._dropped = session.api.learn().count_dropped()
 
     def _check(self, page: Page) -> None:
         """Raise SetupError if the server changes or drops rows by its settings."""
@@ -211,7 +211,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
                 time.sleep(_POLL_S)  # only /metrics shows the end of a merge
                 if session.api.learn().total("vm_active_force_merges"):
                     since = time.monotonic()
-            self._expect_no_drops(session.api.page.dropped())
+            self._expect_no_drops(session.api.page.count_dropped())
 
     def _expect_no_drops(self, dropped: Mapping[str, float]) -> None:
         found = [

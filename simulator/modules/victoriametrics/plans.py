@@ -12,7 +12,7 @@ _EVALUATED = re.compile(
 """Steps of the expression; how the server finds its series depends on what is in caches."""
 
 
-def shown(trace: Mapping[str, Any]) -> str:
+def format_shown(trace: Mapping[str, Any]) -> str:
     """Return a trace as a text."""
     return "\n".join(_lines(trace, 0))
 

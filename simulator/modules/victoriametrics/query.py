@@ -101,11 +101,11 @@ def selector(
 
 def _match(label: str, values: Sequence[str]) -> str:
     if len(values) == 1:
-        return f"{label}={_quoted(values[0])}"
-    return f"{label}=~{_quoted('|'.join(_literally(value) for value in values))}"
+        return f"{label}={_quote(values[0])}"
+    return f"{label}=~{_quote('|'.join(_literally(value) for value in values))}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -127,7 +127,7 @@ def of_table(name: str, *, ours: bool = True) -> str:
 
     Not `ours`: of series that others gave the label.
     """
-    metrics = _quoted(f"{TABLE_LABEL}|{_literally(name)}_.*")
+    metrics = _quote(f"{TABLE_LABEL}|{_literally(name)}_.*")
     return f"{{__name__{'=~' if ours else '!~'}{metrics},{_match(TABLE_LABEL, [name])}}}"
 
 
@@ -174,9 +174,7 @@ def distinct(prefix: str, query: AggregateQuery, column: Column) -> str:
 # --- replies -------------------------------------------------------------------------------------
 
 
-def rolled_up(
-    query: AggregateQuery, rollup: Rollup, result: Iterable[Mapping[str, Any]]
-) -> RolledUp:
+def roll_up(query: AggregateQuery, rollup: Rollup, result: Iterable[Mapping[str, Any]]) -> RolledUp:
     """Yield one rollup of each group of a reply."""
     table = query.table
     width = 0 if query.bucket is None else width_ms(query)

@@ -53,7 +53,7 @@ class Page(Metrics):
         values = (s.labels["value"] for s in self.of("flag") if s.labels.get("name") == name)
         return next(values, "")
 
-    def dropped(self) -> dict[str, float]:
+    def count_dropped(self) -> dict[str, float]:
         """Return how many rows the server has dropped, by reason."""
         return {
             f"{name}: {sample.labels.get(label, '')}": sample.value
@@ -107,13 +107,13 @@ class Api:
 
     def asked(self, head: str, expression: str, **more: str) -> Any:
         """Return the result of an expression, with the path and parameters of a statement."""
-        return self._answered(head, expression, more)["data"]["result"]
+        return self._read_answer(head, expression, more)["data"]["result"]
 
-    def traced(self, head: str, expression: str, **more: str) -> Any:
+    def trace(self, head: str, expression: str, **more: str) -> Any:
         """Return the server's account of how it answered an expression."""
-        return self._answered(head, expression, {**more, "trace": "1"})["trace"]
+        return self._read_answer(head, expression, {**more, "trace": "1"})["trace"]
 
-    def _answered(self, head: str, expression: str, more: Mapping[str, str]) -> Any:
+    def _read_answer(self, head: str, expression: str, more: Mapping[str, str]) -> Any:
         path, _, given = head.partition("?")
         form = {**dict(parse_qsl(given)), **more, "query": expression}
         return json.loads(self.call(path, form))

@@ -93,7 +93,7 @@ class VictoriaMetricsSession(MetricSession):
         path = wire.lines_path(self._prefix, tables[0], tables[0].name)
         return lambda body, _rows: (path, body)
 
-    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return what makes blocks into requests with rows of several tables."""
         span_ms = self.api.page.span_ms()
         checks = [Checks(table, table.name, self._decimals, span_ms) for table in tables]
@@ -135,7 +135,7 @@ class VictoriaMetricsSession(MetricSession):
             if not head.startswith("/api/v1/query"):
                 raise Unsupported("the server traces queries only, and this exports points")
             for expression in expressions:
-                trace = plans.shown(self.api.traced(head, expression, **span))
+                trace = plans.format_shown(self.api.trace(head, expression, **span))
                 yield QueryPlan(expression, trace, plans.shape_of(trace))
 
     def _traceable(self, statement: Statement) -> Iterator[tuple[dict[str, str], str]]:
@@ -150,17 +150,17 @@ class VictoriaMetricsSession(MetricSession):
             if (span := next(spans, None)) is not None:
                 yield span, text
 
-    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+    def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and yield the rollups that it asks for."""
-        return of_pieces(text, query, lambda own, piece: self._rolled_up(own, piece, wanted))
+        return of_pieces(text, query, lambda own, piece: self._roll_up(own, piece, wanted))
 
-    def _rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+    def _roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         head, *expressions = text.splitlines()
         spans: list[dict[str, str]] = [{}] if query.bucket is None else list(self._steps(query))
         for rollup, expression in zip(wanted, expressions, strict=True):
             for span in spans:
                 result = self.api.asked(head, expression, **span)
-                yield from queries.rolled_up(query, rollup, result)
+                yield from queries.roll_up(query, rollup, result)
 
     def _steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
         """Yield the first and the last window of each request; windows end where buckets do."""
@@ -202,7 +202,7 @@ class VictoriaMetricsSession(MetricSession):
             return iter(())
         chosen = queries.selector(self._prefix, table, columns, selection.one_of)
         pieces = self.api.export(chosen, first, last)
-        return queries.series(self._prefix, table, lines(self.awaited(pieces)))
+        return queries.series(self._prefix, table, lines(self.await_parts(pieces)))
 
     def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
         """Return how many combinations there are, without reading all rows where possible.

@@ -13,7 +13,7 @@ from cli.archive.index import FILE as INDEX
 from cli.archive.index import entries
 from cli.bundle import folder as bundle
 from cli.bundle.configuration import Targets
-from cli.bundle.gather import gathered
+from cli.bundle.gather import gather
 from cli.experiment.record import ItemRecord, PlanRecord
 from cli.host.machine import this_machine
 from cli.main import commands
@@ -192,8 +192,8 @@ def test_queries_bring_the_insert_of_their_rows_and_a_plan_its_sweeps(tmp_path):
     plan = tmp_path / "plan-tiny-00000000.json"
     result_files.write(plan, record)
 
-    assert gathered(tmp_path, [id_of(3)]).paths == [insert, query]
-    assert gathered(tmp_path, ["plan-tiny-00000000"]).paths == [insert, plan]
+    assert gather(tmp_path, [id_of(3)]).paths == [insert, query]
+    assert gather(tmp_path, ["plan-tiny-00000000"]).paths == [insert, plan]
 
     run("plan-tiny-00000000", "-o", tmp_path / "out", "--output", tmp_path)
     text = (tmp_path / "out" / "README.md").read_text()

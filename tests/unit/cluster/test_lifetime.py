@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cli.cluster import lifetime
-from cli.cluster.lifetime import Lifetime, ended_unattended
+from cli.cluster.lifetime import Lifetime, explain_unattended_end
 from cli.cluster.wire import NotFound, Unreachable
 
 STARTED = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -91,10 +91,10 @@ def condition(**changes):
     ],
 )
 def test_only_a_deadline_that_passed_ends_a_run_unattended(conditions, ended):
-    found = ended_unattended(Cluster(conditions=conditions), "j-collector")
+    found = explain_unattended_end(Cluster(conditions=conditions), "j-collector")
 
     assert ("did not extend its deadline for 30 min" in found) == ended
 
 
 def test_a_job_that_is_gone_shows_nothing():
-    assert ended_unattended(Cluster(NotFound("gone")), "j-collector") == ""
+    assert explain_unattended_end(Cluster(NotFound("gone")), "j-collector") == ""

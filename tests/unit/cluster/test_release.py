@@ -135,15 +135,15 @@ def test_pods_of_a_mixed_run_are_one_job_that_reads_what_each_of_them_does():
 )
 def test_workers_that_write_are_given_what_they_need(batch_rows, connections, memory):
     several = Several(connections=connections)
-    proposed = RELEASE.proposed(spec(batch_rows=batch_rows, several=several))
+    proposed = RELEASE.propose(spec(batch_rows=batch_rows, several=several))
 
     resources = proposed["worker"]["resources"]
     assert resources["requests"] == resources["limits"] == {"memory": memory}
 
 
 def test_workers_that_ask_have_the_memory_of_the_chart():
-    assert RELEASE.proposed(mixed_spec()) == {}
-    assert RELEASE.proposed(run_spec(workers=(Ask(place=0, every=1, runs=3),))) == {}
+    assert RELEASE.propose(mixed_spec()) == {}
+    assert RELEASE.propose(run_spec(workers=(Ask(place=0, every=1, runs=3),))) == {}
 
 
 def test_values_name_the_options_that_are_in_the_secret():

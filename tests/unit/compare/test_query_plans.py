@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.compare.query_plans import compared_plans
+from cli.compare.query_plans import compare_plans
 from cli.compare.sides import Side
 from simulator.protocol.events import QueryPlans, StatementPlan
 from tests.unit.report.made import outcome, result, run
@@ -28,7 +28,7 @@ def side(**shapes):
 
 
 def lines(base, other):
-    return list(compared_plans(base, other).lines)
+    return list(compare_plans(base, other).lines)
 
 
 def test_nothing_is_said_where_no_side_has_plans():

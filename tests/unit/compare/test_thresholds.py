@@ -3,7 +3,7 @@
 import pytest
 
 from cli.compare.comparison import compared
-from cli.compare.thresholds import Scope, checks_of, comparison_checks, failures, parsed
+from cli.compare.thresholds import Scope, checks_of, comparison_checks, failures, parse
 from cli.kinds import summary_of
 from cli.summary.subjects import QUERY, WORKERS
 from tests.unit.compare.test_comparison import asked, calibrated, side, sweep
@@ -16,14 +16,14 @@ COMPARISONS = Scope((WORKERS,), compares=True, workers=(1,), queries=())
 
 def taken(text, scope=INSERTS):
     problems = []
-    found = parsed([text], scope, problems)
+    found = parse([text], scope, problems)
     assert problems == []
     return found[0]
 
 
 def problem(text, scope=INSERTS):
     problems = []
-    assert parsed([text], scope, problems) == ()
+    assert parse([text], scope, problems) == ()
     (found,) = problems
     return found.removeprefix(f"--fail-if: {text!r}: ")
 
@@ -82,7 +82,7 @@ def test_what_names_nothing_is_refused_with_what_there_is(text, scope, reason):
 
 def test_all_problems_are_found_at_once():
     problems = []
-    parsed(["p98ms > 1", "p99_ms > 1", "p99_ms ? 1"], INSERTS, problems)
+    parse(["p98ms > 1", "p99_ms > 1", "p99_ms ? 1"], INSERTS, problems)
 
     assert [text.split(": ")[:2] for text in problems] == [
         ["--fail-if", "'p98ms > 1'"], ["--fail-if", "'p99_ms ? 1'"]

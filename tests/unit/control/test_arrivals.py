@@ -10,9 +10,9 @@ from simulator.control import arrivals
 from simulator.control.arrivals import Arrivals
 from simulator.control.rejected import Rejected
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
-from simulator.protocol.packed import MOST_NUMBERS, packed, unpacked
+from simulator.protocol.packed import MOST_NUMBERS, pack, unpack
 
-NONE = packed(np.empty((2, 0), np.int64))
+NONE = pack(np.empty((2, 0), np.int64))
 
 
 def sent(part, *, last=False, worker=0):
@@ -58,10 +58,10 @@ def test_a_run_with_too_many_answers_is_refused_with_the_remedy(monkeypatch):
 def test_packed_columns_come_back_and_damaged_or_large_ones_are_refused():
     columns = np.array([[1, -(2**62), 3], [4, 5, 2**62]], np.int64)
 
-    assert unpacked(packed(columns), 2).tolist() == columns.tolist()
-    for text in ("!", "AAAA", packed(columns)[:-8], packed(np.arange(7))):
+    assert unpack(pack(columns), 2).tolist() == columns.tolist()
+    for text in ("!", "AAAA", pack(columns)[:-8], pack(np.arange(7))):
         with pytest.raises(ValueError, match=r"packed columns|whole numbers"):
-            unpacked(text, 2)
+            unpack(text, 2)
     bomb = base64.b64encode(zlib.compress(bytes(8 * MOST_NUMBERS + 8))).decode()
     with pytest.raises(ValueError, match="columns of whole numbers"):
-        unpacked(bomb, 1)
+        unpack(bomb, 1)

@@ -57,7 +57,7 @@ async def registering(run, message):
 async def arriving(run, message):
     """Arrive at a barrier, and wait there."""
     run.arrive(message)
-    return await run.passed(message)
+    return await run.hold_at_barrier(message)
 
 
 async def turns(count=20):
@@ -180,7 +180,7 @@ def test_the_end_releases_all_that_wait():
         waits = [
             asyncio.create_task(registering(run, registration(0))),
             asyncio.create_task(arriving(run, Arrival(index=1, barrier="insert"))),
-            asyncio.create_task(run.finished()),
+            asyncio.create_task(run.wait_finished()),
         ]
         await turns()
         run.stop("the first cause")
@@ -217,20 +217,20 @@ def test_a_silent_worker_ends_the_run():
 
     assert watched(run, 120.0, 1) == f"worker 0 has been silent for {SILENCE_S:.0f} s"
     assert run._clock.now == 1000 + SILENCE_S + 2  # it also looks when that was
-    (found,) = run.ended_early(990.0)
+    (found,) = run.list_early_end(990.0)
     assert (found.what, found.is_failure) == ("worker lost", True)
     assert found.at_s == pytest.approx(11, abs=2), "when it was last heard"
 
 
 def test_why_and_when_a_run_ended_early():
     run = Coordinator(2, lambda: 1007.25)
-    assert [*run.ended_early(1000.0)] == []
+    assert [*run.list_early_end(1000.0)] == []
     run.report(WorkerReport(index=0, error="table is full"))
     run.lose(1, "was killed")
 
-    (found,) = run.ended_early(1000.0)
+    (found,) = run.list_early_end(1000.0)
     assert (found.at_s, found.what, found.count) == (7.2, "worker failed", 1)
-    assert [*run.ended_early(math.inf)] == []
+    assert [*run.list_early_end(math.inf)] == []
 
 
 def test_a_worker_that_beats_or_has_reported_is_not_silent():
@@ -264,7 +264,7 @@ def test_the_loss_of_a_worker_ends_the_run_unless_it_has_reported():
 def test_a_run_is_finished_when_all_have_reported():
     async def scenario():
         run = registered(2, Clock())
-        wait = asyncio.create_task(run.finished())
+        wait = asyncio.create_task(run.wait_finished())
         run.report(WorkerReport(index=0))
         await turns()
         before = wait.done()
@@ -357,11 +357,11 @@ def test_silence_and_instants_are_read_from_different_clocks():
 def test_a_stall_counts_from_the_last_row_or_from_the_phase():
     clock = Clock()
     run = Coordinator(2, clock)
-    assert run.stalled_s(clock.now - 3) == 3
+    assert run.compute_stalled_s(clock.now - 3) == 3
     run.beat(Heartbeat(index=0, phase="insert", rows=1))
     clock.now += 7
     run.beat(Heartbeat(index=0, phase="insert", rows=1))
     run.beat(Heartbeat(index=1, phase="insert", rows=0))
 
-    assert run.stalled_s(clock.now - 9) == 7
-    assert run.stalled_s(clock.now - 2) == 2
+    assert run.compute_stalled_s(clock.now - 9) == 7
+    assert run.compute_stalled_s(clock.now - 2) == 2

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.control.judge import Judge
 from simulator.data.dataset import DatasetReader
-from simulator.data.derived import derived
+from simulator.data.derived import derive
 from simulator.data.own_query import Drawn, OwnQuery, own_types
 from simulator.data.query import (
     Aggregate,
@@ -80,7 +80,7 @@ def test_own_queries_are_kept_and_not_judged(monkeypatch):
     load = QueryLoad(queries={"mine": ""}, own={"mine": own}, shown_answers=1, digests=True)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
     given = [(number, Answer(("n",), ((number,), (2,)))) for number in range(3)]
-    (found,) = judge.unchecked(own_types(load.own, STORED), lambda _: given)
+    (found,) = judge.list_unchecked(own_types(load.own, STORED), lambda _: given)
 
     assert (found.verdict.status, found.own, found.answers) == (Status.UNCHECKED, True, 3)
     assert found.statement.startswith("SELECT ")
@@ -91,7 +91,7 @@ def test_own_queries_are_kept_and_not_judged(monkeypatch):
     ]
 
     monkeypatch.setattr("simulator.control.judge._MOST_OWN_VALUES", 5)
-    (found,) = judge.unchecked(own_types(load.own, STORED), lambda _: given)
+    (found,) = judge.list_unchecked(own_types(load.own, STORED), lambda _: given)
     assert [each.rows is None for each in found.digests] == [False, False, True]
 
 
@@ -167,7 +167,7 @@ def test_an_answer_is_unknown_where_a_rounded_mean_is_the_limit():
     means = AggregateQuery(cpu, (mean,), ("hostname",))
     ordered = sorted(row[::-1] for row in truths([means], stored)[means].answer.rows)
     limit = Compared(mean.label, Operator.LESS, ordered[2][0])
-    query = RowsQuery(derived("hosts", means), ("hostname",), Selection(compared=(limit,)))
+    query = RowsQuery(derive("hosts", means), ("hostname",), Selection(compared=(limit,)))
     load = QueryLoad(queries={"idle": ""}, shown_answers=9, digests=True)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), stored, load)
 

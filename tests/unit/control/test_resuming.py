@@ -19,7 +19,7 @@ from simulator.host import boot_id
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.events import QueryRamp, RampEnd
 from simulator.protocol.messages import Arrival, Heartbeat, Registration
-from simulator.protocol.packed import packed
+from simulator.protocol.packed import pack
 from tests.unit.control.run import (
     ANSWERS,
     QUERIES,
@@ -36,7 +36,7 @@ from tests.unit.control.run import (
     within_a_moment,
 )
 
-NONE = packed(np.empty((0, 0), np.int64))
+NONE = pack(np.empty((0, 0), np.int64))
 PREPARED = Prepared(server=None, touched=True, is_set_up=False, size_before_bytes=None)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.block import Coded, Texts, Values, replaced
+from simulator.data.block import Coded, Texts, Values, replace
 from simulator.data.changes import corrected, in_unit, portion, retagged, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import OneOf, Selection
@@ -129,18 +129,18 @@ def test_replaced_values_of_a_column(kind):
     column, new = KINDS[kind]
     expected = column.values().tolist()
     expected[1] = new.values().tolist()[0]
-    found = replaced(column, np.array([1]), new)
+    found = replace(column, np.array([1]), new)
     assert found.values().tolist() == expected
     assert found.valid is None
-    assert replaced(column.take(np.array([1])), np.array([0]), new) is new
+    assert replace(column.take(np.array([1])), np.array([0]), new) is new
 
 
 def test_null_takes_the_place_of_a_value_and_a_value_that_of_null():
     column = Values(np.array([1, 2, 3]), np.array([True, False, True]))
-    found = replaced(column, np.array([0, 1]), Values(np.array([7, 8]), np.array([False, True])))
+    found = replace(column, np.array([0, 1]), Values(np.array([7, 8]), np.array([False, True])))
     assert found.valid.tolist() == [False, True, True]
     assert found.values().tolist()[1:] == [8, 3]
-    plain = replaced(Values(np.array([1, 2])), np.array([0]), Values(np.array([5])))
+    plain = replace(Values(np.array([1, 2])), np.array([0]), Values(np.array([5])))
     assert plain.valid is None
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from simulator.data.block import Values
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.data.query import RowsQuery
-from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merged, share
+from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merge, share
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -198,7 +198,7 @@ ranges_of_rows = st.lists(
 
 @given(ranges=ranges_of_rows)
 def test_merged_ranges_are_the_same_rows_in_rising_ranges_apart(ranges):
-    found = merged(ranges)
+    found = merge(ranges)
     rows = {row for item in ranges for row in range(item.start, item.stop)}
 
     assert [row for item in found for row in range(item.start, item.stop)] == sorted(rows)
@@ -208,7 +208,7 @@ def test_merged_ranges_are_the_same_rows_in_rising_ranges_apart(ranges):
 def test_ranges_of_different_lanes_are_never_merged():
     ends, begins = lane_range(0, LANE_ROWS - 2, 2), lane_range(1, 0, 2)
 
-    assert merged([begins, ends]) == (ends, begins)
+    assert merge([begins, ends]) == (ends, begins)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.data.derived import derived, innermost, spells, with_innermost
+from simulator.data.derived import derive, innermost, spells, with_innermost
 from simulator.data.features import Feature, features_of
 from simulator.data.query import (
     Aggregate,
@@ -41,7 +41,7 @@ COUNT = Aggregate(Function.COUNT)
 
 def means(column="level", bucket=60, selection=Selection()):  # noqa: B008
     aggregates = (Aggregate(Function.AVG, column), COUNT)
-    return derived("means", AggregateQuery(TABLE, aggregates, ("site",), bucket, selection))
+    return derive("means", AggregateQuery(TABLE, aggregates, ("site",), bucket, selection))
 
 
 def more(column, value, divisor=None):
@@ -63,7 +63,7 @@ def test_columns_of_aggregates():
 
 
 def test_columns_of_newest_rows_have_other_names_than_those_of_the_table():
-    table = derived("newest", NewestQuery(TABLE, ("site",), ("raw", "at", "on")))
+    table = derive("newest", NewestQuery(TABLE, ("site",), ("raw", "at", "on")))
 
     assert [(c.name, c.type, c.role) for c in table.columns] == [
         ("site", Type.TEXT, Role.TAG),
@@ -75,7 +75,7 @@ def test_columns_of_newest_rows_have_other_names_than_those_of_the_table():
 
 
 def test_no_name_of_a_derived_table_is_used_twice():
-    counted = derived("counted", AggregateQuery(means(), (COUNT,), ("site",), 3600))
+    counted = derive("counted", AggregateQuery(means(), (COUNT,), ("site",), 3600))
 
     assert [column.name for column in counted.columns] == ["site", "bucket", "count_"]
     table = spells("runs", means(), more("count", 3))
@@ -90,7 +90,7 @@ def test_no_name_of_a_derived_table_is_used_twice():
 )  # fmt: skip
 def test_what_depends_on_an_order_is_rounded(function, column, rounded):
     query = AggregateQuery(TABLE, (Aggregate(Function(function), column),))
-    (found,) = derived("all", query).columns
+    (found,) = derive("all", query).columns
     assert found.rounded == rounded
 
 
@@ -104,7 +104,7 @@ def test_what_depends_on_an_order_is_rounded(function, column, rounded):
         (lambda: spells("runs", means(bucket=None), more("count", 1)), "means has no buckets"),
         (
             lambda: spells(
-                "runs", derived("newest", NewestQuery(TABLE, ("site",), ())), more("raw", 1)
+                "runs", derive("newest", NewestQuery(TABLE, ("site",), ())), more("raw", 1)
             ),
             "newest has no buckets",
         ),
@@ -134,7 +134,7 @@ def test_a_quotient_of_integers_may_be_compared_with_a_fraction():
 
 def test_features_are_those_of_all_queries():
     some = Selection((OneOf("site", ("a", "b")),))
-    days = derived("days", AggregateQuery(means(selection=some), (COUNT,), ("site",)))
+    days = derive("days", AggregateQuery(means(selection=some), (COUNT,), ("site",)))
     runs = spells("runs", means(), more("avg_level", 3))
 
     assert features_of(RowsQuery(days, ("site",), Selection((), (more("count_", 3),)))) == [
@@ -159,7 +159,7 @@ def test_the_innermost_query_reads_the_stored_table():
 
 def test_a_type_before_a_time_ends_its_innermost_query():
     runs = spells("runs", means(), more("avg_level", 3))
-    for table in (runs, means(), derived("more", AggregateQuery(means(), (COUNT,), ("site",)))):
+    for table in (runs, means(), derive("more", AggregateQuery(means(), (COUNT,), ("site",)))):
         query = AggregateQuery(table, (COUNT,))
         found = before(always(query), 5_500).instance(0)
 

@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 from cli.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
 from cli.files.names import table_name
-from cli.files.prepare import prepared, reopened
+from cli.files.prepare import prepared, reopen
 from cli.files.request import Request, conflicts
 from simulator.data.block import Coded, Values
 from simulator.data.dataset import Dataset, DatasetReader
@@ -363,16 +363,16 @@ def test_a_stored_file_is_reopened_as_it_was(tmp_path):
     request = Request((path,), FileReading(tags=("host",)), PrimaryKey.NONE)
     with prepared(request, quiet=True) as params:
         before = stored(params)
-    with reopened(before, quiet=True) as dataset:
+    with reopen(before, quiet=True) as dataset:
         (table,) = DatasetReader(dataset).tables
         assert [tag.name for tag in table.tags] == ["host"]
 
     parquet.write_table(big(51), path)
-    with pytest.raises(ConfigError, match="has changed"), reopened(before, quiet=True):
+    with pytest.raises(ConfigError, match="has changed"), reopen(before, quiet=True):
         pass
     path.unlink()
     with (
         pytest.raises(ConfigError, match="no such file: the answers cannot"),
-        reopened(before, quiet=True),
+        reopen(before, quiet=True),
     ):
         pass

@@ -3,7 +3,7 @@
 import pytest
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.own_query import Drawn, Instant, OwnQuery, filled, own_types, placeholders
+from simulator.data.own_query import Drawn, Instant, OwnQuery, fill, own_types, placeholders
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Type
 from simulator.data.workloads import workload_class
@@ -99,5 +99,5 @@ def test_rows_of_other_tables_are_not_drawn_and_nulls_are_passed_over():
 
 def test_values_are_filled_in_once():
     assert placeholders("{a} {b1} {A} {a:x} {{c}}") == {"a", "b1", "c"}
-    assert filled("{a}-{b}", {"a": "{b}", "b": "{a}"}) == "{b}-{a}"
+    assert fill("{a}-{b}", {"a": "{b}", "b": "{a}"}) == "{b}-{a}"
     assert Instant(5).value == 5

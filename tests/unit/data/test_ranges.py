@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from simulator.data.ranges import (
     RowRange,
     covering,
-    distributed,
+    distribute,
     first_rows,
     lane_range,
-    merged,
-    written_ranges,
+    list_written_ranges,
+    merge,
 )
 
 takes = st.lists(st.integers(0, 7), min_size=1, max_size=6).filter(any)
@@ -28,19 +28,19 @@ def rows_of(ranges):
 @given(span=spans, takes=takes)
 def test_distributed_rows_are_the_rows_and_merge_into_one_range(span, takes):
     start, rows = span
-    ranges = distributed(start, start + rows, takes, table=3)
+    ranges = distribute(start, start + rows, takes, table=3)
 
     assert len(ranges) == len(takes)
     assert sorted(rows_of(ranges)) == [(3, row) for row in range(start, start + rows)]
     whole = (RowRange(start=start, stop=start + rows, table=3),) if rows else ()
-    assert merged(ranges) == whole
+    assert merge(ranges) == whole
     assert sum(map(len, ranges)) == rows
 
 
 @given(span=spans, takes=takes, size=st.integers(1, 20))
 def test_pieces_are_the_range_and_it_holds_its_rows_only(span, takes, size):
     every_row = np.arange(200)
-    for item in distributed(span[0], sum(span), takes):
+    for item in distribute(span[0], sum(span), takes):
         pieces = [*item.pieces(size)]
 
         assert [row for piece in pieces for row in piece.numbers()] == item.numbers().tolist()
@@ -49,7 +49,7 @@ def test_pieces_are_the_range_and_it_holds_its_rows_only(span, takes, size):
 
 
 def test_workers_take_turns_batch_by_batch():
-    first, second = distributed(10, 25, [4, 4])
+    first, second = distribute(10, 25, [4, 4])
 
     assert first.numbers().tolist() == [10, 11, 12, 13, 18, 19, 20, 21]
     assert second.numbers().tolist() == [14, 15, 16, 17, 22, 23, 24]
@@ -57,9 +57,9 @@ def test_workers_take_turns_batch_by_batch():
 
 @given(span=spans, takes=takes, data=st.data())
 def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes, data):
-    ranges = distributed(span[0], sum(span), takes)
+    ranges = distribute(span[0], sum(span), takes)
     stopped = [item.first(data.draw(st.integers(0, len(item)))) for item in ranges]
-    found = merged(stopped)
+    found = merge(stopped)
 
     assert sorted(rows_of(found)) == sorted(rows_of(stopped))
     assert len(found) <= 2 * len(takes) + 1
@@ -67,7 +67,7 @@ def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes,
 
 @given(span=spans, takes=takes, low=st.integers(0, 130), high=st.integers(0, 130))
 def test_a_row_is_found_by_its_place(span, takes, low, high):
-    for item in distributed(span[0], sum(span), takes):
+    for item in distribute(span[0], sum(span), takes):
         whole = item.numbers().tolist()
         low, high = sorted((min(low, len(whole)), min(high, len(whole))))
         assert item.numbers(low, high).tolist() == whole[low:high]
@@ -77,7 +77,7 @@ def test_a_row_is_found_by_its_place(span, takes, low, high):
 
 @given(span=spans, takes=takes, low=st.integers(0, 120), rows=st.integers(1, 30))
 def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low, rows):
-    for item in distributed(span[0], sum(span), takes):
+    for item in distribute(span[0], sum(span), takes):
         batch = item.numbers()[low : low + rows]
         found = covering(batch, item.table)
         assert rows_of(found) == [(0, row) for row in batch.tolist()]
@@ -87,11 +87,11 @@ def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low
 
 @given(parts=st.integers(2, 4), rounds=st.integers(1, 12), start=st.integers(0, 9), data=st.data())
 def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
-    (item, _) = distributed(start, start + 2 * parts * rounds, [parts, parts])
+    (item, _) = distribute(start, start + 2 * parts * rounds, [parts, parts])
     numbers = item.numbers()
     counts = [data.draw(st.integers(0, int((numbers % parts == p).sum()))) for p in range(parts)]
     expected = [numbers[numbers % parts == p][:count] for p, count in enumerate(counts)]
-    found = written_ranges([item], counts)
+    found = list_written_ranges([item], counts)
 
     assert sorted(rows_of(found)) == [(0, row) for row in sorted(np.concatenate(expected).tolist())]
 
@@ -100,7 +100,7 @@ def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
     ("counts", "left"), [([10**11], 10**11), ([10**11, 10**11 - 3], 2 * 10**11)]
 )
 def test_what_was_written_of_many_rows_takes_no_memory_for_each(counts, left):
-    found = written_ranges([lane_range(0, 0, 10**12)], counts)
+    found = list_written_ranges([lane_range(0, 0, 10**12)], counts)
 
     assert sum(map(len, found)) == sum(counts)
     assert found[0] == lane_range(0, 0, min(counts) * len(counts))
@@ -108,7 +108,7 @@ def test_what_was_written_of_many_rows_takes_no_memory_for_each(counts, left):
 
 
 def test_a_range_has_no_rows_of_other_workers():
-    first, second = distributed(0, 100, [10, 10])
+    first, second = distribute(0, 100, [10, 10])
 
     assert RowRange(start=20, stop=30) in first
     assert RowRange(start=0, stop=50, take=3, every=20) in first
@@ -123,7 +123,7 @@ def test_a_range_has_no_rows_of_other_workers():
 def test_the_first_rows_of_several_ranges(span, count, cut):
     start, stop = span[0], sum(span)
     middle = min(start + cut, stop)
-    ranges = [RowRange(start=start, stop=middle), *distributed(middle, stop, [2, 3])]
+    ranges = [RowRange(start=start, stop=middle), *distribute(middle, stop, [2, 3])]
 
     assert rows_of(first_rows(ranges, count)) == rows_of(ranges)[:count]
 

@@ -15,7 +15,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
 from simulator.encode.rows import Frame, finer
 from simulator.errors import UnstorableError
-from simulator.modules.graphite.wire import framed, path_lengths, pickles
+from simulator.modules.graphite.wire import frame, path_lengths, pickles
 
 TIME = Column("time", Type.INT64, Role.TIME)
 SITE = Column("site", Type.TEXT, Role.TAG)
@@ -175,7 +175,7 @@ def testpickles_are_what_python_reads(rows):
     batch = block(*zip(*rows, strict=True))
     instead = {"time": batch.data["time"].array, "length of the path": path_lengths(batch)}
     (messages,) = pickles(TABLE, "t").encode(batch, len(rows), instead=instead)
-    stream = framed(messages)
+    stream = frame(messages)
     (length,) = struct.unpack("!L", stream[:4])
     assert length == len(stream) - 4
     found = pickle.loads(stream[4:])

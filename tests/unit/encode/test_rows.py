@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.encode.rows import Frame, Share, Spans, blanked, cut, laid_out, packed, windows
+from simulator.encode.rows import Frame, Share, Spans, blank, cut, laid_out, pack, windows
 
 
 def constant(content):
@@ -81,7 +81,7 @@ def test_rows_are_taken_in_any_order(table, data):
 @settings(max_examples=200)
 def test_shares_are_packed_into_one(table):
     shares, rows = table
-    one = packed([share for share in shares if isinstance(share, Share)], len(rows))
+    one = pack([share for share in shares if isinstance(share, Share)], len(rows))
     if all(isinstance(share, Share) for share in shares):
         assert laid_out([one], len(rows)).content.tobytes() == b"".join(rows)
         lengths = {len(row) for row in rows}
@@ -91,6 +91,6 @@ def test_shares_are_packed_into_one(table):
 def test_a_null_takes_no_byte():
     valid = np.array([True, False, True])
     shares = [constant(b"ab"), padded([b"c", b"de", b""], 2), spans([b"f", b"gh", b"i"])]
-    laid = laid_out([constant(b"|"), *(blanked(share, valid) for share in shares)], 3)
+    laid = laid_out([constant(b"|"), *(blank(share, valid) for share in shares)], 3)
 
     assert laid.content.tobytes() == b"|abcf||abi"

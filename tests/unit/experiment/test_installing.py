@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.experiment.installing import Installation, groups_of, installations_of, shown
+from cli.experiment.installing import Installation, format_shown, groups_of, installations_of
 from cli.experiment.items import Pair, items_of
 from cli.experiment.plan import Plan, read_plan
-from cli.host.folders import shipped
+from cli.host.folders import find_shipped
 from cli.targets.config import Target
 from simulator.errors import ConfigError
 from simulator.modules.postgres.database import PostgresOptions
@@ -40,7 +40,7 @@ def refused(**fields):
 def test_commands_of_a_readme_are_run_in_its_folder():
     found = installed(install="postgresql/StatefulSet")
 
-    assert found.folder == shipped("dbinstall") / "postgresql"
+    assert found.folder == find_shipped("dbinstall") / "postgresql"
     assert found.install[0] == (
         r"openssl rand -hex 24 | tr -d '\n' | kubectl create secret generic postgres-app"
         " --type=kubernetes.io/basic-auth --from-literal=username=app --from-literal=dbname=app"
@@ -56,7 +56,7 @@ def test_commands_of_a_readme_are_run_in_its_folder():
         "kubectl delete pvc -l app.kubernetes.io/instance=postgres",
         "kubectl delete secret postgres-app",
     )
-    assert "or statefulset-bench.yaml" not in shown([installed(install="questdb")])
+    assert "or statefulset-bench.yaml" not in format_shown([installed(install="questdb")])
 
 
 def test_what_would_be_removed_can_be_listed_first():
@@ -82,7 +82,7 @@ def test_every_command_that_removes_a_database_of_a_readme_can_be_looked_up(name
 
 
 def test_only_commands_that_can_run_unattended_are_run():
-    names = sorted(path.parent.name for path in shipped("dbinstall").glob("*/README.md"))
+    names = sorted(path.parent.name for path in find_shipped("dbinstall").glob("*/README.md"))
 
     def runs(name):
         try:
@@ -158,5 +158,5 @@ def test_credentials_of_the_target_are_not_shown():
     target = Target("pg", "postgres", "local", options, {})
     found = Installation("pg", ("createuser s3cret-word",), ("drop s3cret-word",), Path())
 
-    assert "s3cret-word" not in shown([found.redacted([target])])
-    assert shown([found.redacted([target])]).count("***") == 2
+    assert "s3cret-word" not in format_shown([found.redacted([target])])
+    assert format_shown([found.redacted([target])]).count("***") == 2

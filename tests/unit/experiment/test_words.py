@@ -6,7 +6,7 @@ import pytest
 
 from cli.experiment.measures import is_measure, unit_of
 from cli.experiment.plan import Plan, read_plan
-from cli.experiment.words import asked_command, insert_command
+from cli.experiment.words import build_asked_command, insert_command
 from cli.input.records import FOLDER
 from cli.main import commands
 from cli.options.declared import instance
@@ -77,7 +77,7 @@ def test_an_insert_has_the_options_of_its_setting(setting):
     assert found["timeout_s"] == 90.0
     inserted = meant(words, InsertOptions)
     planned = setting.insert.options(None, 7, 0.0)
-    assert inserted.decided(None, 7, 0.0) == planned.model_copy(update=same)
+    assert inserted.decide(None, 7, 0.0) == planned.model_copy(update=same)
 
 
 def test_what_a_setting_does_not_say_is_not_given():
@@ -100,7 +100,7 @@ def test_own_queries_are_a_file_relative_to_the_plan(tmp_path):
         " query: {queries_file: q.yaml, runs: 2}}]}"
     )
     (setting,) = read_plan(path).settings
-    found = meant(asked_command(setting, setting.query, TARGET, {}, 0.0), QueryOptions)
+    found = meant(build_asked_command(setting, setting.query, TARGET, {}, 0.0), QueryOptions)
 
     assert found == setting.query.options(0.0)
     assert found.queries.path == str(tmp_path / "q.yaml")
@@ -108,7 +108,7 @@ def test_own_queries_are_a_file_relative_to_the_plan(tmp_path):
 
 
 def test_queries_have_the_options_of_their_setting():
-    found = meant(asked_command(TIMED, TIMED.query, TARGET, {}, 0.0), QueryOptions)
+    found = meant(build_asked_command(TIMED, TIMED.query, TARGET, {}, 0.0), QueryOptions)
 
     assert found == TIMED.query.options(0.0)
     assert (found.types, found.warmup_s) == (("lastpoint", "cpu-*"), 0.5)
@@ -119,7 +119,7 @@ def test_stages_stand_in_place_of_workers():
             "query": {"stages": "2:1s"}}  # fmt: skip
     (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
     inserted = insert_command(setting, TARGET, {}, 0.0)
-    asked = asked_command(setting, setting.query, TARGET, {}, 0.0)
+    asked = build_asked_command(setting, setting.query, TARGET, {}, 0.0)
 
     assert not {"workers"} & {*inserted.options, *asked.options}
     assert meant(inserted, InsertOptions).stages == setting.insert.stages
@@ -127,7 +127,7 @@ def test_stages_stand_in_place_of_workers():
 
 
 def test_a_mixed_load_has_the_options_of_its_setting():
-    words = asked_command(TIMED, TIMED.mixed, TARGET, {}, 90.0)
+    words = build_asked_command(TIMED, TIMED.mixed, TARGET, {}, 90.0)
 
     assert words.name == "mixed"
     assert parsed(words).params["timeout_s"] == 90
@@ -139,7 +139,7 @@ def test_a_change_has_the_options_of_its_setting_and_measures_of_its_own():
              "duration": "5s", "insert_rate": "1k", "at": "1s"}  # fmt: skip
     text = {"name": "s", "insert": {"primary_key": "client"}, "change": given}
     (setting,) = Plan.model_validate({"name": "p", "settings": [text]}).settings
-    words = asked_command(setting, setting.change, TARGET, {}, 0.0)
+    words = build_asked_command(setting, setting.change, TARGET, {}, 0.0)
 
     assert (words.name, setting.kinds) == ("change", ("insert", "change"))
     assert meant(words, ChangeOptions) == setting.change.options(0.0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.files.lines import _parsed
+from cli.files.lines import _parse
 from simulator.data.workloads.file import Nanoseconds, OnError
 
 NOAA = r"""# DDL
@@ -159,7 +159,7 @@ def test_whatever_is_written_is_read(measurement, tag, value, field, text):
     key = escaped(field)
     key = f"\\{key}" if key[0] == '"' else key
     line = f'{escaped(measurement)},{escaped(tag)}={escaped(value)} {key}="{quoted}" 1'
-    name, tags, fields, time = _parsed(line.encode())
+    name, tags, fields, time = _parse(line.encode())
 
     assert (name.decode(), time) == (measurement, 1)
     assert {k.decode(): v.decode() for k, v in tags.items()} == {tag: value}

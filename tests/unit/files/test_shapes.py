@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from cli.commands.prepare import prepare
 from simulator.errors import ConfigError
-from simulator.records.prepared import prepared_file
+from simulator.records.prepared import read_prepared_file
 from tests import ROOT
 
 US_EXCEL = "Date,Reading,Unit Price\r\n5/25/2024 1:05 PM,12,$1.50\r\n5/26/2024 2:05 PM,13,$1.60\r\n"
@@ -294,7 +294,7 @@ def outcome(folder, content, words):
     if isinstance(found.exception, ConfigError):
         return "\n".join(found.exception.problems)
     assert found.exit_code == 0, found.output
-    params = prepared_file(rows, "rows").params
+    params = read_prepared_file(rows, "rows").params
     columns = (f"{c.name} {c.type.value}{' NULL' * c.nullable}" for c in params.columns)
     return f"{', '.join(columns)}: {params.rows}"
 

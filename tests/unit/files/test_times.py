@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.files.formats import suggested
+from cli.files.formats import suggest
 
 NOON = int(datetime(2024, 3, 5, 12, 0, tzinfo=UTC).timestamp()) * 10**6
 DAY = 86_400 * 10**6
@@ -42,10 +42,10 @@ def test_a_format_is_suggested_and_not_guessed(refused, time, formats):
 
 
 def test_all_dates_have_the_suggested_format():
-    assert suggested(["01/02/2024", "01/13/2024"]) == ["%m/%d/%Y"]
-    assert suggested(["01/02/2024", "13/01/2024", "01/13/2024"]) == []
-    assert suggested(["word", "01/02/2024"]) is None
-    assert suggested([]) is None
+    assert suggest(["01/02/2024", "01/13/2024"]) == ["%m/%d/%Y"]
+    assert suggest(["01/02/2024", "13/01/2024", "01/13/2024"]) == []
+    assert suggest(["word", "01/02/2024"]) is None
+    assert suggest([]) is None
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ import threading
 import pytest
 
 from cli.host.folders import state_folder
-from cli.host.lock import locked, remove_free_locks
+from cli.host.lock import hold_lock, remove_free_locks
 from simulator.errors import ConfigError
 from tests import ROOT
 
 HOLDER = """
 import sys
-from cli.host.lock import locked
-with locked("k", "insert --target pg"):
+from cli.host.lock import hold_lock
+with hold_lock("k", "insert --target pg"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -43,14 +43,14 @@ def holder():
 
 
 def test_a_lock_leaves_nothing(state):
-    with locked("k", "insert"):
+    with hold_lock("k", "insert"):
         assert [path.name for path in state.iterdir()] == ["k.lock"]
 
     assert list(state.iterdir()) == []
 
 
 def test_a_held_lock_is_refused_with_its_holder(holder):
-    with pytest.raises(ConfigError) as refused, locked("k", "query"):
+    with pytest.raises(ConfigError) as refused, hold_lock("k", "query"):
         pass
     message = str(refused.value)
 
@@ -61,7 +61,7 @@ def test_a_held_lock_is_refused_with_its_holder(holder):
 
 
 def test_another_database_is_free(holder):
-    with locked("other", "query"):
+    with hold_lock("other", "query"):
         assert holder.poll() is None
 
 
@@ -69,7 +69,7 @@ def test_a_lock_ends_with_its_process(holder):
     holder.stdin.close()
     holder.wait(10)
 
-    with locked("k", "query"):
+    with hold_lock("k", "query"):
         pass
 
 
@@ -78,7 +78,7 @@ def test_the_lock_of_a_killed_process_is_taken_over(holder, state):
     holder.wait(10)
     assert (state / "k.lock").exists()
 
-    with locked("k", "query"):
+    with hold_lock("k", "query"):
         pass
     assert list(state.iterdir()) == []
 
@@ -92,7 +92,7 @@ def test_cleanup_removes_the_locks_of_the_dead_and_leaves_those_of_the_living(ho
 
 
 def test_a_lock_is_released_after_an_error(state):
-    with pytest.raises(KeyError), locked("k", "insert"):
+    with pytest.raises(KeyError), hold_lock("k", "insert"):
         raise KeyError
 
     assert list(state.iterdir()) == []
@@ -106,7 +106,7 @@ def test_of_many_that_take_turns_never_two_hold_it():
         nonlocal held, most, taken
         for _ in range(200):
             try:
-                with locked("k", "insert"):
+                with hold_lock("k", "insert"):
                     with counting:
                         held, taken = held + 1, taken + 1
                         most = max(most, held)
@@ -134,7 +134,7 @@ def test_of_many_that_take_turns_never_two_hold_it():
 def test_a_lock_that_is_being_written_or_damaged_is_refused_too(state, content):
     (state / "k.lock").write_bytes(content)
 
-    with pytest.raises(ConfigError, match="it has just started"), locked("k", "query"):
+    with pytest.raises(ConfigError, match="it has just started"), hold_lock("k", "query"):
         pass
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_lock_that_nobody_holds_is_taken_over(state, content):
     state.mkdir(parents=True)
     (state / "k.lock").write_bytes(content)
 
-    with locked("k", "query"):
+    with hold_lock("k", "query"):
         pass
     assert list(state.iterdir()) == []
 
@@ -152,7 +152,7 @@ def test_without_a_state_folder_the_temporary_folder_serves(tmp_path, monkeypatc
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    with locked("k", "insert"):
+    with hold_lock("k", "insert"):
         assert (tmp_path / f"iotbench-locks-{os.getuid()}" / "k.lock").exists()
 
 
@@ -160,5 +160,5 @@ def test_without_any_folder_the_remedy_is_named(monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
     monkeypatch.setattr("tempfile.tempdir", "/dev/null")
 
-    with pytest.raises(ConfigError, match="set XDG_STATE_HOME"), locked("k", "insert"):
+    with pytest.raises(ConfigError, match="set XDG_STATE_HOME"), hold_lock("k", "insert"):
         pass

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cli.live import push
-from cli.live.push import MetricsPush, problem_with, shown_url
+from cli.live.push import MetricsPush, format_url, problem_with
 from tests.unit.live.sweeps import RESULT, moments, sample
 
 
@@ -106,7 +106,7 @@ def test_nobody_there_is_one_warning_and_takes_no_time(capsys):
 
 
 def test_a_warning_shows_neither_password_nor_query():
-    assert shown_url("https://u:secret@h:8428/a?token=secret") == "https://h:8428/a"
+    assert format_url("https://u:secret@h:8428/a?token=secret") == "https://h:8428/a"
 
 
 @pytest.mark.parametrize(

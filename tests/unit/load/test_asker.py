@@ -12,7 +12,7 @@ from simulator.load import asker as asking
 from simulator.load.asker import asker_of
 from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
 from simulator.modules import waits
 from simulator.modules.base import Session
@@ -113,7 +113,7 @@ def test_the_first_run_is_apart_and_the_others_are_in_the_histogram():
     times, reported = ask(session, FIXED, Ask(place=0, every=1, runs=5))
 
     assert (times.runs, len(session.asked)) == (5, 6)
-    assert merged_histogram([times.waits]).get_total_count() == 5
+    assert merge_histogram([times.waits]).get_total_count() == 5
     assert reported == [(0, ((1,),))]
     assert times.answers == 1
 
@@ -142,7 +142,7 @@ def test_a_burn_in_is_checked_and_not_counted():
     assert sorted(instance for instance, _ in reported) == [1, 4, *firsts]
     assert (times.runs, times.answers, times.first_s) == (2, 5, 0.25)
     assert (times.wait_s, times.elapsed_s) == (0.5, 0.5)
-    assert merged_histogram([times.waits]).get_total_count() == 2
+    assert merge_histogram([times.waits]).get_total_count() == 2
 
 
 def test_a_fixed_query_is_repeated_in_a_burn_in():
@@ -205,7 +205,7 @@ def test_with_a_rate_each_run_is_due_at_a_time_and_waits_from_then(pace, runs, w
     assert times.due_s == pytest.approx(due_s)
     assert times.unsent == len(late_s)
     assert times.unsent_s == pytest.approx(sum(late_s), rel=0.001)
-    waits = merged_histogram([times.waits])
+    waits = merge_histogram([times.waits])
     assert waits.get_total_count() == asked + len(late_s)
 
 

@@ -10,7 +10,7 @@ from simulator.load.asker import asker_of
 from simulator.load.callers import OneCaller, callers_of
 from simulator.load.connection import Stopped
 from simulator.load.connections import Connections
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
 from simulator.load.persistence import Persistence
 from simulator.load.turns import Turns
@@ -88,7 +88,7 @@ def test_each_run_is_asked_once_and_connections_take_turns(several, opened):
     times, reported = ask(callers, query_type=VARYING, runs=20)
 
     assert (times.runs, times.answers) == (20, 21)
-    assert merged_histogram([times.waits]).get_total_count() == 20
+    assert merge_histogram([times.waits]).get_total_count() == 20
     assert len(reported) == 21
     assert sorted(each.asked for each in opened) == [4, 4, 4, 4, 5]
     assert len({thread for each in opened for thread in each.threads}) == 5
@@ -106,7 +106,7 @@ def test_callers_of_a_pool_wait_for_a_connection_and_the_wait_counts(several, op
     times, _ = ask(several(4, pool=1), runs=12)
 
     assert len(opened) == 1
-    waits = merged_histogram([times.waits])
+    waits = merge_histogram([times.waits])
     assert waits.get_min_value() >= 0.9e6 * WAIT_S
     assert waits.get_value_at_percentile(90) >= 3.9e6 * WAIT_S
 
@@ -121,7 +121,7 @@ def test_who_waits_longer_than_the_schedule_is_late(several):
     times, _ = ask(several(2), duration_s=0.5, pace=Pace(200.0), runs=0)
 
     assert times.runs <= 22
-    assert merged_histogram([times.waits]).get_max_value() > 0.3e6
+    assert merge_histogram([times.waits]).get_max_value() > 0.3e6
 
 
 def test_the_failure_of_one_ends_the_run_of_all(several, opened):
@@ -213,7 +213,7 @@ def test_patience_begins_again_after_a_success():
     assert persistence.again(OSError())
     assert persistence.again(OSError())
     assert not persistence.again(OSError())
-    persistence.succeeded()
+    persistence.note_success()
     assert persistence.again(OSError())
     assert persistence.again(OSError())
     assert persistence.failed == 4

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from simulator.errors import SetupError
-from simulator.load.connection import Stopped, connected
+from simulator.load.connection import Stopped, connect
 from simulator.modules.null import Null
 
 
@@ -25,7 +25,7 @@ class Refusing(Null):
 
 
 def test_a_connection_that_is_refused_at_first_is_opened():
-    with connected(Refusing(2), threading.Event(), time.monotonic) as session:
+    with connect(Refusing(2), threading.Event(), time.monotonic) as session:
         assert session.alive
 
 
@@ -34,7 +34,7 @@ def test_the_last_error_is_raised_after_the_time_of_the_database(monkeypatch):
     began_s = time.monotonic()
 
     with pytest.raises(SetupError, match="connection reset"):
-        connected(Refusing(1000), threading.Event(), time.monotonic)
+        connect(Refusing(1000), threading.Event(), time.monotonic)
 
     assert time.monotonic() - began_s >= 0.2
 
@@ -44,4 +44,4 @@ def test_the_end_of_the_run_is_noticed_meanwhile():
     stop.set()
 
     with pytest.raises(Stopped):
-        connected(Refusing(1000), stop, time.monotonic)
+        connect(Refusing(1000), stop, time.monotonic)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.load import meter
-from simulator.load.meter import Durations, Meter, merged_histogram, new_histogram
+from simulator.load.meter import Durations, Meter, merge_histogram, new_histogram
 from simulator.protocol.sketch import pairs_of
 
 MS = 10**6
@@ -32,7 +32,7 @@ latencies = st.lists(st.integers(0, 10 * SECOND), max_size=40)
 @settings(max_examples=30)
 def test_histograms_of_parts_add_up_to_that_of_the_whole(parts):
     whole = measured([latency for part in parts for latency in part])
-    merged = merged_histogram([measured(part).latency() for part in parts])
+    merged = merge_histogram([measured(part).latency() for part in parts])
 
     assert merged.encode().decode() == whole.latency()
     assert merged.get_total_count() == whole.sends
@@ -55,14 +55,14 @@ def test_sends_beyond_the_buffer_are_counted_like_the_first(monkeypatch, sends):
 
     assert (taken.sends, taken.rows) == (sends, 10 * sends)
     assert sum(taken.rows_by_second()) == 10 * sends
-    assert merged_histogram([taken.latency()]).get_total_count() == sends
+    assert merge_histogram([taken.latency()]).get_total_count() == sends
 
 
 def test_the_buffer_of_a_real_run_is_folded_in_time():
     sends = meter._BUFFER + 3
     taken = measured([MS] * sends)
 
-    assert merged_histogram([taken.latency()]).get_total_count() == sends
+    assert merge_histogram([taken.latency()]).get_total_count() == sends
 
 
 def test_rows_are_counted_in_the_second_of_their_acknowledgement():
@@ -113,7 +113,7 @@ def test_what_the_histogram_cannot_hold_counts_as_its_limits():
 
 def test_nothing_measured_is_an_empty_histogram():
     assert Meter(0).rows_by_second() == ()
-    assert merged_histogram(["", Meter(0).latency()]).get_total_count() == 0
+    assert merge_histogram(["", Meter(0).latency()]).get_total_count() == 0
 
 
 def test_percentiles_keep_three_digits():
@@ -128,7 +128,7 @@ def test_durations_of_many_queries_are_counted_in_bounded_memory():
     durations = Durations()
     for microseconds in range(1, 50_001):
         durations.record(1000 * microseconds)
-    histogram = merged_histogram([durations.encoded()])
+    histogram = merge_histogram([durations.encoded()])
 
     assert len(durations._waiting) == 0
     assert durations.count == histogram.get_total_count() == 50_000
@@ -193,7 +193,7 @@ def test_what_is_due_in_the_warm_up_is_counted_apart():
     assert (taken.rows, taken.warmup_rows) == (40, 20)
     assert (taken.sends, taken.payload_bytes) == (2, 200)
     assert taken.rows_by_second() == (10, 0, 20, 10)
-    measured_ones = merged_histogram([taken.latency()])
+    measured_ones = merge_histogram([taken.latency()])
     assert measured_ones.get_total_count() == 2
     assert 250 <= measured_ones.get_max_value() / 1000 < 251
 

@@ -13,7 +13,7 @@ from cli.planning.distribution import Load, Split, worker_plans
 from simulator.data.block import Block, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.edges import edges
-from simulator.data.ranges import merged
+from simulator.data.ranges import merge
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.load.sender import Sender, Stopped
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Failure, Payload
@@ -96,7 +96,7 @@ class _Session:
     def size_of(self, data):
         return None
 
-    def mixed_encoder(self, tables):
+    def make_mixed_encoder(self, tables):
         def encode(blocks, places):
             assert [block.table for block in blocks] == tables
             spans = zip(*(pairwise(each.tolist()) for each in places), strict=True)
@@ -169,7 +169,7 @@ def test_workers_together_send_every_row_once():
     for worker in range(3):
         database = Database()
         sender, ranges = insert(database, workers=3, worker=worker)
-        assert merged(sender.preparer.written(ranges)) == merged(ranges)
+        assert merge(sender.preparer.written(ranges)) == merge(ranges)
         sent += database.sent
 
     assert any(len(data) == 9 for data in sent)

@@ -15,7 +15,7 @@ from simulator.errors import RunError, SetupError
 from simulator.load import delivery, preparing
 from simulator.load.connection import Stopped
 from simulator.load.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
@@ -212,7 +212,7 @@ def test_the_pauses_before_repeated_sends_are_added(monkeypatch):
 def test_a_retried_send_is_one_send_from_its_first_attempt():
     sender = insert(Database([NOT_APPLIED] * 3), rows=10)
 
-    assert merged_histogram([sender.meter.latency()]).get_total_count() == 1
+    assert merge_histogram([sender.meter.latency()]).get_total_count() == 1
 
 
 def test_attempts_are_bounded():
@@ -493,7 +493,7 @@ def test_a_rate_spaces_the_sends_out():
 def test_latency_is_measured_from_when_a_send_was_due():
     """At this rate every send is due at the start, so the last one waited for all before it."""
     sender = insert(Database(), rows=3000, batch=1, rate=1e12)
-    histogram = merged_histogram([sender.meter.latency()])
+    histogram = merge_histogram([sender.meter.latency()])
     whole_us = (sender.meter.last_ns - sender.meter.start_ns) / 1000
 
     assert histogram.get_max_value() == pytest.approx(whole_us, rel=0.01)
@@ -527,7 +527,7 @@ def test_batches_behind_schedule_are_not_sent_after_the_end():
     assert 10 <= meter.rows <= 110
     # Of 200 due batches, those that were not sent are at least as late as the end.
     assert meter.sends + meter.unsent == 200
-    histogram = merged_histogram([meter.latency()])
+    histogram = merge_histogram([meter.latency()])
     assert histogram.get_total_count() == 200
     late_us = 1e6 * (0.2 - meter.sends / 1000)
     assert histogram.get_max_value() >= 0.99 * late_us

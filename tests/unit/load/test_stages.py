@@ -13,7 +13,7 @@ from simulator.load import meter as metering
 from simulator.load.asker import asker_of
 from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
-from simulator.load.meter import Meter, StageMeter, merged_histogram
+from simulator.load.meter import Meter, StageMeter, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
 from simulator.load.sender import Sender
 from simulator.modules import waits
@@ -109,7 +109,7 @@ def test_batches_count_in_the_stage_in_which_they_were_due(monkeypatch, buffer):
     assert (second.stage, second.rows, second.count) == (1, 24, 2)
     assert (second.started_s, second.ended_s) == pytest.approx((3.0, 5.2))
     assert first.rows + second.rows == meter.rows - meter.warmup_rows
-    whole = merged_histogram([first.latency, second.latency])
+    whole = merge_histogram([first.latency, second.latency])
     assert whole.encode().decode() == meter.latency()
 
 
@@ -123,7 +123,7 @@ def test_a_rate_far_too_high_leaves_billions_unsent_in_little_memory():
     assert len(kept.late_ns) * kept.each == pytest.approx(60e9, rel=1e-4)
     meter = Meter(0)
     meter.keep(kept)
-    assert merged_histogram([meter.latency()]).get_total_count() == meter.unsent
+    assert merge_histogram([meter.latency()]).get_total_count() == meter.unsent
 
 
 def test_a_stage_without_a_batch_is_left_out():
@@ -166,7 +166,7 @@ def test_a_sender_pauses_between_its_stages(rate):
     assert 0 <= first.started_s < 1
     assert 2 <= last.started_s < 3
     assert 0 < sender.spent.inactive_ns / S < 2
-    assert merged_histogram([last.latency]).get_total_count() == last.count + last.unsent
+    assert merge_histogram([last.latency]).get_total_count() == last.count + last.unsent
     if rate:  # 2,000 rows/s of 2 workers, in batches of 10, for a second each
         assert [each.count + each.unsent for each in measured] == [100, 100]
         assert last.due_until_s == pytest.approx(2.0 + (last.count + 0.5) / 100, abs=0.001)
@@ -227,7 +227,7 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
     assert (first.stage, first.count, first.started_s, first.ended_s) == (0, 3, 0.0, 1.5)
     assert (last.stage, last.count, last.started_s, last.ended_s) == (2, 2, 4.2, 5.2)
     assert (times.runs, times.elapsed_s) == (5, 5.2)
-    assert merged_histogram([first.latency]).get_max_value() == pytest.approx(400_000, rel=0.01)
+    assert merge_histogram([first.latency]).get_max_value() == pytest.approx(400_000, rel=0.01)
     assert len(reported) == 1
     assert clock.now_ns - began_ns == 5.2 * S
 

@@ -10,7 +10,7 @@ from simulator.load import turns as turning
 from simulator.load.asker import asker_of
 from simulator.load.callers import OneCaller
 from simulator.load.connection import Stopped
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
 from simulator.load.turns import Turns, in_turn
 from simulator.modules import waits
@@ -95,7 +95,7 @@ def test_a_query_behind_schedule_has_waited_since_it_was_due():
     asked.ask(Stop(), ignored)
     (times,) = asked.times(ignored)
 
-    waited = merged_histogram([times.waits])
+    waited = merge_histogram([times.waits])
     assert times.runs == 5
     assert waited.get_min_value() == pytest.approx(200_000, rel=0.01)
     assert waited.get_max_value() == pytest.approx(600_000, rel=0.01)

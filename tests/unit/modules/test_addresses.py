@@ -5,7 +5,7 @@ import pytest
 
 from simulator.errors import SetupError
 from simulator.modules import database_class
-from simulator.modules.addresses import all_addresses, redirected, unrelayed
+from simulator.modules.addresses import all_addresses, explain_unrelayed, redirect
 
 
 def options(module, **given):
@@ -37,7 +37,7 @@ def test_every_address_is_replaced(module, given, expected):
     before = options(module, **given)
     places = {each: ("127.0.0.1", 9001 + n) for n, each in enumerate(all_addresses(before))}
 
-    after = redirected(before, places)
+    after = redirect(before, places)
 
     assert {**after.public(), **after.secrets()} == {
         **before.public(), **before.secrets(), **expected
@@ -56,10 +56,10 @@ def test_every_address_is_replaced(module, given, expected):
 def test_libpq_keeps_the_name_that_a_certificate_is_checked_by(text):
     before = options("postgres", connection_string=text)
     if "///" in text:
-        assert "no address" in unrelayed(before)
+        assert "no address" in explain_unrelayed(before)
         return
     (server,) = all_addresses(before)
-    after = redirected(before, {server: ("127.0.0.1", 9001)})
+    after = redirect(before, {server: ("127.0.0.1", 9001)})
 
     given = psycopg2.extensions.parse_dsn(text.replace("''", "\\'"))
     assert psycopg2.extensions.parse_dsn(after.secrets()["connection_string"].replace(
@@ -76,7 +76,7 @@ def test_libpq_keeps_the_name_that_a_certificate_is_checked_by(text):
     ],
 )
 def test_what_no_relay_can_stand_before_is_refused(module, given, said):
-    found = unrelayed(options(module, **given))
+    found = explain_unrelayed(options(module, **given))
 
     assert said in found
     assert bool(found) == bool(said)
@@ -86,4 +86,4 @@ def test_a_driver_that_looks_servers_up_by_itself_is_not_redirected():
     before = options("mongodb", connection_string="mongodb://a:5/?replicaSet=rs0")
 
     with pytest.raises(SetupError):
-        redirected(before, {("a", 5): ("127.0.0.1", 9001)})
+        redirect(before, {("a", 5): ("127.0.0.1", 9001)})

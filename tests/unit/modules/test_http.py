@@ -21,7 +21,7 @@ from simulator.modules.shared.http import (
     Refused,
     basic,
     classify,
-    gzipped,
+    gzip_body,
     lines,
     words,
 )
@@ -332,7 +332,7 @@ def test_lines_are_complete_wherever_the_pieces_are_cut():
 
 def test_a_gzipped_body_decompresses_to_the_original(serve, connect):
     body = b"line protocol " * 1000
-    zipped = gzipped(body)
+    zipped = gzip_body(body)
     web = serve(OK)
     connect(web.url).request("POST", "/", zipped, {"Content-Encoding": "gzip"})
 

@@ -23,7 +23,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules.aggregates import AggregateOptions
 from simulator.modules.shared import sql
 from simulator.modules.shared.preaggregated import (
-    combined,
+    combine,
     definition,
     from_kept,
     kept,
@@ -72,7 +72,7 @@ class OfKept(SqliteDialect):
     """SQLite's dialect for queries that read kept aggregates."""
 
     def aggregate(self, table: Table, aggregate: Aggregate) -> str:
-        return combined(self, table, aggregate)
+        return combine(self, table, aggregate)
 
     def of_answers(self) -> sql.Dialect:
         return SqliteDialect()

@@ -84,7 +84,7 @@ def test_the_time_until_a_part_arrives_is_waiting_and_what_follows_is_not():
     waited = Waits()
     began_s = time.perf_counter()
     with waited.in_client():
-        for _ in waited.awaited(arriving()):
+        for _ in waited.await_parts(arriving()):
             time.sleep(0.01)
     assert 0.03 <= waited.client_s <= time.perf_counter() - began_s - 0.3
 
@@ -96,7 +96,7 @@ def test_an_error_of_the_reader_passes_and_leaves_the_client_in_its_place():
 
     waited = Waits()
     with pytest.raises(OSError, match="lost"), waited.in_client():
-        list(waited.awaited(broken()))
+        list(waited.await_parts(broken()))
     ended_s = waited.client_s
     time.sleep(0.01)
     with waited.waiting():
@@ -231,8 +231,8 @@ def test_slow_decoding_is_the_clients_time(monkeypatch, connect, body):
     with Web(lambda _: Response(200, body)) as web:
         session, run = connect(web.url)
         monkeypatch.setattr(json, "loads", slow(json.loads))
-        monkeypatch.setattr(clickhouse, "parsed_rows", slow(clickhouse.parsed_rows))
-        monkeypatch.setattr(flux, "_typed", slow(flux._typed))
+        monkeypatch.setattr(clickhouse, "parse_rows", slow(clickhouse.parse_rows))
+        monkeypatch.setattr(flux, "_type", slow(flux._type))
         ((found,),) = run()
         session.close()
     assert found == 7

@@ -4,7 +4,7 @@ import click
 import pytest
 
 from cli.main import commands
-from cli.options.given import given_command
+from cli.options.given import build_given_command
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.sqlite import SqliteOptions
 from tests import ROOT
@@ -39,7 +39,7 @@ def context_of(name, *arguments):
 
 def words_of(name, *arguments, options=LITE):
     with context_of(name, *arguments):
-        return given_command(options).words
+        return build_given_command(options).words
 
 
 def meant(name, arguments):

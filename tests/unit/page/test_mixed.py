@@ -1,7 +1,7 @@
 """A page of mixed loads."""
 
 from cli.page.build import page_of
-from cli.page.html import rendered
+from cli.page.html import render
 from cli.page.sources import Sources
 from tests.unit.page import shown
 from tests.unit.report.test_mixed import mixed
@@ -17,7 +17,7 @@ def test_inserts_stand_beside_the_queries_in_one_picture_and_its_table():
     assert loads == ["inserts", "count-events", "newest-per-device"] * 2
     assert latencies.svg.count("count-events") == 1
     assert [row[2] for row in rates.table.rows] == ["2", "2"]
-    assert "Rows per second beside queries" in rendered(page)
+    assert "Rows per second beside queries" in render(page)
 
 
 def test_queries_that_could_not_be_asked_are_left_out_of_the_picture():

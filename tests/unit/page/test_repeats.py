@@ -10,10 +10,10 @@ from cli.experiment.record import Curve, ItemRecord, PlanRecord
 from cli.host.machine import this_machine
 from cli.kinds import summary_of
 from cli.page.build import page_of
-from cli.page.html import rendered
-from cli.page.measured import measured
-from cli.page.sources import Repeated, Sources, repeated_of
-from cli.report.repeats import joined_summary
+from cli.page.html import render
+from cli.page.measured import measure
+from cli.page.sources import Repeated, Sources, find_repeated
+from cli.report.repeats import join_summary
 from cli.summary.figures import Measurement
 from cli.summary.rows import Place, Row
 from cli.summary.subjects import QUERY, WORKERS
@@ -47,7 +47,7 @@ def rows_of(page, *beginning):
 
 def test_repeats_are_one_entry_with_mean_and_spread():
     results, repeated = of_plan(("small", shown.repeats(slower_by=5)))
-    (entry,) = measured(results, repeated)
+    (entry,) = measure(results, repeated)
     (row,) = entry.summary.rows
     figure = row.figures["rows_per_s"]
     each = [summary_of(r).rows[0].figures["rows_per_s"].value for _, r in results]
@@ -65,7 +65,7 @@ def test_every_picture_and_table_has_the_repeats():
         ("small", shown.repeats(slower_by=5)),
         ("ask", [asked(rows) for rows in (100, 120, 90)]),
     )
-    page = rendered(page_of(Sources(results, (), repeated)))
+    page = render(page_of(Sources(results, (), repeated)))
 
     rate, *_ = [row for row in rows_of(page, "lite", "1") if len(row) == 9]
     assert rate[5] == "3"
@@ -85,7 +85,7 @@ def test_the_course_is_that_of_the_median_repeat():
         for number in (1, 30, 10)
     )
     results, repeated = of_plan(("s", [fast, slow, middle]))
-    page = rendered(page_of(Sources(results, (), repeated)))
+    page = render(page_of(Sources(results, (), repeated)))
     (course,) = [row for row in rows_of(page, "1 worker") if len(row) > 6]
 
     assert course[1] == "3", "the run of the third repeat"
@@ -93,12 +93,12 @@ def test_the_course_is_that_of_the_median_repeat():
 
 def test_settings_and_plans_are_kept_apart_and_named():
     results, repeated = of_plan(("small", shown.repeats(2)), ("large", shown.repeats(2)))
-    labels = [each.label for each in measured(results, repeated)]
+    labels = [each.label for each in measure(results, repeated)]
     assert labels == ["lite, small", "lite, large"]
 
     others = {path: Repeated(Path(f"plan-{path}"), "s", "lite") for path, _ in results}
-    assert len(measured(results, others)) == 4
-    assert len(measured(results)) == 4
+    assert len(measure(results, others)) == 4
+    assert len(measure(results)) == 4
 
 
 def tried(target, batch):
@@ -123,7 +123,7 @@ def published_results():
 
 
 def test_what_a_search_tried_is_named_by_the_setting_and_the_number():
-    labels = [each.label for each in measured(*published_results())]
+    labels = [each.label for each in measure(*published_results())]
 
     assert labels[:4] == ["a, search, batch 1000", "a, search, batch 3000", "a, two", "a, one"]
 
@@ -157,7 +157,7 @@ def test_the_settings_of_a_record_have_the_order_of_its_plan():
         items=items, lines=(), curves=(curve,), not_had={}, refused={},
     )  # fmt: skip
 
-    assert repeated_of(PLAN, record) == {
+    assert find_repeated(PLAN, record) == {
         Path("last.json"): Repeated(PLAN, "last", "lite", 2),
         Path("find.json"): Repeated(PLAN, "find", "lite", 0, is_search=True),
     }
@@ -168,7 +168,7 @@ def test_other_options_within_an_item_are_other_entries():
         shown.insert(counts=(1,), configuration={"tables": tables})
         for tables in (1, 2) for _ in range(2)
     ]  # fmt: skip
-    found = measured(*of_plan(("shards", shards)))
+    found = measure(*of_plan(("shards", shards)))
 
     assert [len(each.results) for each in found] == [2, 2]
 
@@ -213,7 +213,7 @@ def test_extremes_stay_extremes_and_a_figure_may_be_missing():
         Summary(subject, (row(one, 10.0, client_share=more),)),
         Summary(subject, (row(one, 30.0, "unknown"), row(two, 5.0))),
     ]
-    first, second = joined_summary(summaries).rows
+    first, second = join_summary(summaries).rows
 
     assert first.figures["rows_per_s"] == Measurement(20.0, 2, 10.0, 30.0)
     assert first.figures["max_ms"] == Measurement(30.0, 2)
@@ -226,7 +226,7 @@ def test_extremes_stay_extremes_and_a_figure_may_be_missing():
 def test_rows_of_the_same_name_are_joined_in_their_order():
     rows = [row(Place(query="q", workers=workers), 9.0 / workers) for workers in (9, 1)]
     summary = Summary(QUERY, tuple(rows))
-    joined = joined_summary([summary, summary])
+    joined = join_summary([summary, summary])
 
     assert [each.figures["rows_per_s"].value for each in joined.rows] == [1.0, 9.0]
-    assert joined_summary([summary]) is summary
+    assert join_summary([summary]) is summary

@@ -3,14 +3,14 @@
 import re
 
 from cli.page.build import page_of
-from cli.page.html import rendered
+from cli.page.html import render
 from cli.page.sources import Sources
 from tests.unit.page import shown
 from tests.unit.report.test_stages import asked, inserted, staged
 
 
 def html(*results):
-    return rendered(page_of(Sources(shown.named([*results]), ())))
+    return render(page_of(Sources(shown.named([*results]), ())))
 
 
 def test_inserts_in_stages_have_a_section_with_a_picture_for_each_figure():

@@ -4,14 +4,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cli.page.svg import embedded
+from cli.page.svg import embed
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def element(inner):
     text = f'<svg xmlns="{SVG[1:-1]}" width="9" height="9" viewBox="0 0 9 9">{inner}</svg>'
-    return ET.fromstring(embedded(text, "title"))
+    return ET.fromstring(embed(text, "title"))
 
 
 def test_places_have_a_tenth_of_a_pixel():

@@ -9,7 +9,7 @@ import pytest
 
 from cli.page.charts import Axis, Point, Series
 from cli.page.style import Style
-from cli.page.timeline import Mark, Span, course, thinned
+from cli.page.timeline import Mark, Span, course, thin
 
 HOUR = (0.0, 3600.0)
 WIDTH_PX = 150.0
@@ -32,14 +32,14 @@ def drawn(lines, seconds=3600):
 def test_few_points_stay_as_they_are():
     points = hour(1)[:150]
 
-    assert thinned(points, HOUR, WIDTH_PX) == points
-    assert thinned([], HOUR, WIDTH_PX) == []
+    assert thin(points, HOUR, WIDTH_PX) == points
+    assert thin([], HOUR, WIDTH_PX) == []
 
 
 def test_many_points_are_the_mean_lowest_and_highest_of_three_columns():
     points = hour(1)
     groups = [[p.y for p in points[start : start + STEP]] for start in range(0, 3600, STEP)]
-    found = thinned(points, HOUR, WIDTH_PX)
+    found = thin(points, HOUR, WIDTH_PX)
 
     assert [each.x for each in found] == pytest.approx([STEP * (n + 0.5) for n in range(50)])
     assert [each.y for each in found] == pytest.approx([fmean(group) for group in groups])
@@ -51,7 +51,7 @@ def test_many_points_are_the_mean_lowest_and_highest_of_three_columns():
 def test_a_single_dip_is_never_lost(dip):
     points = [Point(second + 0.5, 1000.0) for second in range(3600)]
     points[dip] = replace(points[dip], y=3.0)
-    found = thinned(points, HOUR, WIDTH_PX)
+    found = thin(points, HOUR, WIDTH_PX)
 
     assert [n for n, each in enumerate(found) if each.low == 3.0] == [dip // STEP]
     assert {each.high for each in found} == {1000.0}
@@ -59,7 +59,7 @@ def test_a_single_dip_is_never_lost(dip):
 
 def test_a_gap_in_the_time_has_no_points():
     points = hour(1)
-    found = thinned([*points[:1000], *points[2600:]], HOUR, WIDTH_PX)
+    found = thin([*points[:1000], *points[2600:]], HOUR, WIDTH_PX)
 
     assert not [each for each in found if 1010 < each.x < 2590]
 

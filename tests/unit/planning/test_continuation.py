@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.planning.continuation import continued
+from cli.planning.continuation import continue_dataset
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
@@ -14,7 +14,7 @@ SAME = "; --no-clean continues it: give the same, or use --clean"
 
 def problems_of(found, wanted, *, starts=True):
     with pytest.raises(ConfigError) as error:
-        continued(found, wanted, starts=starts)
+        continue_dataset(found, wanted, starts=starts)
     return [problem.removesuffix(SAME) for problem in error.value.problems]
 
 
@@ -22,14 +22,14 @@ def test_without_a_start_time_the_data_keeps_its_own():
     found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
     wanted = dataset_of(changed(DEFAULTS, start_ms=999_999))
 
-    assert continued(found, wanted, starts=False) == found
+    assert continue_dataset(found, wanted, starts=False) == found
 
 
 def test_another_start_time_is_refused_and_the_same_one_is_not():
     found = dataset_of(FLEET)
     later = dataset_of(changed(FLEET, start_ms=86_401_000, params={"duration_ms": 86_461_000}))
 
-    assert continued(found, dataset_of(FLEET), starts=True) == found
+    assert continue_dataset(found, dataset_of(FLEET), starts=True) == found
     assert problems_of(found, later) == [
         "--start-time: the last insert has 1970-01-01T00:00:01Z, got 1970-01-02T00:00:01Z"
     ]
@@ -78,10 +78,10 @@ def test_the_rows_of_another_version_of_the_workload_are_not_continued():
     old = dataset_of(DEFAULTS).model_copy(update={"workload_version": 0})
 
     with pytest.raises(ConfigError, match="workload iot: the dataset was made by version 0"):
-        continued(old, dataset_of(DEFAULTS), starts=False)
+        continue_dataset(old, dataset_of(DEFAULTS), starts=False)
 
 
 def test_a_parameter_that_is_not_recorded_has_its_default():
     found = dataset_of(DEFAULTS).model_copy(update={"params": {"tick_ms": 60}})
 
-    assert continued(found, dataset_of(DEFAULTS), starts=False) == found
+    assert continue_dataset(found, dataset_of(DEFAULTS), starts=False) == found

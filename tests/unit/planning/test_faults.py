@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from cli.planning.faults import Faults, Moment, parse_moment, written_moment
+from cli.planning.faults import Faults, Moment, format_moment, parse_moment
 
 KILL = {"fault": "kill-database"}
 
@@ -14,7 +14,7 @@ KILL = {"fault": "kill-database"}
 )
 def test_a_moment_is_a_time_or_a_share(text, moment):
     assert parse_moment(text) == moment
-    assert parse_moment(written_moment(moment)) == moment
+    assert parse_moment(format_moment(moment)) == moment
 
 
 @pytest.mark.parametrize("text", ["soon", "100%", "-3s", "50%%"])

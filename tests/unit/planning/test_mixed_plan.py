@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cli.input.quantities import Mix, parse_mix
-from cli.planning.mixed_plan import MOST_INSTANCES, mixed_runs, option_problems
+from cli.planning.mixed_plan import MOST_INSTANCES, option_problems, plan_mixed_runs
 from cli.planning.query_options import MixedOptions
 from cli.targets.config import Target
 from simulator.data.dataset import DatasetReader
@@ -32,7 +32,7 @@ def planned(stored=STORED, target=SQLITE, **changes):
 
 
 def runs(stored=STORED, target=SQLITE, **changes):
-    return mixed_runs("s", target, stored, changed(OPTIONS, **changes), force=True)
+    return plan_mixed_runs("s", target, stored, changed(OPTIONS, **changes), force=True)
 
 
 def problems(stored=STORED, target=SQLITE, **changes):

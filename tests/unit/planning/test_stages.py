@@ -6,10 +6,10 @@ from cli.planning.query_plan import load_problems
 from cli.planning.stages import (
     counts_of,
     duration_of,
+    format_stages,
     parse_stages,
     stage_conflicts,
     stage_problems,
-    written_stages,
 )
 from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
@@ -30,7 +30,7 @@ def test_stages_are_numbers_of_workers_and_durations():
     assert duration_of(stages) == 5460.5
     assert counts_of(stages, (1, 4)) == (10_000,)
     assert counts_of(None, (1, 4)) == (1, 4)
-    assert parse_stages(written_stages(stages)) == stages
+    assert parse_stages(format_stages(stages)) == stages
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from cli.files import prepare
 from cli.files.keys import expect_key
-from cli.files.prepare import converted, kept, reopened
+from cli.files.prepare import converted, kept, reopen
 from cli.files.request import Request
 from cli.planning.plan import collector_run, spec_of
 from cli.targets.config import Target
@@ -22,7 +22,7 @@ from simulator.modules.null import NullOptions
 from simulator.protocol import records
 from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.spec import Work
-from simulator.records.prepared import NAME, described, is_prepared, prepared_file
+from simulator.records.prepared import NAME, describe_options, is_prepared, read_prepared_file
 from tests.unit.specs import run_spec
 
 CSV = "at,rack,load\n2024-05-01,a,1.5\n2024-05-02,b,\n2024-05-02,a,2.5\n"
@@ -36,7 +36,7 @@ def folder(tmp_path):
     folder.mkdir(parents=True)
     request = Request((source,), FileReading(tags=("rack",)), PrimaryKey.NONE)
     params = converted(request, folder, quiet=True).model_copy(update={"folder": ""})
-    (folder / NAME).write_text(described(folder, params).model_dump_json())
+    (folder / NAME).write_text(describe_options(folder, params).model_dump_json())
     return folder
 
 
@@ -44,7 +44,7 @@ def test_a_folder_is_known_by_its_description(folder):
     assert is_prepared(folder)
     assert not is_prepared(folder.parent)
     assert not is_prepared(folder / "none")
-    found = prepared_file(folder, "x")
+    found = read_prepared_file(folder, "x")
     assert (found.params.rows, found.params.table) == (3, "x")
     assert found.size_bytes == sum(path.stat().st_size for path in folder.glob("[0-9]*.*"))
 
@@ -98,7 +98,7 @@ def test_pods_mount_the_claim_of_a_scan_and_of_the_rows(folder):
 def test_a_damaged_folder_is_refused_by_its_name(folder, damage, words):
     damage(folder)
     with pytest.raises(ConfigError, match=f"--data: {SHOWN}.*{words}"):
-        prepared_file(folder, SHOWN)
+        read_prepared_file(folder, SHOWN)
 
 
 def test_queries_need_the_folder_as_it_was_inserted(folder):
@@ -107,15 +107,15 @@ def test_queries_need_the_folder_as_it_was_inserted(folder):
         update={"workload": File.name, "workload_version": File.version, "primary_key": "none",
                 "params": params.model_dump(mode="json"), "ranges": ()}
     )  # fmt: skip
-    with reopened(stored, quiet=True) as found:
+    with reopen(stored, quiet=True) as found:
         assert found == stored
     moved = params.model_copy(update={"claim": "fleet", "folder": "/records/none"})
     elsewhere = stored.model_copy(update={"params": moved.model_dump(mode="json")})
-    with reopened(elsewhere, quiet=True) as found:
+    with reopen(elsewhere, quiet=True) as found:
         assert found == elsewhere
     other = params.model_copy(update={"rows": 2})
     changed = stored.model_copy(update={"params": other.model_dump(mode="json")})
-    with pytest.raises(ConfigError, match="run insert again"), reopened(changed, quiet=True):
+    with pytest.raises(ConfigError, match="run insert again"), reopen(changed, quiet=True):
         pass
 
 
@@ -131,7 +131,7 @@ def test_no_file_without_content_is_read_again(folder, tmp_path, monkeypatch, na
                 "params": params.model_dump(mode="json")}
     )  # fmt: skip
     gone = "cannot be checked without the inserted"
-    with pytest.raises(ConfigError, match=gone), reopened(stored, quiet=True):
+    with pytest.raises(ConfigError, match=gone), reopen(stored, quiet=True):
         pass
 
 

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from cli.archive.export import exported
+from cli.archive.export import export
 from cli.compare.comparison import compared
 from cli.compare.sides import Side
-from cli.compare.tables import printed as compared_text
-from cli.compare.thresholds import Scope, checks_of, failures, parsed
+from cli.compare.tables import print_record as compared_text
+from cli.compare.thresholds import Scope, checks_of, failures, parse
 from cli.experiment.measures import is_measure, measures_of, unit_of
 from cli.kinds import summary_of
 from cli.page.build import page_of
-from cli.page.html import rendered
+from cli.page.html import render
 from cli.page.sources import Sources
 from cli.reference import PARTS
-from cli.report.tables import printed
+from cli.report.tables import print_record
 from cli.results.metrics import InsertMetrics
 from cli.summary.figures import FIGURES, Better, Figure, Unit
 from cli.summary.subjects import WORKERS
@@ -42,15 +42,15 @@ def test_it_is_in_every_form_of_a_result(monkeypatch):
     result = shown.insert(counts=(1,))
     value = summary_of(result).rows[0].figures[NAME].value
 
-    assert f"{value:,.0f}" in printed(result, None, "table")
-    assert "retry" in printed(result, None, "table").splitlines()[1]
-    (row,) = json.loads(printed(result, None, "json"))["rows"]
+    assert f"{value:,.0f}" in print_record(result, None, "table")
+    assert "retry" in print_record(result, None, "table").splitlines()[1]
+    (row,) = json.loads(print_record(result, None, "json"))["rows"]
     assert row[NAME] == value
-    assert NAME in printed(result, None, "csv").splitlines()[0].split(",")
+    assert NAME in print_record(result, None, "csv").splitlines()[0].split(",")
     for form in ("csv", "json", "openmetrics"):
-        assert NAME in exported([("id", result)], form)
-    assert "Rows per retry" in exported([("id", result)], "markdown")
-    assert "Rows per retry over workers" in rendered(page_of(Sources(shown.named([result]), ())))
+        assert NAME in export([("id", result)], form)
+    assert "Rows per retry" in export([("id", result)], "markdown")
+    assert "Rows per retry over workers" in render(page_of(Sources(shown.named([result]), ())))
     assert f"`{NAME}`" in PARTS["figures"]()
 
 
@@ -61,7 +61,7 @@ def test_it_is_compared_and_has_thresholds():
 
     problems = []
     texts = [f"{NAME} < 1e9", f"{NAME}_min < 1e9 at workers=1"]
-    thresholds = parsed(texts, Scope((WORKERS,), workers=(1,), queries=()), problems)
+    thresholds = parse(texts, Scope((WORKERS,), workers=(1,), queries=()), problems)
     assert problems == []
     assert len(failures(tuple(checks_of(thresholds, summary_of(result))))) == 2
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cli.results.latency import Latency, latency_of, merged
+from cli.results.latency import Latency, latency_of, merge
 from cli.results.metrics import insert_metrics, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
-from simulator.load.meter import encoded_histogram, merged_histogram
+from simulator.load.meter import encode_histogram, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
@@ -222,7 +222,7 @@ def test_a_lost_worker_does_not_hide_what_the_others_did():
 
 def test_percentiles_of_all_workers_are_of_all_sends():
     fast, slow = histogram(*[1.0] * 10), histogram(*range(10, 100))
-    latency = latency_of(merged((worker(0, latency=fast), worker(1, latency=slow))))
+    latency = latency_of(merge((worker(0, latency=fast), worker(1, latency=slow))))
     found = (latency.p50_ms, latency.p95_ms, latency.p99_ms, latency.max_ms)
 
     assert latency.sends == 100
@@ -234,7 +234,7 @@ def test_percentiles_of_all_workers_are_of_all_sends():
     ("sends", "known"), [(99, (0, 0)), (100, (1, 0)), (999, (1, 0)), (1000, (1, 1))]
 )
 def test_a_percentile_has_a_sample_beyond_it(sends, known):
-    found = latency_of(merged((worker(0, latency=histogram(*[1.0] * sends)),)))
+    found = latency_of(merge((worker(0, latency=histogram(*[1.0] * sends)),)))
     older = Latency.model_validate(found.model_dump() | {"p99_ms": 1.0, "p999_ms": 1.0})
 
     for each in (found, older):
@@ -244,7 +244,7 @@ def test_a_percentile_has_a_sample_beyond_it(sends, known):
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(1000, 4 * 10**12), max_size=40), min_size=1, max_size=30))
 def test_percentiles_and_mean_are_those_of_the_library(durations_ns):
-    histogram = merged_histogram([encoded_histogram(each) for each in durations_ns])
+    histogram = merge_histogram([encode_histogram(each) for each in durations_ns])
     found = latency_of(histogram)
 
     p50_ms, p95_ms, p99_ms, p999_ms = (
@@ -291,7 +291,7 @@ def test_one_worker_overlaps_with_none():
 
 
 def test_the_time_to_connect_is_known_of_several_connections():
-    times = encoded_histogram([2_000_000, 4_000_000, 4_000_000])
+    times = encode_histogram([2_000_000, 4_000_000, 4_000_000])
     alone = insert_metrics(outcome(worker(0)), stored(100))
     assert (alone.connections, alone.connect_p50_ms) == (None, None)
 

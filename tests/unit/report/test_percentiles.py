@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.archive.export import HGRM, exported
+from cli.archive.export import HGRM, export
 from cli.kinds import summary_of
-from cli.report.repeats import joined_summary
+from cli.report.repeats import join_summary
 from cli.summary.figures import figure_named, percent_of
 from simulator.errors import ConfigError
 from tests.unit.report.made import histogram, outcome, result, run, worker
@@ -67,7 +67,7 @@ def test_what_is_no_percentile_has_none(name):
 
 def test_the_file_of_hdrhistogram_counts_what_is_not_above_each_value():
     waits = np.random.default_rng(1).exponential(20, 5000) + 0.1
-    text = exported([("id", result([inserted(*waits)]))], HGRM)
+    text = export([("id", result([inserted(*waits)]))], HGRM)
     heading, *lines = text.splitlines()
     rows = [list(map(float, line.split())) for line in lines if re.match(r" *[0-9]", line)]
 
@@ -90,25 +90,25 @@ def test_the_file_is_of_one_row_that_can_be_named():
     both = result([inserted(*range(1, 5)), run(outcome(*two))])
     several = r"here are 2 \(id: 1 worker; id: 2 workers\); choose one"
     with pytest.raises(ConfigError, match=several):
-        exported([("id", both)], HGRM)
-    assert "4.0" in exported([("id", both)], HGRM, pattern="1 worker").splitlines()[-2]
+        export([("id", both)], HGRM)
+    assert "4.0" in export([("id", both)], HGRM, pattern="1 worker").splitlines()[-2]
     with pytest.raises(ConfigError, match="here is none that was timed"):
-        exported([("id", both)], HGRM, pattern="nothing")
+        export([("id", both)], HGRM, pattern="nothing")
 
 
 def test_exports_have_the_percentiles_that_were_named():
     found = [("id", result([inserted(*range(1, 201))]))]
-    assert "p90_ms" not in exported(found, "csv")
-    csv = exported(found, "csv", ("p90_ms", "p99.9_ms"))
+    assert "p90_ms" not in export(found, "csv")
+    csv = export(found, "csv", ("p90_ms", "p99.9_ms"))
     assert re.search(r",p90_ms,180\.\d+,ms,200,", csv)
     assert "p99.9_ms" not in csv
-    assert "| p90 ms |" in exported(found, "markdown", ("p90_ms",))
-    assert "iotbench_p99_5_seconds{" in exported(found, "openmetrics", ("p99.5_ms",))
-    assert '"p90_ms": {' in exported(found, "json", ("p90_ms",))
+    assert "| p90 ms |" in export(found, "markdown", ("p90_ms",))
+    assert "iotbench_p99_5_seconds{" in export(found, "openmetrics", ("p99.5_ms",))
+    assert '"p90_ms": {' in export(found, "json", ("p90_ms",))
 
 
 def test_repeats_have_the_mean_of_each_ones_percentile():
     each = [summary_of(result([inserted(*waits)])) for waits in ([1.0] * 20, [3.0] * 20)]
-    (joined,) = joined_summary(each).rows
+    (joined,) = join_summary(each).rows
 
     assert joined.figures["p90_ms"].value == pytest.approx(2.0, rel=0.01)

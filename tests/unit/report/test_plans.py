@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from cli.kinds import kind_named
-from cli.planning.estimates import estimated_s
+from cli.planning.estimates import estimate_s
 from cli.planning.plan import PlannedRun
 from cli.report.plans import plan_text
 from simulator.data.ranges import lane_range
@@ -35,19 +35,19 @@ def done(workers, rows, seconds, prefilled=0):
 def test_a_run_takes_as_long_as_the_rows_of_the_nearest_worker_count():
     last = result(runs=[done(1, 100, 10.0), done(4, 400, 8.0)])
 
-    assert estimated_s([planned(1, 50)], last) == pytest.approx(5.5)
-    assert estimated_s([planned(5, 80)], last) == pytest.approx(8.0)
-    assert estimated_s([planned(1, 50), planned(5, 80)], last) == pytest.approx(13.5)
+    assert estimate_s([planned(1, 50)], last) == pytest.approx(5.5)
+    assert estimate_s([planned(5, 80)], last) == pytest.approx(8.0)
+    assert estimate_s([planned(1, 50), planned(5, 80)], last) == pytest.approx(13.5)
 
 
 def test_the_time_before_the_first_row_does_not_grow_with_the_rows():
-    assert estimated_s([planned(1, 10_000)], result(runs=[done(1, 100, 10.0)])) == 901.0
+    assert estimate_s([planned(1, 10_000)], result(runs=[done(1, 100, 10.0)])) == 901.0
 
 
 def test_prefilled_rows_take_their_time_too():
     last = result(runs=[done(1, 100, 10.0, prefilled=100)])
 
-    assert estimated_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.5)
+    assert estimate_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.5)
 
 
 def test_a_run_that_ends_by_time_takes_that_time():
@@ -57,10 +57,10 @@ def test_a_run_that_ends_by_time_takes_that_time():
         timed, spec=timed.spec.model_copy(update={"clocking": Clocking(duration_s=30.0)})
     )
 
-    assert estimated_s([timed], last) == pytest.approx(31.0)
+    assert estimate_s([timed], last) == pytest.approx(31.0)
     assert "for 0:00:30" in plan_text(kind_named("insert"), [timed], "local", last, 100)
 
 
 @pytest.mark.parametrize("last", [None, result(runs=[]), result(runs=[record()])])
 def test_without_an_earlier_run_nothing_is_estimated(last):
-    assert estimated_s([planned(1, 50)], last) is None
+    assert estimate_s([planned(1, 50)], last) is None

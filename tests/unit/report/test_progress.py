@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.input.quantities import shown_time
+from cli.input.quantities import format_time
 from cli.report import progress
 from cli.report.course import Course
 from cli.report.estimate import Estimate
@@ -71,7 +71,7 @@ class Clock:
     ],
 )
 def test_a_duration_is_hours_minutes_and_seconds(seconds, text):
-    assert shown_time(seconds) == text
+    assert format_time(seconds) == text
 
 
 def test_before_the_first_run_has_finished_its_rate_is_the_estimate():
@@ -234,7 +234,7 @@ def test_what_a_terminal_shows_fits_into_its_width(errors, width):
     )
     moment = course.follow(runs[24], SAMPLE.model_copy(update={"errors": errors}))
     head = f"{progress._head(moment)} insert"
-    text = progress._fitted(moment, width - len(head) - 4)
+    text = progress._fit(moment, width - len(head) - 4)
 
     assert text.startswith("1,614,292 rows/s, p99 2.62 ms")
     assert text.endswith("1:00:00 left")
@@ -271,4 +271,4 @@ def test_a_narrow_terminal_shows_the_rates_of_both(width, text):
     run = planned(1, work=Work.MIXED)
     moment = Course([run]).follow(run, MIXED.model_copy(update={"errors": 0}))
 
-    assert progress._fitted(moment, width) == text
+    assert progress._fit(moment, width) == text

@@ -7,16 +7,16 @@ import pytest
 
 from cli.compare.comparison import compared
 from cli.compare.sides import Side, expect_comparable, samples_of
-from cli.compare.thresholds import Scope, checks_of, parsed
+from cli.compare.thresholds import Scope, checks_of, parse
 from cli.kinds import summary_of
 from cli.report.plots import plot_of
 from cli.report.records import records_of
-from cli.report.tables import printed
+from cli.report.tables import print_record
 from cli.report.warnings import warnings_of
 from cli.summary.rows import Place
 from cli.summary.subjects import STAGE
 from simulator.errors import ConfigError
-from simulator.load.meter import encoded_histogram
+from simulator.load.meter import encode_histogram
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, StageTimes
 from simulator.protocol.spec import LoadStage
@@ -31,7 +31,7 @@ EXACT = 0.01
 def stage(number, started_s, ended_s, rows, *latencies_ms):
     return StageTimes(
         stage=number, started_s=started_s, ended_s=ended_s, rows=rows, count=len(latencies_ms),
-        latency=encoded_histogram(each * MS for each in latencies_ms),
+        latency=encode_histogram(each * MS for each in latencies_ms),
     )  # fmt: skip
 
 
@@ -99,14 +99,14 @@ def test_neither_overlap_nor_a_warm_up_is_found_in_stages():
 
 def test_stages_are_shown_in_every_form():
     made = inserted()
-    table = printed(made, None, "table", plotted=True)
+    table = print_record(made, None, "table", plotted=True)
     assert table.splitlines()[1].split()[:5] == ["Stage", "Workers", "Seconds", "Rows", "Rows/s"]
     assert "stage 2, 2 workers" in table
-    (first, second) = json.loads(printed(made, None, "json"))["rows"]
+    (first, second) = json.loads(print_record(made, None, "json"))["rows"]
     assert (first["stage"], first["workers"], first["timed_s"], first["rows"]) == (1, 1, 10.0, 100)
     assert second["rows_per_s"] == 50.0
     assert records_of(made) == [first, second]
-    assert printed(made, None, "csv").startswith(
+    assert print_record(made, None, "csv").startswith(
         "stage,workers,runs,timed_s,rows,rows_per_s,min_ms"
     )
     assert [*plot_of(summary_of(made), 80)]
@@ -116,7 +116,7 @@ def test_a_threshold_is_held_against_each_stage_or_that_with_so_many_workers():
     problems = []
     scope = Scope((STAGE,), workers=(1, 2), queries=())
     texts = ("rows_per_s < 20", "p99_ms > 3ms at workers=2", "client_share > 1")
-    found = parsed(texts, scope, problems)
+    found = parse(texts, scope, problems)
     assert len(problems) == 1
     assert "unknown figure 'client_share'" in problems[0]
 
@@ -145,7 +145,7 @@ def test_a_stage_is_compared_with_the_same_stage():
 def asked():
     times = [
         QueryTimes(
-            name="q", first_s=0.1, runs=4, waits=encoded_histogram([MS] * 4), wait_s=0.004,
+            name="q", first_s=0.1, runs=4, waits=encode_histogram([MS] * 4), wait_s=0.004,
             client_s=0.0, elapsed_s=30.0, answers=1, stages=stages,
         )
         for stages in (

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from cli.reproduce.claims import Seen, chance_of, judged
+from cli.reproduce.claims import Seen, chance_of, judge
 from cli.reproduce.documents import Claim, Term, Within
 
 A, B, C = (Term(setting=name, measure="rows_per_s") for name in "abc")
@@ -57,4 +57,4 @@ def test_the_chance_of_an_order_is_its_share_of_all_orders():
     ],
 )
 def test_repeats_decide(claim, values, seen):
-    assert judged(claim, dict(zip((A, B, C), values, strict=False))) is seen
+    assert judge(claim, dict(zip((A, B, C), values, strict=False))) is seen

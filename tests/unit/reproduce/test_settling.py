@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.commands.reproduce import reproduced
+from cli.commands.reproduce import reproduce_document
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Pair, items_of
 from cli.experiment.plan import Plan, read_plan
@@ -76,7 +76,7 @@ class Measuring:
 
 def test_only_what_is_within_the_spread_is_repeated(tmp_path):
     measuring = Measuring(tmp_path)
-    record, _ = reproduced("iot", "demo", DOCUMENT, PLAN, ROSTER, measuring)
+    record, _ = reproduce_document("iot", "demo", DOCUMENT, PLAN, ROSTER, measuring)
 
     repeats = dict.fromkeys(SECONDS, 0)
     for name, repeat in measuring.items:
@@ -92,7 +92,7 @@ def test_only_what_is_within_the_spread_is_repeated(tmp_path):
 def test_without_a_limit_nothing_is_repeated(tmp_path):
     measuring = Measuring(tmp_path)
     plan = PLAN.model_copy(update={"until_settled": None})
-    reproduced("iot", "demo", DOCUMENT, plan, ROSTER, measuring)
+    reproduce_document("iot", "demo", DOCUMENT, plan, ROSTER, measuring)
 
     assert len(measuring.items) == 3 * len(SECONDS)
 
@@ -139,6 +139,6 @@ def test_what_became_of_the_caches_is_counted_by_item(tmp_path):
     found = items(made.run(), made.run(), caches="dropped") + items(made.run(), caches="not root")
     assert caches(found) == {"dropped": 2, "not root": 1}
 
-    record, _ = reproduced("iot", "demo", DOCUMENT, PLAN, ROSTER, Measuring(tmp_path))
+    record, _ = reproduce_document("iot", "demo", DOCUMENT, PLAN, ROSTER, Measuring(tmp_path))
     assert record.in_memory == {"lite": "0.0 MiB of 16.0 GiB of this machine's memory"}
     assert record.caches == {}

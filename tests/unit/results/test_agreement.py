@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from cli.report.agreements import validated
+from cli.report.agreements import format_validated
 from cli.results.agreement import Agreement, agreements, differences, exit_code, near
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
@@ -153,7 +153,7 @@ def test_own_queries_do_not_hide_what_could_not_be_verified():
 
 def test_different_own_answers_stand_side_by_side():
     one, two = (own_asked(name, own((7, ((n, 0.5),)))) for name, n in (("one", 1), ("two", 2)))
-    text = validated([one, two], agreements([one, two]), [None, None], "table")
+    text = format_validated([one, two], agreements([one, two]), [None, None], "table")
 
     assert "own, answer 7: n | mean" in text
     assert "1 | 0.5" in text
@@ -194,7 +194,7 @@ def test_the_table_shows_wrong_answers_beside_the_truth(monkeypatch):
     one = asked("one", query("q", (1, "a", True)))
     two = asked("two", query("q", (1, "b", False), verdict=WRONG, shown=(wrong,)))
     found = [*agreements([one, two]), Agreement("u", problem="two: not supported")]
-    lines = validated([one, two], found, [None, None], "table").splitlines()
+    lines = format_validated([one, two], found, [None, None], "table").splitlines()
 
     assert lines[0].split() == ["Query", "Answers", "Equal", "Rounded", "Differ", "one", "two"]
     assert lines[2].split() == ["q", "1", "0", "0", "1", "verified", "mismatch"]
@@ -209,8 +209,8 @@ def test_the_table_shows_wrong_answers_beside_the_truth(monkeypatch):
 def test_json_and_csv_have_a_record_for_each_query(tmp_path):
     both = [asked(name, query("q", (0, "a", True), shown=(shown(((1,),)),))) for name in "ab"]
     found = agreements(both)
-    content = json.loads(validated(both, found, [tmp_path / "r.json", None], "json"))
-    (line,) = csv.DictReader(io.StringIO(validated(both, found, [None, None], "csv")))
+    content = json.loads(format_validated(both, found, [tmp_path / "r.json", None], "json"))
+    (line,) = csv.DictReader(io.StringIO(format_validated(both, found, [None, None], "csv")))
 
     expected = {
         "query": "q",

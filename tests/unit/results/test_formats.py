@@ -6,7 +6,7 @@ import pytest
 
 from cli.results.formats import as_current
 from cli.results.latency import latency_of
-from cli.results.timed import timed_query, together
+from cli.results.timed import time_query, together
 from simulator.protocol.messages import QueryTimes
 
 
@@ -20,7 +20,7 @@ def test_the_durations_of_a_query_become_a_histogram():
     content = json.dumps({"format_version": 1, "runs": [{"queries": [old]}]}).encode()
     result = json.loads(as_current(content))
     (times,) = result["runs"][0]["queries"]
-    part = timed_query([QueryTimes(**times)])
+    part = time_query([QueryTimes(**times)])
     found, wait = part.metrics, latency_of(together([part]))
 
     assert result["format_version"] == 2

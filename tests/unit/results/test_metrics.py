@@ -16,7 +16,7 @@ from simulator.modules.shared.metrics.points import Series, rows_from_series, wi
 from simulator.modules.shared.metrics.rollups import (
     Rollup,
     by_hour,
-    combined,
+    combine,
     doubtful,
     merge_points,
     newest_rollups,
@@ -144,7 +144,7 @@ def test_an_answer_is_combined_from_rollups():
         (Rollup("starts", Function.COUNT, ("site",)), ("a",), 3.0),
     ]
     assert set(rollups(asked)) == {rollup for rollup, _, _ in found}
-    assert combined(asked, found).rows() == [(4, 1.5, 10, "a")]
+    assert combine(asked, found).rows() == [(4, 1.5, 10, "a")]
 
 
 def test_rows_are_counted_once_though_every_column_is():
@@ -159,7 +159,7 @@ def test_rows_are_counted_once_though_every_column_is():
         (Rollup("stops", Function.MIN), (), 0.0),
         (Rollup("stops", Function.MAX), (), 2.0**53),
     ]
-    groups = combined(asked, found)
+    groups = combine(asked, found)
     assert groups.rows() == [(4, 0.5)]
     assert doubtful(groups) == [other]
     groups.forget("stops")
@@ -169,8 +169,8 @@ def test_rows_are_counted_once_though_every_column_is():
 
 def test_an_answer_about_nothing():
     asked = query(("count", None), ("avg", "level"), ("sum", "starts"), ("min", "site"))
-    assert combined(asked, []).rows() == [(0, None, None, None)]
-    assert combined(query(("max", "starts"), by=("site",)), []).rows() == []
+    assert combine(asked, []).rows() == [(0, None, None, None)]
+    assert combine(query(("max", "starts"), by=("site",)), []).rows() == []
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_integers_that_doubles_may_have_rounded_are_doubted(ends, count, doubted
         (Rollup("starts", Function.MIN), (), ends[0]),
         (Rollup("starts", Function.MAX), (), ends[1]),
     ]
-    groups = combined(query(("sum", "starts")), found)
+    groups = combine(query(("sum", "starts")), found)
     assert doubtful(groups) == ([COUNT] if doubted else [])
 
 
@@ -201,7 +201,7 @@ def test_aggregates_of_points_replace_what_doubles_have_rounded():
             (Function.MAX, 2.0**60),
         )
     ]
-    groups = combined(asked, rounded)
+    groups = combine(asked, rounded)
     assert doubtful(groups) == [COUNT]
     groups.forget("starts")
     merge_points(groups, COUNT, [Series("starts", ("a",), [(1, large), (9, large)])])
@@ -215,11 +215,11 @@ def test_the_last_value_of_several_series_is_found_among_their_points():
     last = Rollup("level", Function.LAST, ("site", "rack"))
     assert rollups(asked) == [last, Rollup("starts", Function.COUNT, ("site",))]
 
-    one_each = combined(asked, [(last, ("a", "x"), 1.5), (last, ("b", "y"), 2.5)])
+    one_each = combine(asked, [(last, ("a", "x"), 1.5), (last, ("b", "y"), 2.5)])
     assert doubtful(one_each) == []
     assert one_each.rows() == [("a", 1.5), ("b", 2.5)]
 
-    several = combined(asked, [(last, ("a", "x"), 1.5), (last, ("a", "y"), 2.5)])
+    several = combine(asked, [(last, ("a", "x"), 1.5), (last, ("a", "y"), 2.5)])
     assert doubtful(several) == [LEVEL]
     several.forget("level")
     points = [
@@ -233,8 +233,8 @@ def test_the_last_value_of_several_series_is_found_among_their_points():
 def test_large_last_values_are_doubted_too():
     asked = query(("last", "starts"), by=("site",))
     last = Rollup("starts", Function.LAST, ("site",))
-    assert doubtful(combined(asked, [(last, ("a",), 2.0**53 - 1)])) == []
-    assert doubtful(combined(asked, [(last, ("a",), -(2.0**53))])) == [COUNT]
+    assert doubtful(combine(asked, [(last, ("a",), 2.0**53 - 1)])) == []
+    assert doubtful(combine(asked, [(last, ("a",), -(2.0**53))])) == [COUNT]
 
 
 def test_hours_are_counted_whole_and_read_in_part():

@@ -21,7 +21,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.walks import Precision
 from simulator.errors import ConfigError
-from simulator.load.meter import encoded_histogram
+from simulator.load.meter import encode_histogram
 from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
 from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Check, Status, Verdict
@@ -109,7 +109,7 @@ def full_result():
                 name="q",
                 first_s=0.3,
                 runs=2,
-                waits=encoded_histogram([100_000_000, 200_000_000]),
+                waits=encode_histogram([100_000_000, 200_000_000]),
                 wait_s=0.3,
                 client_s=0.1,
                 elapsed_s=0.4,
@@ -390,7 +390,7 @@ def test_a_file_that_a_killed_command_was_writing_is_found(tmp_path):
     for other in (f".a.json.{Owner.this()}-x.tmp", ".a.json.tmp", ".a.json.x-1.tmp", "a.json"):
         (tmp_path / other).touch()
 
-    assert list(result_files.unfinished(tmp_path)) == [abandoned]
+    assert list(result_files.find_unfinished(tmp_path)) == [abandoned]
 
 
 def test_a_file_names_its_writer_until_it_is_whole(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from cli.host.resources import Resources, Sample, Used
 from cli.page.courses import _by_second
 from cli.results.metrics import rates_by_second
-from cli.results.thinning import MOST, thinned_report, thinned_resources
+from cli.results.thinning import MOST, thin_report, thin_resources
 from tests.unit.report.made import outcome, result, run, worker
 
 DAY_S = 86_400
@@ -36,9 +36,9 @@ def day_of(workers):
 
 
 def test_the_result_of_a_day_is_small():
-    found = outcome(*map(thinned_report, day_of(8)), phases_s={"warmup": float(WARMUP_S)})
+    found = outcome(*map(thin_report, day_of(8)), phases_s={"warmup": float(WARMUP_S)})
     resources = Resources(server="x", samples=[sample(n) for n in range(DAY_S // 2)])
-    kept = run(found).model_copy(update={"resources": thinned_resources(resources)})
+    kept = run(found).model_copy(update={"resources": thin_resources(resources)})
 
     assert len(result([kept]).model_dump_json(indent=1)) < 5_000_000
     assert len(_by_second(kept)) <= MOST
@@ -46,7 +46,7 @@ def test_the_result_of_a_day_is_small():
 
 def test_the_rates_of_a_day_stay_what_they_were():
     whole = outcome(*day_of(2), phases_s={"warmup": float(WARMUP_S)})
-    thin = outcome(*map(thinned_report, day_of(2)), phases_s={"warmup": float(WARMUP_S)})
+    thin = outcome(*map(thin_report, day_of(2)), phases_s={"warmup": float(WARMUP_S)})
     before, after = rates_by_second(whole), rates_by_second(thin)
 
     assert len(after) == len(before) == DAY_S - WARMUP_S
@@ -61,15 +61,15 @@ def test_an_hour_is_kept_as_it_is():
     (report,) = day_of(1)
     hour = report.model_copy(update={"rows_by_second": report.rows_by_second[:MOST]})
 
-    assert thinned_report(hour).rows_by_second == hour.rows_by_second
+    assert thin_report(hour).rows_by_second == hour.rows_by_second
     few = Resources(server="x", samples=[sample(n) for n in range(10)])
-    assert thinned_resources(few) is few
+    assert thin_resources(few) is few
 
 
 def test_samples_of_a_phase_are_joined_and_phases_stay_apart():
     samples = [sample(n, phase="insert" if n < MOST else "verify") for n in range(2 * MOST)]
     samples[0] = sample(0, client=False)
-    found = thinned_resources(Resources(server="x", samples=samples)).samples
+    found = thin_resources(Resources(server="x", samples=samples)).samples
 
     assert len(found) == MOST
     assert [each.phase for each in found] == ["insert"] * (MOST // 2) + ["verify"] * (MOST // 2)

@@ -72,7 +72,7 @@ def test_all_processes_are_paused_and_go_on(injector, server):
     pausing.follow(SPEC, INSERT)
     reach(server, {psutil.STATUS_STOPPED})
     reach(server, {psutil.STATUS_SLEEPING})
-    (found,) = pausing.injected(ENDED)
+    (found,) = pausing.collect_injected(ENDED)
 
     assert (found.fault, found.problem) == ("pause-database", "")
     assert 0.5 <= found.undone_s - found.began_s < 5
@@ -83,7 +83,7 @@ def test_a_run_that_ends_before_lets_it_go_on_at_once(injector, server):
     pausing.follow(SPEC, INSERT)
     reach(server, {psutil.STATUS_STOPPED})
     began_s = time.monotonic()
-    (found,) = pausing.injected(ENDED)
+    (found,) = pausing.collect_injected(ENDED)
 
     assert time.monotonic() - began_s < 10
     assert found.undone_s - found.began_s < 10
@@ -98,11 +98,11 @@ def test_all_processes_are_killed_and_the_command_starts_them(injector, server, 
     reach(server, {psutil.STATUS_ZOMBIE, "gone"})
     while not (tmp_path / "ran").exists():
         time.sleep(0.01)
-    (found,) = killing.injected(ENDED)
+    (found,) = killing.collect_injected(ENDED)
 
     assert found.problem == ""
     assert (tmp_path / "ran").read_text() == "up\n"
-    assert killing.injected(ENDED) == ()
+    assert killing.collect_injected(ENDED) == ()
 
 
 def test_it_fails_again_and_in_each_run(injector, tmp_path):
@@ -114,14 +114,14 @@ def test_it_fails_again_and_in_each_run(injector, tmp_path):
         restarting.follow(SPEC, INSERT)
         while not (tmp_path / "ran").exists() or len((tmp_path / "ran").read_text()) < 6 * runs:
             time.sleep(0.01)
-        assert len(restarting.injected(ENDED)) >= 1
+        assert len(restarting.collect_injected(ENDED)) >= 1
 
 
 def test_a_command_that_fails_is_named(injector):
     restarting = injector(fault="restart-database", at="0s", restart_with="false")
     restarting.follow(SPEC, INSERT)
     time.sleep(0.2)
-    (found,) = restarting.injected(ENDED)
+    (found,) = restarting.collect_injected(ENDED)
 
     assert found.problem == "`false`: exit code 1"
 
@@ -133,7 +133,7 @@ def test_a_server_that_is_not_found_is_named(injector):
     pausing = injector(nothing, fault="pause-database", at="0s")
     pausing.follow(SPEC, INSERT)
     time.sleep(0.2)
-    (found,) = pausing.injected(ENDED)
+    (found,) = pausing.collect_injected(ENDED)
 
     assert found.problem == "--fault pause-database: could not be made: nobody listens"
 
@@ -148,7 +148,7 @@ def test_a_node_is_crashed_by_a_command_and_booted_by_another(injector, tmp_path
     assert (tmp_path / "log").read_text() == "down\n"
     time.sleep(0.4)
 
-    (found,) = crashing.injected(ENDED)
+    (found,) = crashing.collect_injected(ENDED)
 
     assert (tmp_path / "log").read_text() == "down\nup\n"
     assert 0.2 <= found.undone_s - found.began_s < 5
@@ -162,7 +162,7 @@ def test_a_node_that_does_not_crash_is_booted_all_the_same(injector, tmp_path):
     crashing.follow(SPEC, INSERT)
     time.sleep(0.3)
 
-    (found,) = crashing.injected(ENDED)
+    (found,) = crashing.collect_injected(ENDED)
 
     assert found.problem == "--fault crash-node: could not be made: `exit 4`: exit code 4"
     assert (tmp_path / "log").read_text() == "up\n"
@@ -176,6 +176,6 @@ def test_what_workers_do_lasts_from_the_first_of_them_to_the_last():
     ]
     outcome = ENDED.model_copy(update={"workers": tuple(reports)})
 
-    found = OfWorkers(Fault.CUT).injected(outcome)
+    found = OfWorkers(Fault.CUT).collect_injected(outcome)
 
     assert [(each.began_s, each.undone_s) for each in found] == [(9, 12), (20, 23)]

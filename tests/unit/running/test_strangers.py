@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from cli.main import commands
 from cli.options.basic import Parsed
-from cli.options.given import divided, parsed
+from cli.options.given import divide, parse
 from cli.results.command import Command
 from simulator.errors import ConfigError
 from tests.unit.archive.made import store
@@ -78,7 +78,7 @@ def is_taken(key, option):
 @pytest.mark.parametrize(("name", "key", "option"), OPTIONS, ids=IDS)
 def test_only_what_measures_is_taken_of_every_option_of_every_command(name, key, option):
     value = True if option.is_flag else (CANARY,)
-    kept, left = divided(Command(name=name, options={key: value}), "r.json")
+    kept, left = divide(Command(name=name, options={key: value}), "r.json")
 
     assert ({*kept.options} == {key}) == is_taken(key, option), "is it safe from a stranger?"
     assert not {*kept.options} & {*left.options}
@@ -92,7 +92,7 @@ def test_whatever_form_an_option_has_its_words_mean_the_same(name, key, option):
         forms = [[each]] if option.is_flag else [[each, CANARY]]
         forms += [] if option.is_flag else [[f"{each}={CANARY}" if is_long else f"{each}{CANARY}"]]
         for words in forms:
-            found = parsed((name, *words), "r.json")
+            found = parse((name, *words), "r.json")
             expected = each in option.opts if option.is_flag else (CANARY,)
             assert found.options == {key: expected}
 
@@ -204,11 +204,11 @@ def test_rows_of_a_file_are_found_from_another_folder(folder, monkeypatch):
     (folder / "rows.csv").write_text("time,v\n2026-01-01T00:00:00Z,1\n")
     words = ["insert", "--target=lite", "--data=rows.csv"]
     with commands.commands["insert"].make_context("insert", words[1:]) as context:
-        from cli.options.given import given_command  # noqa: PLC0415
+        from cli.options.given import build_given_command  # noqa: PLC0415
         from simulator.modules.sqlite import SqliteOptions  # noqa: PLC0415
 
         assert context.info_name == "insert"
-        found = given_command(SqliteOptions(path="x.db"))
+        found = build_given_command(SqliteOptions(path="x.db"))
     assert found.options["data"] == (str(folder / "rows.csv"),)
 
     (folder / "other").mkdir()

@@ -11,7 +11,7 @@ import pytest
 
 from simulator.data.block import Values
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.hashes import stored_hashes
+from simulator.data.hashes import hash_stored
 from simulator.data.query import DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
@@ -363,8 +363,8 @@ def test_only_the_times_of_uncertain_rows_are_read(stored, monkeypatch, most):
     read = []
     monkeypatch.setattr("simulator.verify.uncertain.MOST_SPANS", most)
     monkeypatch.setattr(
-        "simulator.verify.uncertain.stored_hashes",
-        lambda outputs, raw: read.append(len(raw)) or stored_hashes(outputs, raw),
+        "simulator.verify.uncertain.hash_stored",
+        lambda outputs, raw: read.append(len(raw)) or hash_stored(outputs, raw),
     )
     monkeypatch.setattr("simulator.verify.comparison._Comparison.rows", None)
     others = [RowRange(start=start, stop=start + 4) for start in (30, 200)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Values
-from simulator.data.derived import derived, spells
+from simulator.data.derived import derive, spells
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -101,7 +101,7 @@ def mean_level(members):
     return math.fsum(row["level"] for row in members) / len(members)
 
 
-PERIODS = derived(
+PERIODS = derive(
     "periods", AggregateQuery(TABLE, (Aggregate(Function.AVG, "level"), COUNT), ("site",), 7)
 )
 
@@ -157,7 +157,7 @@ def test_an_aggregate_of_no_group_is_a_row_and_by_tags_none():
 def test_conditions_on_newest_rows():
     found = rows()
     newest = {row["site"]: row for row in sorted(found, key=lambda row: row["at"])}
-    table = derived("newest", NewestQuery(TABLE, ("site",), ("level", "raw", "at")))
+    table = derive("newest", NewestQuery(TABLE, ("site",), ("level", "raw", "at")))
     for limit in (-1, 0, 1):
         chosen = where(compared("newest_level", ">=", limit))
         query = RowsQuery(table, ("site", "newest_raw", "newest_at"), chosen)
@@ -229,7 +229,7 @@ def test_spells():
     ],
 )
 def test_a_spell_begins_and_ends_with_a_change(levels, expected):
-    table = derived(
+    table = derive(
         "periods", AggregateQuery(TABLE, (Aggregate(Function.MAX, "level"),), (), bucket=1)
     )
     held = spells("runs", table, compared("max_level", ">", 0.5))
@@ -245,7 +245,7 @@ def test_a_spell_begins_and_ends_with_a_change(levels, expected):
 
 
 def test_a_sum_that_is_rounded_decides_only_away_from_the_limit():
-    table = derived("means", AggregateQuery(TABLE, (Aggregate(Function.AVG, "raw"),), ("site",)))
+    table = derive("means", AggregateQuery(TABLE, (Aggregate(Function.AVG, "raw"),), ("site",)))
     found = [{**row, "raw": 0.1 if row["site"] == "a" else 0.7} for row in rows(90)]
 
     def listed(limit):
@@ -265,10 +265,10 @@ def test_doubt_is_handed_up_and_exact_means_leave_none():
 
     def doubt(column, limit):
         means = AggregateQuery(TABLE, (Aggregate(Function.AVG, column), COUNT), ("site",), 7)
-        table = derived("means", means)
+        table = derive("means", means)
         condition = compared(f"avg_{column}", ">=", limit)
         counted = AggregateQuery(table, (COUNT,), ("site",), None, where(condition))
-        upper = RowsQuery(derived("n", counted), selection=where(compared("count_", ">", 1)))
+        upper = RowsQuery(derive("n", counted), selection=where(compared("count_", ">", 1)))
         runs = AggregateQuery(spells("runs", table, condition), (COUNT,))
         return [truth_of(query, found).undecided != "" for query in (counted, upper, runs)]
 

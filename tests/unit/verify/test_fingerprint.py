@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.hashes import block_hashes, stored_hashes
+from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.query import Output, RowsQuery, outputs
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.verify.fingerprint import Fingerprint, buckets_of
@@ -63,7 +63,7 @@ def fingerprint(hashes):
 
 def one(kind, value, unit=TimeUnit.MILLISECOND, **returned):
     """Hash a stored row of one value."""
-    return stored_hashes([Output("x", kind, unit, **returned)], [(value,)]).tolist()
+    return hash_stored([Output("x", kind, unit, **returned)], [(value,)]).tolist()
 
 
 def drawn(kind, array, valid=None):
@@ -77,17 +77,17 @@ def drawn(kind, array, valid=None):
 @given(rows=tables)
 @settings(max_examples=100)
 def test_stored_rows_hash_as_their_batch(rows):
-    assert stored_hashes(COLUMNS, rows).tolist() == block_hashes(COLUMNS, batch_of(rows)).tolist()
+    assert hash_stored(COLUMNS, rows).tolist() == block_hashes(COLUMNS, batch_of(rows)).tolist()
 
 
 @given(rows=tables, order=st.randoms(use_true_random=False))
 @settings(max_examples=30)
 def test_order_and_cut_do_not_matter(rows, order):
-    whole = fingerprint(stored_hashes(COLUMNS, rows))
+    whole = fingerprint(hash_stored(COLUMNS, rows))
     order.shuffle(rows)
     parts = Fingerprint()
-    parts.add(stored_hashes(COLUMNS, rows[:3]))
-    parts.add(stored_hashes(COLUMNS, rows[3:]))
+    parts.add(hash_stored(COLUMNS, rows[:3]))
+    parts.add(hash_stored(COLUMNS, rows[3:]))
 
     assert whole.differing(parts).tolist() == []
 
@@ -100,7 +100,7 @@ def test_any_changed_value_is_seen(rows, other, row, column):
     altered = list(rows[target])
     altered[column] = other[column]
     changed[target] = tuple(altered)
-    before, after = (fingerprint(stored_hashes(COLUMNS, found)) for found in (rows, changed))
+    before, after = (fingerprint(hash_stored(COLUMNS, found)) for found in (rows, changed))
 
     assert (len(before.differing(after)) > 0) == (changed != rows)
 
@@ -108,7 +108,7 @@ def test_any_changed_value_is_seen(rows, other, row, column):
 @given(rows=tables, row=st.integers(0, 9))
 @settings(max_examples=30)
 def test_a_missing_and_a_repeated_row_are_seen(rows, row):
-    hashes = stored_hashes(COLUMNS, rows)
+    hashes = hash_stored(COLUMNS, rows)
     at = row % len(rows)
     bucket = buckets_of(hashes[at : at + 1]).tolist()
     whole = fingerprint(hashes)
@@ -119,7 +119,7 @@ def test_a_missing_and_a_repeated_row_are_seen(rows, row):
 
 def test_values_that_change_places_are_seen():
     columns = [Output(name, Type.INT64, TimeUnit.MILLISECOND) for name in ("a", "b")]
-    one_way, other_way = (stored_hashes(columns, [row]).tolist() for row in ((1, 2), (2, 1)))
+    one_way, other_way = (hash_stored(columns, [row]).tolist() for row in ((1, 2), (2, 1)))
 
     assert one_way != other_way
 
@@ -228,8 +228,7 @@ def test_what_a_type_does_not_hold_is_no_value_near_it(kind, value, near):
 def test_an_odd_text_is_one_among_others(others, odd):
     column = [Output("x", Type.TEXT, TimeUnit.SECOND)]
     usual, altered = (
-        stored_hashes(column, [(cell,) for cell in ["mild", *others, each]])
-        for each in ("warm", odd)
+        hash_stored(column, [(cell,) for cell in ["mild", *others, each]]) for each in ("warm", odd)
     )
 
     assert usual[:-1].tolist() == altered[:-1].tolist()
@@ -239,7 +238,7 @@ def test_an_odd_text_is_one_among_others(others, odd):
 def test_a_number_among_booleans_is_odd():
     column = [Output("x", Type.BOOL, TimeUnit.SECOND)]
     usual, altered = (
-        stored_hashes(column, [(cell,) for cell in [False, None, each]]) for each in (True, 1)
+        hash_stored(column, [(cell,) for cell in [False, None, each]]) for each in (True, 1)
     )
 
     assert usual[:-1].tolist() == altered[:-1].tolist()
@@ -267,7 +266,7 @@ def test_a_time_arrives_as_the_database_counts_it(unit, ticks, odd):
 def test_times_may_be_null(zone):
     column = [Output("x", Type.TIMESTAMP, TimeUnit.MILLISECOND)]
     cells = [None, MOMENT.replace(tzinfo=zone), None]
-    found = stored_hashes(column, [(cell,) for cell in cells])
+    found = hash_stored(column, [(cell,) for cell in cells])
 
     assert found.tolist() == [*one(Type.TIMESTAMP, None), *one(Type.TIMESTAMP, 1000), found[0]]
 
@@ -276,7 +275,7 @@ def test_times_with_and_without_a_zone_may_stand_together():
     plus5 = MOMENT.astimezone(timezone(timedelta(hours=5)))
     column = [Output("x", Type.TIMESTAMP, TimeUnit.MILLISECOND)]
     cells = [MOMENT, plus5, MOMENT.replace(tzinfo=None), plus5.replace(fold=1), 1000]
-    found = stored_hashes(column, [(cell,) for cell in cells])
+    found = hash_stored(column, [(cell,) for cell in cells])
 
     assert {*found.tolist()} == {*one(Type.TIMESTAMP, 1000)}
 
@@ -333,7 +332,7 @@ def test_every_writing_of_a_value_is_equal_and_every_smallest_step_is_seen(value
 
 
 def test_no_rows_have_no_hashes():
-    assert stored_hashes(COLUMNS, []).tolist() == []
+    assert hash_stored(COLUMNS, []).tolist() == []
 
 
 def test_hashing_leaves_the_batch_as_it_is():

@@ -17,7 +17,7 @@ from simulator.load.fresh import EveryAnswer
 from simulator.load.send_log import SendLog
 from simulator.modules.base import Payload
 from simulator.protocol.arrivals import Ticks
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, stored_since
+from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
 from simulator.verify.fresh import check
 from tests.unit.specs import dataset
 
@@ -74,7 +74,7 @@ class Run:
             self.parts += log.parts(worker, ticks, measured_ns)
         self.end = max(row.acknowledged or 0 for row in self.rows)
         self.until_ms = min(row.time for row in self.rows)
-        stored = stored_since(READER, DATA, self.until_ms)
+        stored = select_stored_since(READER, DATA, self.until_ms)
         self.arriving = ArrivingRows(READER, Sent.of(self.parts, stored))
 
     def asks(self, seed=0, count=60):
@@ -255,13 +255,15 @@ def test_rows_that_were_stored_at_the_same_instant_belong_to_the_truth():
     run = Run()
     times = READER.drawn(EVENTS, DATA.ranges[0].numbers()).data["timestamp"].values()
     since = int(times[-3])
-    rows = sum(len(range(int(count))) for _, _, _, count, _ in stored_since(READER, DATA, since).T)
+    rows = sum(
+        len(range(int(count))) for _, _, _, count, _ in select_stored_since(READER, DATA, since).T
+    )
 
     assert rows == sum(
         int((READER.drawn(EVENTS, item.numbers()).data["timestamp"].values() >= since).sum())
         for item in DATA.ranges
     )
-    assert stored_since(READER, DATA, run.until_ms + 10**6).shape == (5, 0)
+    assert select_stored_since(READER, DATA, run.until_ms + 10**6).shape == (5, 0)
 
 
 def test_freshness_is_the_time_until_an_answer_counts_what_was_acknowledged():

@@ -17,7 +17,7 @@ from simulator.modules.base import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.events import Freshness
 from simulator.protocol.sketch import counts_of, pairs_of
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, stored_since
+from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
 from simulator.verify.fresh import check
 from tests.unit.specs import dataset
 
@@ -74,7 +74,7 @@ class Simulated:
             batch = Batch(Payload(BATCH_ROWS, "batch", b"", 0), OfBlock(Held(0, 0, rows), 10), 0)
             log.sent(batch, int(sent * MS))
             log.acknowledged(batch, int(acknowledged * MS))
-        stored = stored_since(READER, dataset(params={"devices": 3}), int(self.times[0]))
+        stored = select_stored_since(READER, dataset(params={"devices": 3}), int(self.times[0]))
         arriving = ArrivingRows(READER, Sent.of(log.parts(0, Ticks(), 0), stored))
         parts = [Answers.of(part, COUNT) for part in answers.parts(0, Ticks())]
         found = check(arriving, COUNT, parts, promised=False)

@@ -6,7 +6,7 @@ import pytest
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Compared, OneOf, Operator, Selection
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.verify.selection import mask, selected
+from simulator.verify.selection import mask, select
 
 TABLE = Table(
     "points",
@@ -59,14 +59,14 @@ ON_A_LARGE_GRID = block(
     ],
 )
 def test_all_of_a_selection_holds_and_null_never_matches(rows, selection, expected):
-    assert selected(selection, rows).tolist() == expected
+    assert select(selection, rows).tolist() == expected
 
 
 def test_a_grid_larger_than_the_block_gives_the_same_rows():
     selection = Selection((OneOf("site", ("a",)),))
-    assert selected(selection, ON_A_LARGE_GRID).tolist() == [0, 3, 5]
+    assert select(selection, ON_A_LARGE_GRID).tolist() == [0, 3, 5]
 
 
 def test_a_selection_of_everything_needs_no_mask():
     assert mask(Selection(), PLAIN) is None
-    assert selected(Selection(), PLAIN) is None
+    assert select(Selection(), PLAIN) is None

@@ -114,7 +114,7 @@ _NOT_SAID: Mapping[str, str] = {
 }
 
 
-def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
+def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     """Return the queries without parameters; `tables` has the workload's tables by name."""
     return {
         f"count-{name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
@@ -122,7 +122,7 @@ def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     }
 
 
-def drawn_types(
+def list_drawn_types(
     tables: Mapping[str, Table], windows: Windows, clusters: range, *, has_kapacitor: bool
 ) -> dict[str, QueryType]:
     """Return the panels; `clusters` has the numbers of clusters with all hosts in the fleet."""

@@ -43,7 +43,7 @@ CLUSTERED = HostTags(
 """The cluster takes the place of the team."""
 
 
-def clustered_measurements(*, exact: bool) -> tuple[Measurement, ...]:
+def list_clustered_measurements(*, exact: bool) -> tuple[Measurement, ...]:
     """Return the eleven tables in the document's order; `exact`: doubles are on a grid."""
     loads = [Column(name, Type.FLOAT64, Role.FIELD, exact=exact) for name in LOADS]
     return (

@@ -31,8 +31,8 @@ from simulator.data.mixer import draw, draw_from, key_of, scaled
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
-from simulator.data.walks import BEYOND, Distribution, Precision, reflected
-from simulator.data.workloads.dashboard.queries import drawn_types, fixed_queries
+from simulator.data.walks import BEYOND, Distribution, Precision, reflect
+from simulator.data.workloads.dashboard.queries import list_drawn_types, list_fixed_queries
 from simulator.data.workloads.dashboard.tables import (
     CLUSTERED,
     LOAD_DEVIATION,
@@ -40,7 +40,7 @@ from simulator.data.workloads.dashboard.tables import (
     PROCESSORS,
     STATUS,
     SYSTEM,
-    clustered_measurements,
+    list_clustered_measurements,
     names_of,
     whole_clusters,
 )
@@ -72,13 +72,13 @@ class Dashboard(Telemetry):
         super().__init__(params, seed, start_ms)
         self._processors = lru_cache(maxsize=None)(self._draw_processors)
 
-    def _measured(self, *, exact: bool) -> tuple[Measurement, ...]:
-        return clustered_measurements(exact=exact)
+    def _measure(self, *, exact: bool) -> tuple[Measurement, ...]:
+        return list_clustered_measurements(exact=exact)
 
     def _draw_host_tags(self) -> dict[str, Array]:
         return {**super()._draw_host_tags(), **names_of(self._members.all)}
 
-    def _derived(
+    def _derive(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
     ) -> Mapping[str, ColumnData]:
         match table:
@@ -88,7 +88,7 @@ class Dashboard(Telemetry):
             case "status":
                 keys = draw(key_of(self.seed, f"{STATUS}.service_up"), self._members.all)
                 return {"service_up": Coded(scaled(draw_from(keys[hosts], ticks), 2), _UP)}
-        return super()._derived(table, ticks, hosts, walked)
+        return super()._derive(table, ticks, hosts, walked)
 
     def _load(self, name: str, hosts: Rows, free: Array) -> ColumnData:
         """Return a load made of a walk without bounds, of deviation 1."""
@@ -99,10 +99,10 @@ class Dashboard(Telemetry):
         highest = (self._processors() * (1 + bounds))[hosts]
         moved = free * LOAD_DEVIATION
         if self.params.distribution is Distribution.UNPINNED:
-            moved = reflected(moved + starts[hosts] * highest, 0, highest)
+            moved = reflect(moved + starts[hosts] * highest, 0, highest)
         else:
             beyond = BEYOND * LOAD_DEVIATION
-            moved = np.clip(reflected(moved + highest, -beyond, highest + beyond), 0, highest)
+            moved = np.clip(reflect(moved + highest, -beyond, highest + beyond), 0, highest)
         if self.params.precision is Precision.FULL:
             return Values(moved)
         return Coded((moved * 64).astype(np.int64), _loads())
@@ -112,14 +112,14 @@ class Dashboard(Telemetry):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the number of rows of each table."""
-        return fixed_queries({table.base: table for table in tables})
+        return list_fixed_queries({table.base: table for table in tables})
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
         """Return the document's panels, and the fixed queries."""
         first, hosts = self.params.scale_offset, self.params.scale
-        panels = drawn_types(
+        panels = list_drawn_types(
             {table.base: table for table in tables},
             self._windows(aligned=aligned, until_ms=until_ms),
             whole_clusters(first, hosts),

@@ -21,7 +21,7 @@ _HIGHEST = {  # name -> hosts, hours
 _GROUPBY_HOURS = 24
 
 
-def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
+def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     """Return the queries without parameters; `tables` has the workload's tables by name."""
     cpu = tables["cpu"]
     means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
@@ -37,7 +37,7 @@ def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     }
 
 
-def drawn_types(hosts: HostQueries) -> dict[str, QueryType]:
+def list_drawn_types(hosts: HostQueries) -> dict[str, QueryType]:
     """Return the types with random hosts and times."""
     return {
         **{name: hosts.highest(name, 1, *each) for name, each in _HIGHEST.items()},

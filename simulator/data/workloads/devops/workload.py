@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
-from simulator.data.workloads.devops.queries import drawn_types, fixed_queries
+from simulator.data.workloads.devops.queries import list_drawn_types, list_fixed_queries
 from simulator.data.workloads.shared.fleets import NumberedParams
 from simulator.data.workloads.shared.telemetry import Telemetry
 
@@ -59,12 +59,12 @@ class Devops(Telemetry):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return fixed queries over all of the data."""
-        return fixed_queries({table.base: table for table in tables})
+        return list_fixed_queries({table.base: table for table in tables})
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
         """Return the types of the document and of TSBS, and the fixed queries."""
         (cpu,) = (table for table in tables if table.base == "cpu")
-        drawn = drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))
+        drawn = list_drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))
         return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}

@@ -50,7 +50,7 @@ _ROOM = "4"
 """A room that every home has."""
 
 
-def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
+def list_fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
     """Return the queries without parameters; `tables` has the workload's tables by name."""
     air = tables["air_condition_room"]
     mean = Aggregate(Function.AVG, "temperature")

@@ -54,23 +54,23 @@ class Kind:
 def kinds(*, exact: bool) -> tuple[Kind, ...]:
     """Return the thirteen kinds; `exact`: doubles are on a grid."""
 
-    def measured(name: str, *drawn: Column, place_tag: str | None = None, **walks: Walk) -> Kind:
+    def measure(name: str, *drawn: Column, place_tag: str | None = None, **walks: Walk) -> Kind:
         walks["battery_voltage"] = _BATTERY
         numbers = (_number(each, exact=exact) for each in walks)
         return Kind(name, (*drawn, *numbers), walks, name.endswith("_room"), place_tag)
 
     return (
-        measured("air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)),
-        measured(
+        measure("air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)),
+        measure(
             "air_quality_room",
             co2_level=_walk(200, 3000, 300),
             co_level=UpDown(0.001, 0.0001, 0, 10, start=0),
         ),
-        measured("light_level_room", level=_walk(1e-5, 1e5, 10_000)),
-        measured("window_state_room", _contact("state"), place_tag="window"),
-        measured("radiator_valve_room", place_tag="radiator", opening_level=_walk(0, 100, 0)),
-        measured("air_condition_outdoor", temperature=_walk(-20, 28, 0), humidity=_walk(5, 95, 80)),
-        measured(
+        measure("light_level_room", level=_walk(1e-5, 1e5, 10_000)),
+        measure("window_state_room", _contact("state"), place_tag="window"),
+        measure("radiator_valve_room", place_tag="radiator", opening_level=_walk(0, 100, 0)),
+        measure("air_condition_outdoor", temperature=_walk(-20, 28, 0), humidity=_walk(5, 95, 80)),
+        measure(
             "weather_outdoor",
             pressure=Clamped(0, 10, 900, 1200, start=1000),
             wind_speed=_walk(0, 60, 0),
@@ -79,14 +79,14 @@ def kinds(*, exact: bool) -> tuple[Kind, ...]:
         ),
         Kind("home_state", (_integer("state"), _text("state_string", HOME_STATES))),
         Kind(CONFIG, (_long_text("config_string", LONGEST_KIB << 10),)),
-        measured(
+        measure(
             "camera_detection",
             _text("object_type", OBJECTS),
             _text("object_kind", sum(OBJECTS.values(), ())),
         ),
-        measured("water_level", level=_walk(0, 8000, 5000)),
-        measured("water_leakage_room", _contact("leakage")),
-        measured("door_state", _contact("state"), place_tag="door_id"),
+        measure("water_level", level=_walk(0, 8000, 5000)),
+        measure("water_leakage_room", _contact("leakage")),
+        measure("door_state", _contact("state"), place_tag="door_id"),
     )
 
 

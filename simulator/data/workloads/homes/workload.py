@@ -54,7 +54,7 @@ from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
 from simulator.data.workloads.base import DurationMs, EndMs
 from simulator.data.workloads.homes.changes import LEAST_GAP_MS, Changes
-from simulator.data.workloads.homes.queries import DrawnQueries, fixed_queries
+from simulator.data.workloads.homes.queries import DrawnQueries, list_fixed_queries
 from simulator.data.workloads.homes.sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
 from simulator.data.workloads.homes.tables import (
     CONFIG,
@@ -171,7 +171,7 @@ class Homes(FleetWorkload):
             walked = walks_at(self._walks[table.name].only(asked), ticks, numbers)
             fields = {name: self._number(table.name, name, v) for name, v in walked.items()}
             if asked - fields.keys():
-                fields |= self._drawn(table.name, ticks, numbers)
+                fields |= self._draw(table.name, ticks, numbers)
         levels = self._tags(table.name)
         return {
             table.time.name: Values(since_start + self.start_ms),
@@ -216,7 +216,7 @@ class Homes(FleetWorkload):
             return Coded(steps - first, _grid(first, last, unit))
         return Values(steps / unit)
 
-    def _drawn(self, table: str, ticks: Rows, series: Rows) -> dict[str, ColumnData]:
+    def _draw(self, table: str, ticks: Rows, series: Rows) -> dict[str, ColumnData]:
         """Return the fields that are drawn at each tick."""
         hashes = draw_from(draw(key_of(self.seed, f"{table}.drawn"), series), ticks)
         match table:
@@ -227,7 +227,7 @@ class Homes(FleetWorkload):
                     "state_string": Coded(states, _texts(HOME_STATES)),
                 }
             case "camera_detection":
-                return _detected(hashes)
+                return _detect(hashes)
         contact = self._kinds[table].columns[0].name
         return {contact: Coded(scaled(hashes, 2), _CONTACT)}
 
@@ -242,7 +242,7 @@ class Homes(FleetWorkload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return fixed queries over all of the data."""
-        return fixed_queries({table.base: table for table in tables})
+        return list_fixed_queries({table.base: table for table in tables})
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
@@ -256,7 +256,7 @@ class Homes(FleetWorkload):
         return {**drawn.types(), **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
 
-def _detected(hashes: Hashes) -> dict[str, ColumnData]:
+def _detect(hashes: Hashes) -> dict[str, ColumnData]:
     """Return what a camera detects: each type as likely, and each kind of it."""
     counts = np.array([len(each) for each in OBJECTS.values()])
     types, places = np.divmod(scaled(hashes, len(OBJECTS) * _KIND_BOUND), _KIND_BOUND)

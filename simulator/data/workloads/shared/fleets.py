@@ -67,7 +67,7 @@ class FleetWorkload(Workload):
         return self.start_ms + self.params.duration_ms
 
 
-def wanted_series(given: Any) -> int:
+def compute_wanted_series(given: Any) -> int:
     """Return the cardinality in parameters that are not checked yet; 0: there is none.
 
     It replaces the scale before that is checked, so that stored parameters give the same scale.
@@ -96,7 +96,7 @@ class NumberedParams(FleetParams):
     @model_validator(mode="before")
     @classmethod
     def _as_many_as_series(cls, given: Any) -> Any:
-        wanted = wanted_series(given)
+        wanted = compute_wanted_series(given)
         if 0 < wanted < cls.series_per_member:
             raise ValueError(
                 f"cardinality {wanted} is less than the {cls.series_per_member:g} series of one"

@@ -42,7 +42,7 @@ class Telemetry(Hosts):
     def __init__(self, params: NumberedParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         exact = params.precision is Precision.GRID
-        self._measurements = {m.name: m for m in self._measured(exact=exact)}
+        self._measurements = {m.name: m for m in self._measure(exact=exact)}
         self._tables = tuple(
             table_of_hosts(m.name, m.tags, m.columns, self.name, self.common_tags)
             for m in self._measurements.values()
@@ -56,7 +56,7 @@ class Telemetry(Hosts):
         self._memory_totals = lru_cache(maxsize=None)(self._draw_memory_totals)
         self._disk_totals = lru_cache(maxsize=None)(self._draw_disk_totals)
 
-    def _measured(self, *, exact: bool) -> tuple[Measurement, ...]:
+    def _measure(self, *, exact: bool) -> tuple[Measurement, ...]:
         """Return the measurements in the document's order; `exact`: doubles are on a grid."""
         return measurements(exact=exact)
 
@@ -72,9 +72,9 @@ class Telemetry(Hosts):
         sources = self._measurements[table.name].sources
         asked = {sources.get(column.name, column.name) for column in table.fields}
         walked = self._walked(self._walks[table.name].only(asked), ticks, hosts)
-        return self._derived(table.name, ticks, hosts, walked)
+        return self._derive(table.name, ticks, hosts, walked)
 
-    def _derived(
+    def _derive(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
     ) -> Mapping[str, ColumnData]:
         """Return the fields that are these walks, or made of them."""

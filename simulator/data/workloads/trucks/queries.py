@@ -30,7 +30,7 @@ TSBS returns the driver, too, which follows from the truck. A row without a tag 
 belongs to another truck, there and here.
 """
 
-from simulator.data.derived import DerivedTable, derived, spells
+from simulator.data.derived import DerivedTable, derive, spells
 from simulator.data.query import (
     EVERYTHING,
     Aggregate,
@@ -59,7 +59,7 @@ _LONG_DRIVES = {"long-driving-sessions": (4, 22), "long-daily-sessions": (24, 60
 """Name -> hours, and the driving periods that are more than a driver should have in them."""
 
 
-def fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
+def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
     """Return the queries that are always the same."""
     return {
         "avg-load": AggregateQuery(
@@ -88,7 +88,7 @@ def fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
     }  # fmt: skip
 
 
-def drawn_types(
+def list_drawn_types(
     readings: Table, diagnostics: Table, windows: Windows, trucks: int
 ) -> dict[str, QueryType]:
     """Return the types with a random fleet or truck, some of them at a random time."""
@@ -111,7 +111,7 @@ def drawn_types(
         chosen = _where(f"newest_{FUEL}", Operator.LESS, _LOW_FUEL)
         return RowsQuery(newest, ("name", f"newest_{FUEL}"), chosen)
 
-    def loaded(number: int) -> Query:
+    def load_queries(number: int) -> Query:
         columns = (LOAD, "load_capacity")
         newest = _newest(diagnostics, columns, _fleet(fleets["high-load"], number))
         load, capacity = (f"newest_{column}" for column in columns)
@@ -122,7 +122,7 @@ def drawn_types(
         "last-loc": QueryType(positions),
         "single-last-loc": QueryType(of_truck),
         "low-fuel": QueryType(low),
-        "high-load": QueryType(loaded),
+        "high-load": QueryType(load_queries),
         "stationary-trucks": _stationary(readings, windows),
         **{
             name: _long_drives(name, readings, windows, hours, periods)
@@ -141,7 +141,7 @@ def _where(column: str, operator: Operator, value: float, divisor: str | None = 
 
 
 def _newest(table: Table, columns: tuple[str, ...], fleet: OneOf) -> DerivedTable:
-    return derived("newest", NewestQuery(table, ("name",), columns, Selection((fleet,))))
+    return derive("newest", NewestQuery(table, ("name",), columns, Selection((fleet,))))
 
 
 def _periods(
@@ -152,7 +152,7 @@ def _periods(
 ) -> DerivedTable:
     """Return the mean of a column in each period."""
     means = AggregateQuery(table, (Aggregate(Function.AVG, column),), by, _PERIOD_MS, selection)
-    return derived("periods", means)
+    return derive("periods", means)
 
 
 def _stationary(readings: Table, windows: Windows) -> QueryType:
@@ -160,7 +160,7 @@ def _stationary(readings: Table, windows: Windows) -> QueryType:
         fleet = _fleet(parameters, number)
         window = windows.drawn(parameters, number, _PERIOD_HOURS, _PERIOD_MS, (fleet,))
         mean = (Aggregate(Function.AVG, "velocity"),)
-        trucks = derived("trucks", AggregateQuery(readings, mean, ("name",), selection=window))
+        trucks = derive("trucks", AggregateQuery(readings, mean, ("name",), selection=window))
         return RowsQuery(trucks, ("name",), _where("avg_velocity", Operator.LESS, 1))
 
     return windows.type_of("stationary-trucks", _PERIOD_HOURS, _PERIOD_MS, instance)
@@ -172,7 +172,7 @@ def _long_drives(
     def instance(parameters: Parameters, number: int) -> Query:
         fleet = _fleet(parameters, number)
         window = windows.drawn(parameters, number, hours, _PERIOD_MS, (fleet,))
-        trucks = derived("trucks", _drives(_periods(readings, "velocity", selection=window)))
+        trucks = derive("trucks", _drives(_periods(readings, "velocity", selection=window)))
         return RowsQuery(trucks, ("name", "count"), _where("count", Operator.MORE, periods))
 
     return windows.type_of(name, hours, _PERIOD_MS, instance)
@@ -185,7 +185,7 @@ def _drives(periods: DerivedTable, bucket: int | None = None) -> AggregateQuery:
 
 
 def _daily_drives(readings: Table) -> Query:
-    days = derived("days", _drives(_periods(readings, "velocity"), DAY_MS))
+    days = derive("days", _drives(_periods(readings, "velocity"), DAY_MS))
     return AggregateQuery(days, (Aggregate(Function.AVG, "count"),), ("name",))
 
 

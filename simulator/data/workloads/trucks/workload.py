@@ -43,7 +43,7 @@ from pydantic import model_validator
 
 from simulator.data.absent import Absent
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.deliveries import POINTS, Deliveries, numbered
+from simulator.data.deliveries import POINTS, Deliveries, format_number
 from simulator.data.fleet import walks_at
 from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.query import Query, Selection
@@ -60,7 +60,7 @@ from simulator.data.workloads.shared.fleets import (
     Members,
 )
 from simulator.data.workloads.shared.windows import Windows
-from simulator.data.workloads.trucks.queries import drawn_types, fixed_queries
+from simulator.data.workloads.trucks.queries import list_drawn_types, list_fixed_queries
 from simulator.data.workloads.trucks.tables import (
     FIELDS,
     FUEL,
@@ -212,7 +212,7 @@ class Trucks(FleetWorkload):
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the queries that are always the same."""
         readings, diagnostics = tables
-        return fixed_queries(readings, diagnostics)
+        return list_fixed_queries(readings, diagnostics)
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
@@ -222,7 +222,7 @@ class Trucks(FleetWorkload):
         until = until if until_ms is None else min(until, until_ms)
         windows = Windows(self.seed, self.start_ms, until, aligned)
         readings, diagnostics = tables
-        drawn = drawn_types(readings, diagnostics, windows, self.params.scale)
+        drawn = list_drawn_types(readings, diagnostics, windows, self.params.scale)
         return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
     def _absences(self, table: Table) -> list[Absent]:
@@ -284,8 +284,10 @@ class Trucks(FleetWorkload):
     def _load(self, ticks: Rows, trucks: Rows) -> Array:
         """Return the load, which changes once in each stratum of ticks."""
         strata, places = np.divmod(ticks, _LOAD_TICKS)
-        changes = below(key_of(self.seed, f"{LOAD}.change"), numbered(trucks, strata), _LOAD_TICKS)
-        hashes = draw(key_of(self.seed, LOAD), numbered(trucks, strata + (places >= changes)))
+        changes = below(
+            key_of(self.seed, f"{LOAD}.change"), format_number(trucks, strata), _LOAD_TICKS
+        )
+        hashes = draw(key_of(self.seed, LOAD), format_number(trucks, strata + (places >= changes)))
         if self.params.precision is Precision.FULL:
             return fractions(hashes) * FULL_LOAD
         loads: Array = np.floor(fractions(hashes) * (FULL_LOAD + 1))

@@ -52,7 +52,7 @@ RolledUp: TypeAlias = Iterable[tuple[Rollup, Key, Any]]
 def rollups(query: AggregateQuery) -> list[Rollup]:
     """Return the rollups that answer a query; Unsupported if none do."""
     table = query.table
-    rows = Rollup(_counted(table).name, Function.COUNT, query.by)
+    rows = Rollup(_count(table).name, Function.COUNT, query.by)
     wanted: list[Rollup] = []
     for aggregate in query.aggregates:
         wanted += _rollups_of(query, aggregate, rows)
@@ -63,7 +63,7 @@ def rollups(query: AggregateQuery) -> list[Rollup]:
     return list(dict.fromkeys(wanted))
 
 
-def _counted(table: Table) -> Column:
+def _count(table: Table) -> Column:
     column = counted(table)
     if column is None:
         raise Unsupported(f"{table.name} has no numeric field without NULLs, to count rows by")
@@ -253,7 +253,7 @@ class Combined(Groups):
         self.merge(key, end, (0, value))
 
 
-def combined(query: AggregateQuery, found: RolledUp) -> Combined:
+def combine(query: AggregateQuery, found: RolledUp) -> Combined:
     """Return the query's groups, merged from rollups."""
     groups = Combined(query)
     tags = [tag.name for tag in query.table.tags]

@@ -34,7 +34,7 @@ from simulator.modules.shared.metrics.rollups import (
     Rollup,
     by_hour,
     combinations,
-    combined,
+    combine,
     doubtful,
     is_key,
     merge_points,
@@ -54,7 +54,7 @@ class MetricSession(HttpSession):
     combined here. Rows, and aggregates of single rows, are computed here from points, read in spans
     of time with rows that fit in memory; the database's counts by the hour give those spans. All
     that is the client's time: a subclass makes its requests within `waiting`, or reads them
-    `awaited`.
+    `await_parts`.
     """
 
     finest: int
@@ -68,7 +68,7 @@ class MetricSession(HttpSession):
         self.render = render
 
     @abstractmethod
-    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+    def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
 
     @abstractmethod
@@ -88,9 +88,9 @@ class MetricSession(HttpSession):
                 return self.tuned(statement)
             query: Query
             (query,) = statement.parameters
-            return self._answered(statement.text, query)
+            return self._read_answer(statement.text, query)
 
-    def _answered(self, text: str, query: Query) -> Sequence[Sequence[Any]]:
+    def _read_answer(self, text: str, query: Query) -> Sequence[Sequence[Any]]:
         match query:
             case AggregateQuery():
                 return self._aggregates(text, query)
@@ -154,7 +154,7 @@ class MetricSession(HttpSession):
             yield within(selection, *span)
 
     def _aggregates(self, text: str, query: AggregateQuery) -> Sequence[Sequence[Any]]:
-        groups = combined(query, self.rolled_up(text, query, rollups(query)))
+        groups = combine(query, self.roll_up(text, query, rollups(query)))
         for column in self.undecided(groups):
             self._recompute(groups, column)
         extent = self._extent(query)
@@ -199,7 +199,7 @@ class MetricSession(HttpSession):
         table, selection = query.table, query.selection
         if last := newest_rollups(query):
             found: dict[Key, dict[str, Any]] = defaultdict(dict)
-            for rollup, tags, value in self.rolled_up(text, of_newest(query), last):
+            for rollup, tags, value in self.roll_up(text, of_newest(query), last):
                 found[tags][rollup.column] = value
             return [(*tags, *map(row.get, query.columns)) for tags, row in found.items()]
         width = 3600 * table.time_unit.per_second
@@ -223,11 +223,11 @@ class MetricSession(HttpSession):
         """Return the number of distinct combinations."""
         table = query.table
         if groups := combinations(query):
-            rolled_up = self.rolled_up(text, groups, rollups(groups))
-            return [(len(combined(groups, rolled_up).rows()),)]
+            rolled_up = self.roll_up(text, groups, rollups(groups))
+            return [(len(combine(groups, rolled_up).rows()),)]
         if self.unique and is_key(query):
             rows = AggregateQuery(table, COUNT_ROWS)
-            return combined(rows, self.rolled_up(text, rows, rollups(rows))).rows()
+            return combine(rows, self.roll_up(text, rows, rollups(rows))).rows()
         distinct = Distinct(outputs(RowsQuery(table, query.columns)), apart=True)
         for span in self._spans(table, _PORTION_ROWS):
             distinct.add(self._rows_of(table, query.columns, span))
