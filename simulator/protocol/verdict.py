@@ -33,7 +33,7 @@ _DEPTHS = {
         "which row has which value, and texts between the least and the greatest of a column",
     ),
     "hashes": Depth(
-        "row hashes",
+        "hash",
         "the number of rows, and the sum of the hashes of all rows",
         "rows were counted, and their hashes agree",
     ),

@@ -15,6 +15,8 @@ from tests.truth.figures import Deviations
 from tests.truth.ledger import Account
 from tests.truth.pulse import added, pulse
 
+_NEEDS_SAMPLES = ("p99_ms", "p999_ms")
+"""Figures that are empty if there are too few samples."""
 _DEVIATIONS = pytest.StashKey[Deviations]()
 
 
@@ -78,6 +80,8 @@ class Reviewed(Behind):
         `unseen` is what the client's way to the proxy may add.
         """
         for name, own in account.items():
+            if reported[name] is None and name in _NEEDS_SAMPLES:
+                continue
             more = self.added.get(name, 0.0) + (unseen or {}).get(name, 0.0)
             wrong = self.deviations.add(name, self.server.name, reported[name], own, more)
             self.wrong += [wrong] if wrong else []

@@ -25,7 +25,7 @@ on_servers = pytest.mark.parametrize(
 )
 BATCH, WORKERS = 20, 2
 INSERT = ("--runs=1", f"--batch={BATCH}", "--devices=20", "--seed=1")
-ROWS_PER_S, LENGTH_S = 400, 4
+ROWS_PER_S, LENGTH_S = 400, 6
 RATE = (*INSERT, f"--rate={ROWS_PER_S}", f"--duration={LENGTH_S}s", f"--workers={WORKERS}")
 STEP_S = BATCH * WORKERS / ROWS_PER_S
 LATE_S = 0.02
@@ -82,7 +82,7 @@ def test_an_insert(reviewed: Reviewed) -> None:
 
 @on_servers
 def test_an_insert_on_a_schedule_that_is_held_over_its_end(reviewed: Reviewed) -> None:
-    reviewed.plot.late_s = late(reviewed.plot, 50, 2.5)
+    reviewed.plot.late_s = late(reviewed.plot, 90, 2.5)
     row = one(reviewed.run("insert", *RATE))
 
     account = ledger.scheduled(reviewed.inserts(), Schedule(STEP_S, LENGTH_S))
@@ -147,9 +147,9 @@ def test_queries_mixed_loads_and_changes(reviewed: Reviewed) -> None:
     reviewed.run("insert", *INSERT, *keyed, "--workers=2", "--num-inserts=1000")
     asking = ("query", "--workers=2")
     reviewed.plot.late_s = lambda _: LATE_S
-    row = one(reviewed.run(*asking, "--types=temperature-stats-per-device", "--runs=30"))
+    row = one(reviewed.run(*asking, "--types=temperature-stats-per-device", "--runs=60"))
     asks = reviewed.asks("query")
-    reviewed.compare(row, ledger.asked(asks, 31 * WORKERS), ledger.unseen(asks))
+    reviewed.compare(row, ledger.asked(asks, 61 * WORKERS), ledger.unseen(asks))
 
     reviewed.plot.late_s = late(reviewed.plot, 60, 0.5)
     row = one(reviewed.run(*asking, "--types=count-events", "--rate=20", "--duration=4s"))
