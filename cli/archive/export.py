@@ -20,7 +20,7 @@ from cli.report import openmetrics
 from cli.report.numbers import format_value
 from cli.report.openmetrics import END, PREFIX, labels_of, metric_of
 from cli.results.result import Result
-from cli.summary.figures import Figure, Figures, Measurement, parse_expected
+from cli.summary.figures import Figure, Figures, Measurement, find_figure
 from cli.summary.rows import Place, Row
 from cli.summary.summary import Summary
 from simulator.errors import ConfigError
@@ -45,7 +45,7 @@ class Exported:
     result: Result
     summary: Summary
     percentiles: tuple[str, ...] = ()
-    """Names of percentiles that are exported besides the listed figures."""
+    """Names of percentiles to export in addition to the listed figures."""
 
     @property
     def rows(self) -> Iterator[tuple[Row, Mapping[str, Measurement]]]:
@@ -116,7 +116,7 @@ def _csv(found: Sequence[Exported]) -> str:
 
 def _content(name: str, found: Measurement) -> dict[str, Any]:
     """Return a figure as plain data."""
-    unit = parse_expected(name).unit.value
+    unit = find_figure(name).unit.value
     return {"figure": name, "value": found.value, "unit": unit, "n": found.n, "low": found.low,
             "high": found.high, "spread": found.spread}  # fmt: skip
 
@@ -159,11 +159,11 @@ def _markdown_of(each: Exported) -> Iterator[str]:
     yield f"{facts['id']}, {facts['created']}, {each.result.status}\n"
     names = list(dict.fromkeys(name for _, measured in each.rows for name in measured))
     yield _line(
-        [each.summary.subject.title, *(parse_expected(name).title for name in names), "Verdict"]
+        [each.summary.subject.title, *(find_figure(name).title for name in names), "Verdict"]
     )
     yield "|" + "---|" * (len(names) + 2)
     for row, measured in each.rows:
-        cells = [_cell(parse_expected(name), measured.get(name)) for name in names]
+        cells = [_cell(find_figure(name), measured.get(name)) for name in names]
         yield _line([str(row.place), *cells, row.verdict])
     yield ""
 

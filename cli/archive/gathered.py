@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from cli.capacity.record import Capacity
-from cli.capacity.tables import print_record as capacity_text
+from cli.capacity.tables import format_record as capacity_text
 from cli.experiment.record import PlanRecord
-from cli.experiment.tables import print_record as plan_text
+from cli.experiment.tables import format_record as plan_text
 from cli.experiment.verdicts import worst
 from cli.reproduce.record import Reproduction, is_reproduction
-from cli.reproduce.tables import print_record as reproduction_text
+from cli.reproduce.tables import format_record as reproduction_text
 from cli.results import result_files
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
@@ -34,7 +34,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """How to read and show the result files of one command."""
+    """The reader and the presentation of one command's result files."""
 
     command: str
     record: type[BaseModel]

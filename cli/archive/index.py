@@ -1,7 +1,7 @@
 """The index of a folder of results: the entries of files that have been read before.
 
-It is never the truth. A file counts as read while its size, number and time of change are those of
-this file system, which nobody can bring with a folder from elsewhere; the index is made again where
+It is never the truth. A file counts as read while its size, number and time of change match
+this file system's, which a folder from elsewhere cannot bring; the index is made again where
 it is missing, broken or of another version. Two commands may write it at
 once: it is replaced as a whole, and what one of them leaves out is read again.
 """
@@ -53,8 +53,8 @@ def entries(
 ) -> Iterator[Entry]:
     """Yield the entries of the results in a folder whose names are wanted, the newest first.
 
-    A file is read when its entry is asked for, unless the index has it. `reread`: the index is not
-    believed, such as before a file is removed.
+    A file is read when its entry is needed, unless the index has it. With `reread` the index is not
+    used, such as before a file is removed.
     """
     names = list(results_in(folder))
     index = _Index() if reread else _load(folder)

@@ -33,7 +33,7 @@ _COLUMNS = (
 )
 
 
-def list_entries(found: Sequence[Entry], form: str, now: datetime, width: int | None) -> str:
+def format_list(found: Sequence[Entry], form: str, now: datetime, width: int | None) -> str:
     """Return a list of results in one of FORMATS; a width of None has room for every column."""
     if form == "json":
         return json.dumps([_record(entry) for entry in found], indent=1) + "\n"

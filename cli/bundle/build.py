@@ -39,16 +39,16 @@ def files_of(found: Published, left: Mapping[Path, Command]) -> dict[str, bytes]
 def _page(found: Published) -> str:
     """Return the page; its files are named as they are in the bundle."""
 
-    def parse_name(path: Path) -> Path:
+    def place_of(path: Path) -> Path:
         return Path(RESULTS) / path.name
 
     reproductions = [
-        (parse_name(path), record)
+        (place_of(path), record)
         for path, _, record in found.records
         if isinstance(record, Reproduction)
     ]
-    sweeps = [(parse_name(path), result) for path, result in found.sweeps]
+    sweeps = [(place_of(path), result) for path, result in found.sweeps]
     repeated: dict[Path, Repeated] = {}
     for path, _, record in found.records:
-        repeated |= find_repeated(parse_name(path), record)
+        repeated |= find_repeated(place_of(path), record)
     return render(page_of(Sources(sweeps, reproductions, repeated)))

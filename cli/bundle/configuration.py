@@ -38,7 +38,7 @@ class Targets:
         for number in range(1, len(self._entries) + 2):
             name = result.target if number == 1 else f"{result.target}-{number}"
             entry = self._entry(name, result)
-            queries = {**self._entries.get(name, {}).get("queries", {}), **_tune(result)}
+            queries = {**self._entries.get(name, {}).get("queries", {}), **_list_own_texts(result)}
             if self._entries.get(name, entry) | {"queries": queries} == entry | {
                 "queries": queries
             }:
@@ -81,7 +81,7 @@ def left_out(left: Command) -> list[str]:
     return [*left.without(_REPLACED).words[1:]]
 
 
-def _tune(result: Result) -> Mapping[str, str]:
+def _list_own_texts(result: Result) -> Mapping[str, str]:
     """Return the target's own texts of queries."""
     found = (query for run in result.runs for query in run.outcome.queries)
     return {query.name: query.statement for query in found if query.tuned}

@@ -23,7 +23,7 @@ _REMEDIES = {
 }
 
 
-def print_record(record: Capacity, path: str, width: int) -> str:
+def format_record(record: Capacity, path: str, width: int) -> str:
     """Return a record as text that fits a width."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)

@@ -81,7 +81,7 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
 
 
 def _stays(item: Object) -> bool:
-    """Return whether nobody has deleted an object that exists."""
+    """Return whether an existing object is not deleted."""
     return "deletionTimestamp" not in item["metadata"]
 
 

@@ -34,7 +34,7 @@ from cli.running.roster import Roster, roster_of
 from simulator.errors import ConfigError, Interrupted, RunError
 
 _RUNS = 3
-"""Of a sweep."""
+"""Runs of a sweep."""
 _EXAMPLES = """\b
 Examples:
   python run.py calibrate --targets sqlite
@@ -43,7 +43,7 @@ Examples:
 
 
 class _Calibration(Options):
-    """What is measured."""
+    """The measurements of a calibration."""
 
     GROUP: ClassVar[str] = "Calibration"
 

@@ -11,7 +11,7 @@ import click
 
 from cli.capacity.record import Capacity, Of, findings
 from cli.capacity.search import Bounds, Level, Trial, next_rate
-from cli.capacity.tables import print_record
+from cli.capacity.tables import format_record
 from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parse
 from cli.files.prepare import reopen
 from cli.host import outfile
@@ -177,7 +177,7 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
     outfile.write(path, found.model_dump_json(indent=1), None, named=False)
     is_json = run.form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
-    print_out(text or print_record(found, str(path), width_of(sys.stdout)))
+    print_out(text or format_record(found, str(path), width_of(sys.stdout)))
     click.get_current_context().exit(found.exit_code)
 
 

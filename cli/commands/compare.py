@@ -94,7 +94,7 @@ def compare(  # noqa: PLR0913
         expect_comparable(sides)
         comparisons = [compared(sides[0], other, noise, known) for other in sides[1:]]
         thresholds = gates.expected(_scope(comparisons))
-        text = tables.print_record(comparisons, form, width_of(sys.stdout))
+        text = tables.format_record(comparisons, form, width_of(sys.stdout))
         checks = [check for each in comparisons for check in _checks(each, thresholds)]
         cases = [case for each in comparisons for case in comparison_cases(each)]
     print_out(text)

@@ -116,7 +116,7 @@ def insert(  # noqa: PLR0913
             return
         before = Stored(plan.empty_dataset(options, drawn), complete=True)
         if not options.clean:
-            before = _continue(before.dataset, run, target, choice, starts=starts)
+            before = _find_earlier_rows(before.dataset, run, target, choice, starts=starts)
             options = options.model_copy(update={"start_ms": before.dataset.start_ms})
         sweep, planned = sweep_of(kind, target, run.output, options, before, params=drawn)
         conclude(
@@ -199,7 +199,7 @@ def _list_refusals(
         yield from place_problems(place, file.manifest, file.data_format, target.runner)
 
 
-def _continue(
+def _find_earlier_rows(
     empty: Dataset, run: TargetRun, target: Target, choice: Choice, *, starts: bool
 ) -> Stored:
     """Return the rows that the earlier insert has left in the tables of a dataset, if any."""

@@ -20,7 +20,7 @@ from cli.options.declared import options_of
 from cli.running.generated import as_prepared, as_promised
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
-from simulator.records.prepared import NAME, describe_options
+from simulator.records.prepared import NAME, describe
 
 _EXAMPLES = """\b
 Examples:
@@ -60,7 +60,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     request.check()
     with _beside(output) as folder:
         params = converted(request, folder, quiet=options.quiet)
-        known = describe_options(folder, params.model_copy(update={"folder": ""}))
+        known = describe(folder, params.model_copy(update={"folder": ""}))
         (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")
         folder.chmod(0o755)  # pods run as another user
         folder.rename(output)

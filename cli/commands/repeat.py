@@ -13,7 +13,7 @@ from cli.options.basic import TAG, Command, config_option, option, output_option
 from cli.options.declared import option_like
 from cli.planning.options import Machine, Replacing
 from cli.report import tables
-from cli.running.repeating import comparison, differences, list_repeated
+from cli.running.repeating import build_repeated, comparison, differences
 
 _EXAMPLES = """\b
 Examples:
@@ -89,7 +89,7 @@ def repeat(  # noqa: PLR0913
         "before-run": () if before_run is None else (before_run,),
         "replace-table": replace_tables,
     }
-    command = list_repeated(path, given, more)
+    command = build_repeated(path, given, more)
     changed = list(differences(command, output))
     words = command.command.words
     own = ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]

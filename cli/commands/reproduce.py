@@ -26,7 +26,7 @@ from cli.reproduce.documents import Document, Size, keep_measured, plan_of, read
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.memory import caches, in_memory
 from cli.reproduce.record import OWN, Reproduction
-from cli.reproduce.tables import print_record
+from cli.reproduce.tables import format_record
 from cli.running.experiment import Refused, all_measured, forecast_of
 from cli.running.measure import Measuring
 from cli.running.roster import Roster, roster_of
@@ -89,7 +89,7 @@ def reproduce(
     if run.form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
     else:
-        print_out(print_record(record, str(path), width_of(sys.stdout)))
+        print_out(format_record(record, str(path), width_of(sys.stdout)))
     name = f"reproduce.{record.document}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)

@@ -109,7 +109,7 @@ def list_results(  # noqa: PLR0913
         say(f"no such results in {output}", err=True)
         return
     width = width_of(sys.stdout) if is_fitted(sys.stdout) else None
-    print_out(listing.list_entries(found[:limit], form, files.now_utc(), width))
+    print_out(listing.format_list(found[:limit], form, files.now_utc(), width))
 
 
 def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:

@@ -20,7 +20,7 @@ from cli.experiment.machine import hardware_of
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.record import OWN, PlanRecord
 from cli.experiment.searches import chosen, curves
-from cli.experiment.tables import print_record
+from cli.experiment.tables import format_record
 from cli.host import outfile
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
@@ -100,7 +100,7 @@ def run(
     outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
     is_json = run.form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
-    print_out(text or print_record(record, str(path), width_of(sys.stdout)))
+    print_out(text or format_record(record, str(path), width_of(sys.stdout)))
     name = f"plan.{read.name}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
     click.get_current_context().exit(record.exit_code or failed)

@@ -46,7 +46,7 @@ def show(  # noqa: PLR0913
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
     """
     (file,) = paths_of(output, [name])
-    added = _add(disk, plot=plot, timings=timings)
+    added = _list_added_options(disk, plot=plot, timings=timings)
     if form != "table" and added:
         raise ConfigError(f"{added[0]}: adds to the table; use --format table")
     kind = find_gathered(file)
@@ -54,11 +54,11 @@ def show(  # noqa: PLR0913
         if kind is None:
             text = _sweep(file, form, disk, plot=plot, timings=timings)
         else:
-            text = _gather(file, kind, form, added)
+            text = _format_gathered(file, kind, form, added)
     print_out(text)
 
 
-def _add(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
+def _list_added_options(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
     """Return the options that add to the table."""
     given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
     return [name for name, is_given in given.items() if is_given]
@@ -67,10 +67,10 @@ def _add(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
 def _sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
     result = result_files.read(file)
     days = "" if disk is None else f"{days_until_full(result, disk)}\n"
-    return tables.print_record(result, file, form, plotted=plot, timings=timings) + days
+    return tables.format_record(result, file, form, plotted=plot, timings=timings) + days
 
 
-def _gather(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
+def _format_gathered(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
     """Return what the command printed that gathered the sweeps."""
     if form == "csv" or added:
         given = "--format csv" if form == "csv" else added[0]

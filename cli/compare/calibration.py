@@ -16,9 +16,9 @@ from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
 KIND = "insert"
-"""Of the sweeps that are measured: what queries differ by is not known from them."""
+"""Kind of the sweeps that are measured; differences of queries do not follow from them."""
 LEAST_SWEEPS = 5
-"""With fewer, Student's bound is so wide that hardly a difference exceeds it."""
+"""Fewest sweeps: with fewer, Student's bound is so wide that it covers nearly every difference."""
 _Rates = Annotated[tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...],
                    Field(min_length=1)]  # fmt: skip
 
@@ -31,11 +31,11 @@ class Calibration(Frozen):
     workers: int
     measured: datetime
     rates: Annotated[tuple[_Rates, ...], Field(min_length=LEAST_SWEEPS)]
-    """Of the runs of each sweep, in rows/s."""
+    """Rates of the runs of each sweep, in rows/s."""
 
     @property
     def scatter(self) -> Scatter:
-        """How much the sweeps differ."""
+        """Difference between the sweeps."""
         return scatter_of(self.rates)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def read_calibrations() -> tuple[Calibration, ...]:
 
 
 def keep(found: Iterable[Calibration]) -> None:
-    """Write calibrations to the file; each replaces that of the same hardware, module and load."""
+    """Write calibrations to the file; each replaces one of the same hardware, module and load."""
     known = {_key(each): each for each in (*read_calibrations(), *found)}
     path = calibrations_file()
     try:
@@ -87,7 +87,7 @@ def keep(found: Iterable[Calibration]) -> None:
 
 
 def calibration_from(results: Sequence[Result], runs: int) -> Calibration:
-    """Return the calibration of equal sweeps of so many runs; each result has one of the runs."""
+    """Return the calibration of equal sweeps of `runs` runs; each result has one of the runs."""
     first = results[0]
     rates = [run.metrics.rows_per_s for each in results for run in each.runs if run.metrics]
     return Calibration(

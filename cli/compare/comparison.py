@@ -66,7 +66,7 @@ class Compared:
     lines: tuple[Line, ...]
     """The headline first."""
     calibrations: tuple[Calibration, ...] = ()
-    """What equal sweeps of both sides differ by; empty: not known, or not needed."""
+    """Differences of equal sweeps of both sides; empty: unknown, or not needed."""
 
 
 @dataclass(frozen=True, slots=True)

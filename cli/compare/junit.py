@@ -52,10 +52,10 @@ def result_cases(result: Result, name: str = "") -> Iterator[Case]:
     else:
         yield Case(suite, "done", End.ERROR, f"{result.status}: {result.cause}")
     for row in summary_of(result).rows:
-        yield Case(suite, f"verdict {row.place}", _end(row), row.verdict)
+        yield Case(suite, f"verdict {row.place}", _find_end(row), row.verdict)
 
 
-def _end(row: Row) -> End:
+def _find_end(row: Row) -> End:
     verdict = row.verdict.partition(",")[0]
     if verdict == Status.VERIFIED:
         return End.PASSED

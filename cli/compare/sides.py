@@ -33,7 +33,7 @@ class Sample:
     values: Mapping[str, tuple[tuple[float, ...], ...]]
     """Figure -> its value in each run of each sweep; only those that every run has."""
     began_s: tuple[float, ...]
-    """When each sweep began, in their order."""
+    """Start of each sweep, in their order."""
     runs: int
 
 
@@ -43,7 +43,7 @@ class Side:
 
     results: tuple[tuple[Path, Result], ...]
     name: str = ""
-    """Of a side of a plan."""
+    """Name of a side of a plan."""
 
     @property
     def first(self) -> Result:
@@ -180,7 +180,8 @@ def _data(result: Result) -> dict[str, Any]:
 def is_same_work(base: Result, other: Result) -> bool:
     """Return whether the client did the same for a row, by program, runner and configuration."""
     before, after = (
-        (each.program_version, each.module, each.runner, _configure(each)) for each in (base, other)
+        (each.program_version, each.module, each.runner, _comparable_options(each))
+        for each in (base, other)
     )
     return before == after
 
@@ -195,7 +196,7 @@ def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
     ]
 
 
-def _configure(result: Result) -> dict[str, Any]:
+def _comparable_options(result: Result) -> dict[str, Any]:
     return {key: value for key, value in result.configuration.items() if key not in _VARIES}
 
 
@@ -207,7 +208,7 @@ def _circumstances(result: Result) -> dict[str, str]:
         "module": result.module,
         "runner": result.runner,
         "program": result.program_version,
-        **{key: _text(value) for key, value in _configure(result).items()},
+        **{key: _text(value) for key, value in _comparable_options(result).items()},
         **{f"option {key}": _text(value) for key, value in result.target_options.items()},
         "server": servers[-1].version if servers else "unknown",
         "durability": servers[-1].durability if servers else "unknown",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Sweeps: TypeAlias = Sequence[Sequence[float]]
 """The values of the runs of each sweep of a side, in the order of the sweeps."""
 LEAST_PAIRS = 3
-"""With two, a database of two speeds has equal pairs called different too often."""
+"""Fewest pairs: two pairs call equal sides of a database with two speeds different too often."""
 _LEAST_DIFFERENCES = 4
 """Fewer differences of pairs have so wide an interval that Welch's is narrower."""
 _NODES = 64
@@ -29,22 +29,22 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """How much equal sweeps differ: the standard deviation of the logarithm of their mean."""
+    """The difference of equal sweeps: the standard deviation of the logarithm of their mean."""
 
     deviation: float
     freedom: int
     """Degrees: one less than the sweeps that it was measured with."""
     runs: int
-    """Of each of these sweeps."""
+    """Runs of each of these sweeps."""
 
     def of(self, runs: int) -> float:
-        """Return that of sweeps with so many runs: fewer scatter more, more are taken alike."""
+        """Return the scatter of sweeps of `runs` runs: fewer scatter more, more count as equal."""
         return self.deviation * math.sqrt(max(1.0, self.runs / runs))
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much larger the other side is, as a share of the base: -0.1 is 10 % less."""
+    """The difference of the other side, as a share of the base: -0.1 is 10 % less."""
 
     change: float
     low: float | None = None
@@ -102,10 +102,7 @@ def noise_of(scatter: Scatter, confidence: float = 0.95) -> float:
 
 
 def scatter_of(sweeps: Sweeps) -> Scatter:
-    """Return how much equal sweeps, which follow each other, differ.
-
-    At least so much that their largest difference is noise: databases may have two speeds.
-    """
+    """Return the difference of equal sweeps that follow each other."""
     means = [fmean(map(math.log, sweep)) for sweep in sweeps]
     freedom = len(means) - 1
     largest = (max(means) - min(means)) / (math.sqrt(2) * t_quantile(0.95, freedom))

@@ -22,7 +22,7 @@ _NAME_WIDTH = 12
 FORMATS = ("table", "json", "markdown")
 
 
-def print_record(comparisons: Sequence[Comparison], form: str, width: int) -> str:
+def format_record(comparisons: Sequence[Comparison], form: str, width: int) -> str:
     """Return comparisons with the same base in one of FORMATS."""
     if form == "json":
         return json.dumps(content_of(comparisons), indent=1) + "\n"
@@ -54,7 +54,7 @@ def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
 
 
 def _has_workers(comparison: Comparison) -> bool:
-    """Return whether a column says how many workers asked."""
+    """Return whether a column shows how many workers asked."""
     counts = {row.place.workers for row in comparison.rows}
     return comparison.subject.name in ("query", "stage") and len(counts) > 1
 

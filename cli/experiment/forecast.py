@@ -146,7 +146,7 @@ def _targets(found: Sequence[Forecast]) -> Table:
         sizes = [each.size_bytes for each in own if each.size_bytes is not None]
         items, measured = (sum(getattr(each, n) for each in own) for n in _COUNTS)
         size = _size(sizes) if sizes else "-"
-        table.add_row(target, f"{items:,}", f"{measured:,}", _time(own), size)
+        table.add_row(target, f"{items:,}", f"{measured:,}", _format_time(own), size)
     return table
 
 
@@ -157,7 +157,7 @@ def _table(*titles: str) -> Table:
     return table
 
 
-def _time(found: Sequence[Forecast]) -> str:
+def _format_time(found: Sequence[Forecast]) -> str:
     left = [each for each in found if each.measured < each.repeats]
     seconds = [each.left_s for each in left if each.left_s is not None]
     if left and not seconds:
@@ -175,7 +175,8 @@ def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str
     unknown = [each for each in found if each.seconds is None or each.is_least]
     items, measured = (sum(getattr(each, name) for each in found) for name in _COUNTS)
     yield (
-        f"{counted(items, 'item')}, {measured:,} measured before; time of the rest: {_time(found)}"
+        f"{counted(items, 'item')}, {measured:,} measured before; time of the rest:"
+        f" {_format_time(found)}"
     )
     if plan.until_within is not None:
         yield (
@@ -193,10 +194,12 @@ def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str
     if any(each.pair.setting.search for each in found):
         yield "shards, batches: a search raises their number, and may end before the largest one"
     if unknown:
-        names = dict.fromkeys(_name(each.pair.target.name, each.pair.setting) for each in unknown)
+        names = dict.fromkeys(
+            _format_name(each.pair.target.name, each.pair.setting) for each in unknown
+        )
         yield f"no earlier insert: {'; '.join(names)}"
     yield from absences(not_measured)
 
 
-def _name(target: str, setting: Setting) -> str:
+def _format_name(target: str, setting: Setting) -> str:
     return f"{target}, {setting.name}"

@@ -100,7 +100,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
     target, setting = pair.target, pair.setting
     content = [
         __version__,
-        _measure(setting),
+        _list_dependencies(setting),
         [target.name, target.module, target.runner, target.namespace],
         {key: str(value) for key, value in target.options.public().items()},
         dict(target.tuned),
@@ -110,7 +110,7 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
     return f"{plan.name}-{digest[:_DIGITS]}"
 
 
-def _measure(setting: Setting) -> dict[str, Any]:
+def _list_dependencies(setting: Setting) -> dict[str, Any]:
     """Return what results depend on: of files of the user the content, not the path."""
     unset = {"shards", "batches", "batch_of", "repeats"}
     unset |= {name for name in ("mixed", "change") if name not in setting.asked}

@@ -17,7 +17,7 @@ from simulator.frozen import Frozen
 from simulator.protocol import verdict
 
 OWN = re.compile(rb'\s*\{\s*"kind":\s*"plan",\s*"format_version":')
-"""How the record of a plan begins."""
+"""First bytes of a plan's record."""
 FAILED = "failed"
 """Verdict of an item that did not end."""
 Status: TypeAlias = Literal["done", "interrupted"]

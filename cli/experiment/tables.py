@@ -23,7 +23,7 @@ _MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
 _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 
 
-def print_record(record: PlanRecord, path: str, width: int) -> str:
+def format_record(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)

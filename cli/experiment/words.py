@@ -49,7 +49,7 @@ def _own(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
 
 
 def _of_target(setting: Setting, target: Target, given: Mapping[str, Any]) -> _Stored:
-    found = _store({"target": target.name, **given, "runner": target.runner})
+    found = _list_stored_options({"target": target.name, **given, "runner": target.runner})
     own = setting.options_of(target.module).items()
     words = tuple(as_kept(key, value, target.options) for key, value in own)
     return found | ({"extra-option": words} if words else {})
@@ -57,10 +57,10 @@ def _of_target(setting: Setting, target: Target, given: Mapping[str, Any]) -> _S
 
 def _common(setting: Setting, timeout_s: float) -> _Stored:
     timeout = {"timeout": f"{timeout_s:g}s"} if timeout_s else {}
-    return _store({**timeout, "resources": setting.resources})
+    return _list_stored_options({**timeout, "resources": setting.resources})
 
 
-def _store(options: Mapping[str, Any]) -> _Stored:
+def _list_stored_options(options: Mapping[str, Any]) -> _Stored:
     """Return options that were given; a tuple is an option that is given several times."""
     return {
         name.replace("_", "-"): value if value is True else _texts(value)

@@ -70,7 +70,7 @@ class TextInstead(Text):
 
 
 class Empty(Text):
-    """A column without any value so far: `parse` marks the first ones as bad."""
+    """A column without any value yet: `parse` marks the first ones as bad."""
 
     expected = "empty"
 
@@ -210,7 +210,7 @@ _FIRST_ZEROS = ("0", "-0", "+0", " ")
 
 
 def leading_zeros(cells: Any) -> Array:
-    """Return the mask of the integers whose zeros at the beginning a number would lose."""
+    """Return the mask of the integers with leading zeros, which a number would lose."""
     begins = [mask_of(pc.starts_with(cells, each)) for each in _FIRST_ZEROS]
     mask: Array = np.logical_or.reduce(begins)
     rows = np.flatnonzero(mask)

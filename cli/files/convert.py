@@ -112,7 +112,7 @@ def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
     if time in source.names:  # another name is reported with the other problems
         index = source.names.index(time)
         if reading.time_format:
-            types[index] = _time(reading.time_format)
+            types[index] = _choose_reader(reading.time_format)
         elif types[index].type in FLOATS | INTEGERS:
             unit = unit_of(source.first.columns[index])
             types[index] = EpochTime(unit, recognised=True) if unit else types[index]
@@ -125,7 +125,7 @@ def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
     return time, types
 
 
-def _time(time_format: str) -> Instants:
+def _choose_reader(time_format: str) -> Instants:
     return EpochTime(time_format) if time_format in EPOCHS else FormattedTime(time_format)
 
 
@@ -152,7 +152,7 @@ def _fitting(request: Request, source: Source) -> int:
     return fitting[0]
 
 
-def _store(cell_type: CellType, column: Column) -> CellType:
+def _choose_stored_type(cell_type: CellType, column: Column) -> CellType:
     """Return the type as the column stores it: a number that is a tag is text."""
     as_text = column.role is Role.TAG and cell_type.type is not Type.TEXT
     return Text(cell_type.shown) if as_text else cell_type
@@ -168,7 +168,9 @@ def _write(  # noqa: PLR0913
     sha256: str,
 ) -> Converted:
     where = f"--data: {request.name}"
-    stored = [_store(each, column) for each, column in zip(types, columns, strict=True)]
+    stored = [
+        _choose_stored_type(each, column) for each, column in zip(types, columns, strict=True)
+    ]
     places = [*range(len(columns))]
     if request.reading.nanoseconds is Nanoseconds.KEEP:
         for place, kind in enumerate(types):

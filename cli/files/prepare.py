@@ -115,7 +115,7 @@ def _digest(paths: Sequence[Path]) -> str:
 
 
 def _expect_content(request: Request, path: Path) -> None:
-    """Raise ConfigError if the uncompressed content of a file is not that of its manifest."""
+    """Raise ConfigError if the uncompressed content of a file differs from its manifest."""
     from cli.files.content import open_content  # noqa: PLC0415 - pyarrow is loaded only for a file
     from cli.files.source import readable  # noqa: PLC0415
 

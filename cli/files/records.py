@@ -38,7 +38,7 @@ class Malformed:
     text: str
     cells: int
     height: int = 1
-    """How many lines it takes."""
+    """Number of its lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class Reading(Options):
     offset such as +02:00.  [default: UTC]
     """
     repeated_hour: RepeatedHour = RepeatedHour.STOP
-    """What to do with a time that the clocks of a zone show twice, when summer time ends: stop, or
+    """Treatment of a time that the clocks of a zone show twice, when summer time ends: stop, or
     take it as the first or the second one.
     """
     nanoseconds: Nanoseconds = Nanoseconds.STOP
@@ -165,7 +165,7 @@ class Request:
     reading: FileReading
     primary_key: PrimaryKey
     content_sha256: str = ""
-    """What the uncompressed content of the one file must have, if a manifest says it."""
+    """Digest of the one file's uncompressed content, if a manifest has it."""
 
     @property
     def name(self) -> str:

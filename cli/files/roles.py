@@ -45,7 +45,7 @@ def columns_of(
         for name, cells in zip(names, first.columns, strict=True)
         if types.get(name) in FLOATS | INTEGERS and unit_of(cells)
     ]
-    found = _time(names, types, time or None, dates, counts, problems)
+    found = _find_time(names, types, time or None, dates, counts, problems)
     tags = request.reading.tags
     _check_tags(names, types, tags, found, problems)
     if problems:
@@ -103,7 +103,7 @@ def _advice(formats: Sequence[str]) -> str:
     return f"use {shown[0]}" if shown else "describe them with --time-format, as for strptime"
 
 
-def _time(  # noqa: PLR0913, PLR0917
+def _find_time(  # noqa: PLR0913, PLR0917
     names: Sequence[str],
     types: Mapping[str, Type],
     wanted: str | None,

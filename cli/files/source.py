@@ -17,7 +17,7 @@ from cli.files.cells import CellType, invalid_utf8
 from cli.files.names import named
 from cli.files.records import Malformed
 from cli.files.request import Request
-from cli.files.types import guess, store
+from cli.files.types import find_declared_type, guess
 from simulator.data.block import Array
 from simulator.data.workloads.file import BadCells, FileReading, OnError
 from simulator.errors import ConfigError, counted, nearest
@@ -121,7 +121,7 @@ class Source:
             raise ConfigError(self._none())
         self.first = first
         self.types = tuple(
-            store(cells.type)
+            find_declared_type(cells.type)
             if self._types and len(sources) == 1
             else guess(cells, decimal_comma=self._reading.decimal_comma)
             for (_, sources), cells in zip(self.columns, first.columns, strict=True)

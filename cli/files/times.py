@@ -35,9 +35,9 @@ class Instants(CellType):
 
     type = Type.TIMESTAMP
     reading = FileReading()
-    """How the file is read."""
+    """Options of reading the file."""
     is_local = False
-    """True if the cells have no zone, so that `--time-zone` says it."""
+    """True if the cells have no zone, so that `--time-zone` applies."""
 
     @abstractmethod
     def local(self, cells: Any) -> Local:

@@ -53,7 +53,7 @@ class _Unstorable(CellType):
         raise AssertionError(self.shown)
 
 
-def store(arrow_type: Any) -> CellType:
+def find_declared_type(arrow_type: Any) -> CellType:
     """Return the type of a column that its file declares."""
     if pa.types.is_decimal(arrow_type):
         return StoredDecimal(arrow_type)

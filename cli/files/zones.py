@@ -19,10 +19,10 @@ NAMED = {
 """Names of zones that mean one offset everywhere -> hours."""
 OFFSET = r"[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?"
 REGION = r"[A-Z][A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}"
-"""A name such as Europe/Berlin, whose offset may change in summer."""
+"""Pattern of a name such as Europe/Berlin, with an offset that may change in summer."""
 UTC_NAME = "UTC"
 _SKIPPED_US = 1
-"""Arrow's choices differ so much for a time that clocks skip."""
+"""Least difference of Arrow's choices for a time that clocks skip."""
 
 
 def in_utc(local_us: Array, zones: Any, reading: FileReading) -> tuple[Array, Array]:

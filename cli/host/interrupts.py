@@ -31,13 +31,13 @@ def stop_on_signals() -> None:
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    for number in _take():
+    for number in _list_handled():
         signal.signal(number, stop)
 
 
 def end_on_signals() -> None:
     """Make each of the signals end the process at once."""
-    for number in _take():
+    for number in _list_handled():
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -58,7 +58,7 @@ def caught_interrupts() -> Iterator[Interrupts]:
 
 @contextmanager
 def _handle(handler: _Handler) -> Iterator[None]:
-    numbers = _take()
+    numbers = _list_handled()
     before = [signal.signal(number, handler) for number in numbers]
     try:
         yield
@@ -67,7 +67,7 @@ def _handle(handler: _Handler) -> Iterator[None]:
             signal.signal(number, earlier)
 
 
-def _take() -> list[signal.Signals]:
+def _list_handled() -> list[signal.Signals]:
     """Return the signals to handle: under `nohup` SIGHUP stays ignored."""
     is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in SIGNALS if number != signal.SIGHUP or not is_ignored]

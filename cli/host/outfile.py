@@ -77,7 +77,7 @@ def whole(path: Path, *, is_new: bool = False) -> Iterator[int]:
     """Yield a descriptor whose content is the file once the context ends, and nothing otherwise.
 
     A pipe or device is written as it is. Until then this process is part of the file's name;
-    `is_new`: the file must not exist, even if somebody makes it at this moment.
+    with `is_new` the file must not exist, even if another process makes it at this moment.
     """
     if path.exists() and not path.is_file():
         handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)

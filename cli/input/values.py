@@ -29,7 +29,7 @@ class Notation:
     """The notation of a value: in a command, in a file, and in the words of a result."""
 
     name: str
-    """Of the value in help texts."""
+    """Name of the value in help texts."""
     parse: Callable[[str], Any]
     """Parser; its ValueError has the expected form."""
     write: Callable[[Any], str] = str

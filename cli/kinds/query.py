@@ -109,7 +109,7 @@ class Query(Kind[QueryOptions]):
                 )
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:
-        """Yield the shares of types with weights, besides."""
+        """Yield further facts: the shares of types with weights."""
         yield from super().facts(result)
         yield from share_facts(result)
 

@@ -54,7 +54,7 @@ def message_of(moment: Moment) -> dict[str, Any] | None:
                 "uncertain_rows": sample.uncertain_rows,
                 "count": sample.runs if sample.query else sample.rows,
                 **({} if sample.active is None else {"active": sample.active}),
-                **({} if sample.asked is None else _ask(sample.asked)),
+                **({} if sample.asked is None else _describe_asked(sample.asked)),
             }
         case Outcome() as outcome:
             text = ending(moment.planned, outcome)
@@ -69,7 +69,7 @@ def message_of(moment: Moment) -> dict[str, Any] | None:
     return None
 
 
-def _ask(asked: AskedSample) -> dict[str, Any]:
+def _describe_asked(asked: AskedSample) -> dict[str, Any]:
     """Return the part of a mixed run's sample about its queries."""
     return {
         "asked_per_s": asked.queries_per_s,

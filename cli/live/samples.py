@@ -64,7 +64,7 @@ def lines_of(moment: Moment, result: Result) -> list[Line]:
     }
     parts: list[tuple[str, Iterable[tuple[str, float]]]] = [(sample.query, _values(sample))]
     if sample.asked:
-        parts.append((ALL_QUERIES, _ask(sample.asked)))
+        parts.append((ALL_QUERIES, _list_asked(sample.asked)))
     if sample.active is not None:
         parts.append((sample.query, [("active_workers", sample.active)]))
     if moment.sweep_left_s is not None:
@@ -80,7 +80,7 @@ def lines_of(moment: Moment, result: Result) -> list[Line]:
 def _values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
     """Yield what the workers do that write, or that ask a query."""
     if sample.query:
-        yield from _ask(sample)
+        yield from _list_asked(sample)
         return
     yield "rows_total", sample.rows
     yield "errors_total", sample.errors
@@ -89,7 +89,7 @@ def _values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
     yield from _now(sample, without="queries_per_s")
 
 
-def _ask(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]]:
+def _list_asked(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]]:
     yield "queries_total", sample.runs
     yield from _now(sample, without="rows_per_s")
 

@@ -65,7 +65,7 @@ class Gates(Options):
         output: Path,
         thresholds: Sequence[Threshold],
     ) -> int:
-        """Report what the items of a plan came to, as `concluded` does of a sweep."""
+        """Report what the items of a plan came to, as `conclude` does for a sweep."""
         cases = [] if status == "done" else [Case(name, "done", End.ERROR, status)]
         checks: list[Check] = []
         for item in items:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from cli.page import courses, reproductions
 from cli.page.content import Page, Section
 from cli.page.details import detail_of, verdict_of
-from cli.page.measured import Measured, measure
+from cli.page.measured import Measured, order_results
 from cli.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
 from cli.page.ranking import ranking_of
 from cli.page.sections import section_of
@@ -17,7 +17,7 @@ from simulator import __version__
 
 def page_of(given: Sources) -> Page:
     """Return the page; ConfigError names a file that is damaged."""
-    found = measure(given.results, given.repeated)
+    found = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
     verdicts = [verdict_of(each) for each in found]
     verdicts += [item.verdict for record in records for item in record.items]

@@ -12,7 +12,7 @@ from cli.report.query_plans import plan_text, plans_in
 from cli.report.ramps import ramps_of
 from cli.report.tables import columns_of
 from cli.results.result import RunRecord
-from cli.summary.rows import judge
+from cli.summary.rows import describe_verdict
 from cli.summary.verdicts import level_of
 from simulator.protocol.verdict import WORST_FIRST, Status
 
@@ -52,7 +52,7 @@ def verdict_of(each: Measured) -> str:
 
 def describe_judged(each: Measured) -> str:
     """Return the same as people read it: `verified` with what was compared of stored rows."""
-    return judge(verdict_of(each), level_of(each.result.runs))
+    return describe_verdict(verdict_of(each), level_of(each.result.runs))
 
 
 def _alerts(each: Measured) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _run(run: RunRecord) -> list[str]:
         f"{found.memory_peak_bytes / 2**20:,.0f}",
         "-" if size is None else f"{size:.1f}",
         background_text(run.outcome.background) or "-",
-        judge(verdict.status, verdict.level) if verdict else "unknown",
+        describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
     ]
 
 

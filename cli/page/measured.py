@@ -81,7 +81,7 @@ class Measured:
         return {True: "durable", False: "not durable", None: "unknown"}[servers[-1].durable]
 
 
-def measure(
+def order_results(
     found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated] | None = None
 ) -> list[Measured]:
     """Return results in the order of their kind and time, each file once, repeats as one."""

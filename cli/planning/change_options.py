@@ -87,7 +87,7 @@ class ChangeOptions(OfInsert, Resources, Change):
 
     @property
     def level(self) -> VerifyMode:
-        """How the stored rows are verified: every row, as a change that was undone leaves sums."""
+        """Verification level of the stored rows: every row, as an undone change leaves sums."""
         return VerifyMode.FULL
 
     @property

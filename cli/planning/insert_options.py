@@ -315,7 +315,7 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
 
 
 def _series_problems(options: InsertOptions, workload: Workload) -> list[str]:
-    """Return why workers cannot write series of their own."""
+    """Return why workers cannot write separate series."""
     problems = []
     if options.out_of_order:
         problems.append(

@@ -32,7 +32,7 @@ TABLES = {"single": 1, "multiple": 4}
 MOST_TABLES = 256
 """A query reads all of them at once, and databases limit the operands of a union."""
 DEFAULT_RUNS = 5
-"""With three, `compare` would often miss a rate that is 10 % lower; see docs/statistics.md."""
+"""Three runs would make `compare` often miss a rate that is 10 % lower; see docs/statistics.md."""
 DEFAULT_ROWS = 10_000
 FASTEST_ROWS_PER_S = 50_000_000
 """More than one worker can draw."""

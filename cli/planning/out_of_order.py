@@ -8,7 +8,7 @@ from cli.input.values import Notation
 from simulator.data.late import MOST_STRATUM_ROWS, Late
 
 _MOST_SHARE = 0.5
-"""Of more late rows, those in time would be the exception."""
+"""Largest share: with more late rows, punctual ones would be the exception."""
 
 
 def parse_late(text: str) -> Late:
@@ -28,7 +28,7 @@ def parse_late(text: str) -> Late:
 
 
 def written_late(late: Late) -> str:
-    """Return the text that stands for rows out of order."""
+    """Return the text of rows out of order."""
     return f"{100 * late.rows / late.of:.6g}%:{late.by_ms / 1000:.15g}s"
 
 

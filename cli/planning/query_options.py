@@ -54,9 +54,9 @@ class Types(Options):
     GROUP: ClassVar[str] = "Queries"
 
     types: Annotated[Names, Opt(kept=False)] = ()
-    """Queries to ask; a name may be a pattern such as '*-host-1-hr', and have a weight: of a:3,b:1
-    three are a for each b. `query` gives a type so many times --runs, --count and --rate, `mixed`
-    so many turns.  [default: all, once each]
+    """Queries to ask; a name may be a pattern such as '*-host-1-hr', and have a weight: with
+    a:3,b:1 a is asked three times for each b. `query` multiplies --runs, --count and --rate,
+    `mixed` the turns.  [default: all, once each]
     """
     aligned: Annotated[bool, Field(alias="align")] = False
     """Let random windows of time begin at a multiple of the query's interval, and windows of `mixed

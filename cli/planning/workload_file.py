@@ -241,7 +241,7 @@ class _Chosen(Notation):
         return str(folder / value)
 
 
-def _name(text: str) -> str:
+def _check_name(text: str) -> str:
     if text in GENERATORS or is_file(text):
         return text
     raise ValueError(
@@ -250,7 +250,7 @@ def _name(text: str) -> str:
     )
 
 
-WorkloadName = Annotated[str, _Chosen("NAME|FILE", _name)]
+WorkloadName = Annotated[str, _Chosen("NAME|FILE", _check_name)]
 
 
 def _problems(found: WorkloadFile) -> Iterator[str]:

@@ -110,12 +110,12 @@ def to_standard_output(stream: Iterable[Buffer]) -> Written:
 
 def to_file(stream: Iterable[Buffer], path: Path) -> Written:
     """Write a stream to a file, which has its name once it is whole; WriteError if that fails."""
-    with _name(path), whole(path) as handle:
+    with _name_errors(path), whole(path) as handle:
         return copy_stream(stream, handle, path.name)
 
 
 @contextmanager
-def _name(path: Path) -> Iterator[None]:
+def _name_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -43,7 +43,7 @@ def format_validated(
     return "".join(f"{line}\n" for line in _lines(results, found, files))
 
 
-def _format(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
+def _list_shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
     """Yield the answers that the result has rows of, each with its query."""
     for run in result.runs:
         for query in run.outcome.queries:
@@ -80,7 +80,7 @@ def _content(
         "answers": [
             {"target": result.target, "query": query, **shown.model_dump(mode="json")}
             for result in results
-            for query, shown in _format(result)
+            for query, shown in _list_shown(result)
         ],
         "files": [str(path) if path else None for path in files],
     }
@@ -138,7 +138,7 @@ def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator
     """Yield the shown answers side by side, with the true one where one is wrong."""
     found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
     for result in results:
-        for query, answer in (*_format(result), *_different(result, agreed)):
+        for query, answer in (*_list_shown(result), *_different(result, agreed)):
             by_target = found.setdefault((query, answer.instance), {})
             by_target.setdefault(result.target, answer)
     for (query, instance), by_target in found.items():

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from cli.host.cleaning import plain
-from cli.summary.figures import Unit, parse_expected
+from cli.summary.figures import Unit, find_figure
 
 PREFIX = "iotbench"
 """The first word of every metric."""
@@ -26,7 +26,7 @@ _ENDINGS = {
 
 def metric_of(figure: str) -> tuple[str, float]:
     """Return the name of a figure's metric, in base units, and what a value is multiplied by."""
-    ending = _ENDINGS.get(parse_expected(figure).unit, ("_per_s", "_per_second", 1.0))
+    ending = _ENDINGS.get(find_figure(figure).unit, ("_per_s", "_per_second", 1.0))
     end, metric, factor = ending if figure.endswith(ending[0]) else ("", "", 1.0)
     return f"{figure.removesuffix(end).replace('.', '_')}{metric}", factor
 

@@ -56,7 +56,7 @@ def _bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
         several = len({row.place.workers for row in rows}) > 1
         of = "Latency of inserts, wait of queries" if any(r.place.load for r in rows) else "Wait"
         return f"{of} in ms: median ({_LIGHT} up to p99)", [
-            _wait(row, several=several and not row.place.load) for row in rows
+            _draw_wait(row, several=several and not row.place.load) for row in rows
         ]
     return f"Rows/s ({_LIGHT} up to the fastest run)", [*map(_rate, rows)]
 
@@ -67,7 +67,7 @@ def _rate(row: Row) -> _Bar:
     return _Bar(str(row.place), rate.value, rate.high or rate.value, text)
 
 
-def _wait(row: Row, *, several: bool) -> _Bar:
+def _draw_wait(row: Row, *, several: bool) -> _Bar:
     median, p99 = row.figures["p50_ms"].value, row.value("p99_ms")
     name = row.place.name
     name = name if len(name) <= _LONGEST_NAME else f"{name:.{_LONGEST_NAME - 3}}..."

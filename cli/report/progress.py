@@ -15,7 +15,7 @@ from cli.planning.plan import PlannedRun
 from cli.report.course import Moment
 from cli.report.numbers import significant
 from cli.results.metrics import compute_measured_s, count_measured_rows, inserting
-from cli.summary.rows import judge
+from cli.summary.rows import describe_verdict
 from simulator.errors import counted
 from simulator.protocol.events import (
     AskedEvent,
@@ -82,7 +82,7 @@ class Follower:
                     event.model_dump_json(), markup=False, highlight=False, soft_wrap=True
                 )
             case AskedEvent() as event:
-                self._line(moment, _ask(event))
+                self._line(moment, _describe_asked(event))
             case Outcome() as outcome:
                 self._line(moment, ending(moment.planned, outcome))
 
@@ -210,7 +210,7 @@ def _errors(sample: SampleEvent) -> str:
     return counted(sample.errors, "error")
 
 
-def _ask(event: AskedEvent) -> str:
+def _describe_asked(event: AskedEvent) -> str:
     figures = (
         f"{significant(event.wait_ms_avg)} ms on average, {event.queries_per_s:,.0f} queries/s"
     )
@@ -222,7 +222,7 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     found = outcome.verdict
-    verdict = judge(found.status, found.level) if found else ""
+    verdict = describe_verdict(found.status, found.level) if found else ""
     work = planned.spec.work
     if not work.writes:
         queries = counted(len(outcome.queries), "query")

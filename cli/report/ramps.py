@@ -13,10 +13,10 @@ def ramps_of(result: Result) -> Iterator[str]:
     limit_ms = 1000 * float(result.configuration.get("ramp_limit_s") or 0.0)
     for run in result.runs:
         for ramp in run.outcome.ramps:
-            yield f"ramp {ramp.query}: {_end(ramp, limit_ms)}"
+            yield f"ramp {ramp.query}: {_describe_end(ramp, limit_ms)}"
 
 
-def _end(ramp: QueryRamp, limit_ms: float) -> str:
+def _describe_end(ramp: QueryRamp, limit_ms: float) -> str:
     average = f"{significant(ramp.wait_ms_avg)} ms on average"
     workers = counted(ramp.workers, "worker")
     match ramp.end:

@@ -113,7 +113,7 @@ def _spread(row: Row) -> float | None:
     return rate.spread if rate else None
 
 
-def print_record(
+def format_record(
     result: Result, path: Path | None, form: str, *, plotted: bool = False, timings: bool = False
 ) -> str:
     """Return a result as text in one of FORMATS; a table fits the width of standard output.

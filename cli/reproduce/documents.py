@@ -257,7 +257,7 @@ def keep_measured(document: Document, plan: Plan) -> Document:
 
 
 def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
-    """Return whether a plan has a setting of a figure, and so many steps."""
+    """Return whether a plan has a setting of a figure, and enough steps."""
     found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
     step = step_of(figure.measure) or 0
     return any(each and step <= each.insert.steps for each in found) if step else any(found)

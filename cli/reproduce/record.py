@@ -154,7 +154,7 @@ class Reproduction(Frozen):
 
 
 def is_reproduction(path: Path) -> bool:
-    """Return whether a result file is that of a reproduction."""
+    """Return whether a result file belongs to a reproduction."""
     return bool(OWN.match(result_files.content_of(path)))
 
 

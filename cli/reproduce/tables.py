@@ -27,7 +27,7 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 
-def print_record(record: Reproduction, path: str, width: int) -> str:
+def format_record(record: Reproduction, path: str, width: int) -> str:
     """Return a reproduction as text that fits a width."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)

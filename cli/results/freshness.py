@@ -1,6 +1,6 @@
-"""Quantiles of freshness, where some rows were watched for a time and not seen in it.
+"""Quantiles of freshness, with rows that were watched for a time and not seen in it.
 
-They are those of Kaplan and Meier: a row that was not seen counts among those that wait for as long
+They use the Kaplan-Meier estimator: a row that was not seen counts as waiting for as long
 as it was watched. Leaving it out would make the others look faster, and counting it as seen at the
 end, too.
 """

@@ -1,6 +1,8 @@
 """Percentiles of the time that batches and queries took, from the histograms of workers."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
 from types import MappingProxyType
 
 import numpy as np
@@ -11,8 +13,16 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from simulator.load.meter import merge_histogram
 from simulator.protocol.messages import WorkerReport
 
-FEWEST: Mapping[str, int] = MappingProxyType({"p99_ms": 100, "p999_ms": 1000})
-"""How many samples a percentile needs: one beyond it at least. Of fewer it is not known."""
+
+def fewest_samples(percent: Fraction) -> int:
+    """Return how many samples a percentile needs: at least one beyond it."""
+    return ceil(100 / (100 - percent))
+
+
+FEWEST: Mapping[str, int] = MappingProxyType(
+    {"p99_ms": fewest_samples(Fraction(99)), "p999_ms": fewest_samples(Fraction("99.9"))}
+)
+"""Samples that the figures of a result need. With fewer they are unknown."""
 
 
 class Latency(BaseModel):

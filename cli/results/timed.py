@@ -89,7 +89,7 @@ class QueryMetrics:
     connect_p50_ms: float | None = None
     connect_p99_ms: float | None = None
     freshness_p50_ms: float | None = None
-    """From the acknowledgement of a row until it was seen in an answer; None: nobody looked, or
+    """Time from the acknowledgement of a row until an answer had it; None: not measured, or
     too few rows were seen to know it."""
     freshness_p99_ms: float | None = None
     unsent: int = 0

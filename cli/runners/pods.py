@@ -107,7 +107,7 @@ class PodRun:
     def events(self, interrupts: Interrupts) -> Iterator[Event]:
         """Yield the collector's events, and what pods wait for, up to the outcome."""
         while True:
-            event = self._next() or self._wait()
+            event = self._next() or self._describe_waiting()
             if isinstance(event, Outcome):
                 yield self._judge(event, interrupts)
                 return
@@ -132,7 +132,7 @@ class PodRun:
                     yield self._without_collector(interrupts)
                 return
 
-    def _wait(self) -> PhaseEvent | None:
+    def _describe_waiting(self) -> PhaseEvent | None:
         """Return what pods wait for, if that has changed."""
         waits = self._waiting()
         if not waits or waits == self._reported:

@@ -31,7 +31,7 @@ def as_generated(file: FileRows) -> FileRows:
 
 
 def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
-    """Return the options of `prepare` with what the manifest beside its one file says.
+    """Return the options of `prepare`, completed from the manifest next to its one file.
 
     ConfigError if the file has no columns.
     """
@@ -47,7 +47,7 @@ def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
 
 
 def as_promised(request: Request) -> Request:
-    """Return the request with the digest that the manifest beside its one file has."""
+    """Return the request with the digest from the manifest next to its one file."""
     manifest = _manifest_of(request.named)
     return replace(request, content_sha256=manifest.sha256) if manifest else request
 

@@ -244,7 +244,7 @@ def _format(sweep: Sweep, run: TargetRun) -> bool:
     """Print the result; return whether it was printed and is stored where it should be."""
     result, file = sweep.result, sweep.file
     plotted = not run.quiet and has_room(sys.stdout)
-    text = tables.print_record(result, file.path, run.form, plotted=plotted, timings=run.timings)
+    text = tables.format_record(result, file.path, run.form, plotted=plotted, timings=run.timings)
     if result.cause and (run.quiet or run.form != "table"):
         say(f"{result.kind} {result.status}: {result.cause}", err=True)
     if file.trouble:

@@ -50,7 +50,7 @@ class Repeated:
         return () if isinstance(value, bool) else value
 
 
-def list_repeated(
+def build_repeated(
     path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]
 ) -> Repeated:
     """Return the command of a result, with what the person at the keyboard gives.

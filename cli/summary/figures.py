@@ -11,7 +11,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from cli.results.latency import FEWEST, latency_of, percentiles_ms
+from cli.results.latency import FEWEST, fewest_samples, latency_of, percentiles_ms
 from cli.results.timed import Timed, together
 
 
@@ -256,7 +256,7 @@ def figure_named(name: str) -> Figure | None:
     return _of_waits(name, f"p{percent} ms", f"{percent}th percentile")
 
 
-def parse_expected(name: str) -> Figure:
+def find_figure(name: str) -> Figure:
     """Return the figure of a name that has one; KeyError otherwise."""
     return figure_named(name) or FIGURES[name]
 
@@ -295,7 +295,7 @@ def spread_of(values: Sequence[float]) -> float | None:
 
 
 class Figures(Mapping[str, Measurement]):
-    """The figures of a row by name; besides those that it lists, it has any percentile by name."""
+    """The figures of a row by name; in addition to the listed ones, any percentile by name."""
 
     def __init__(
         self,
@@ -303,7 +303,7 @@ class Figures(Mapping[str, Measurement]):
         percentile: Callable[[str], Measurement | None],
         waits: HdrHistogram | None = None,
     ) -> None:
-        """Take what computes a percentile by name, and the histogram behind it if there is one."""
+        """Store the function that computes a percentile by name, and the histogram, if any."""
         self._listed, self._percentile, self.waits = listed, percentile, waits
 
     def __getitem__(self, name: str) -> Measurement:
@@ -325,9 +325,9 @@ class Figures(Mapping[str, Measurement]):
 
 
 def _percentile(waits: HdrHistogram, name: str) -> Measurement | None:
-    """Return a percentile by its name; None: it would be beyond all but one of fewer samples."""
+    """Return a percentile by its name; None: there are too few samples."""
     percent, count = percent_of(name), int(waits.get_total_count())
-    if percent is None or count * (100 - percent) < 100:
+    if percent is None or count < fewest_samples(percent):
         return None
     (value,) = percentiles_ms(waits, [float(percent)])
     return Measurement(value, count)

@@ -34,7 +34,7 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
     of_runs = [times for run in runs if (times := times_of(run).get(name))]
     if not of_runs:
         return Row(place, 0, {}, verdicts[0].reason)
-    if not any(_time(times) for times in of_runs):
+    if not any(_is_timed(times) for times in of_runs):
         return Row(place, 0, {}, f"{status.value}, not timed")
     seen = [next((f for f in run.outcome.freshness if f.query == name), None) for run in runs]
     parts = [
@@ -47,7 +47,9 @@ def _query(name: str, runs: Sequence[RunRecord]) -> Row:
 
 def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
     """Yield what all queries of mixed runs come to together, if they asked several."""
-    timed = [{name: times for name, times in times_of(run).items() if _time(times)} for run in runs]
+    timed = [
+        {name: times for name, times in times_of(run).items() if _is_timed(times)} for run in runs
+    ]
     names = {name for types in timed for name in types}
     if len(names) > 1:
         verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
@@ -61,7 +63,7 @@ def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
         yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
 
 
-def _time(times: Sequence[QueryTimes]) -> bool:
+def _is_timed(times: Sequence[QueryTimes]) -> bool:
     return any(each.runs for each in times)
 
 

@@ -14,7 +14,7 @@ INSERTS = "inserts"
 """The load of the row of such a run that is not a query or a change."""
 
 
-def judge(verdict: str, level: VerifyMode | None) -> str:
+def describe_verdict(verdict: str, level: VerifyMode | None) -> str:
     """Return a verdict as people read it: `verified` with what was compared of stored rows."""
     is_deep = verdict == Status.VERIFIED and level is not None
     return f"{verdict}, {level.depth.short}" if is_deep and level else verdict
@@ -91,7 +91,7 @@ class Row:
     @property
     def judged(self) -> str:
         """The verdict as people read it: `verified` with what was compared."""
-        return judge(self.verdict, self.level)
+        return describe_verdict(self.verdict, self.level)
 
     @property
     def withheld(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from simulator.control.fresh import judged
 from simulator.control.journal import Prepared
 from simulator.control.judge import Answers, Judge
 from simulator.control.ownership import Ownership
-from simulator.control.refusal import find_unfinished, wrong_count
+from simulator.control.refusal import explain_unfinished, wrong_count
 from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
@@ -180,7 +180,7 @@ class DatabaseWork:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
         mark = self.ownership.found(visible=visible)
         if self.ownership.interrupted(mark):
-            raise find_unfinished(self._spec.target, mark)
+            raise explain_unfinished(self._spec.target, mark)
         return mark
 
     def read_marks(self) -> None:
@@ -243,7 +243,7 @@ class DatabaseWork:
             if not self.ownership.interrupted(mark):
                 return
         if mark and mark.state in (State.CLEARING, State.CHANGING):
-            raise find_unfinished(self._spec.target, mark)
+            raise explain_unfinished(self._spec.target, mark)
         if mark and mark.uncertain:
             self.verdict = verify(self._database, spec.dataset, mark.uncertain, spec.verify)
         else:

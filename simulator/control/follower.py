@@ -81,7 +81,7 @@ class Follower:
             if phases.now in planned and silent_s >= pause_s:
                 self._writer.write(self._progress(planned[phases.now]))
             elif silent_s >= self._pulse_s and phases.now:
-                phases.describe(self._wait(phase_s))
+                phases.describe(self._describe_waiting(phase_s))
             await asyncio.sleep(_POLL_S)  # progress is also written when nothing happens
 
     def finish(self) -> None:
@@ -113,7 +113,7 @@ class Follower:
         if phases.now == Work.QUERY and asking != self._asking:
             self._asking = asking
             self._asked_runs = 0
-            phases.describe(self._ask())
+            phases.describe(self._describe_asked())
 
     def _warm_s(self, began_s: float) -> float:
         """Return when the warm-up ends."""
@@ -135,7 +135,7 @@ class Follower:
 
     @property
     def steadied(self) -> bool | None:
-        """True if the rate became steady in the warm-up; None: nobody waited for it."""
+        """True if the rate became steady in the warm-up; None: not awaited."""
         return self._run.measured_s is not None if self._steady else None
 
     def pass_on(self, reports: Iterable[WorkerReport]) -> None:
@@ -206,20 +206,20 @@ class Follower:
         ready = self._run.waiting_first
         if self.phases.now == "barrier" and ready != self._ready:
             self._ready = ready
-            self.phases.describe(self._wait(0.0))
+            self.phases.describe(self._describe_waiting(0.0))
 
-    def _ask(self) -> str:
+    def _describe_asked(self) -> str:
         place = self._queries.index(self._asking) + 1
         return f"{self._asking}, {place} of {len(self._queries)}"
 
-    def _wait(self, phase_s: float) -> str:
+    def _describe_waiting(self, phase_s: float) -> str:
         parts = [f"for {phase_s:.0f} s"] if phase_s else []
         if self.phases.now == "barrier":
             ready = self._run.waiting_first
             parts.insert(0, f"{ready} of {self._run.workers} workers ready")
         if self._asking and self.phases.now == Work.QUERY:
             runs = sum(beat.runs for beat in self._run.beats.values())
-            parts.insert(0, f"{self._ask()}, {counted(runs, 'run')}")
+            parts.insert(0, f"{self._describe_asked()}, {counted(runs, 'run')}")
             if self.ramping:
                 parts.insert(1, counted(self._run.let_in(self._asking), "worker"))
         return ", ".join(parts)

@@ -33,7 +33,7 @@ TABLE = Table(
     signed=True,
 )
 SPARE = replace(TABLE, name=f"{OWN}marks_kept")
-"""Has the newest marks while the table of all is created again, so that a crash loses none."""
+"""Keeps the newest marks while the main table is created again, so that a crash loses none."""
 _BATCH_ROWS = 1000
 _MOST_ROWS = 3000
 """A table with more rows is created again, with the newest marks only."""
@@ -213,7 +213,7 @@ class MarkTable:
         """Keep the newest mark of each table only, so that reading stays fast.
 
         They are in one of two tables at every moment. Without room for a second table, or if
-        somebody else has one of its name, all marks stay.
+        a foreign one has its name, all marks stay.
         """
         kept = [*reversed(self.read().claiming)]
         database, spare = self._database, self._database.objects(SPARE)

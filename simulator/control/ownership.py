@@ -21,7 +21,7 @@ from functools import cached_property
 
 from simulator.control.claims import Claim, by_table, claims_of, recognise, tables_of
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.refusal import Foreign, holding, list_reserved, of_another, refuse
+from simulator.control.refusal import Foreign, explain_refusal, holding, list_reserved, of_another
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
@@ -87,7 +87,9 @@ class Ownership:
             *(Foreign(n, each, self._book.contents(n, each)) for n, each in marks.items()),
         ]
         if foreign:
-            problem = refuse(self._spec.target, foreign, prefixes=not marks, drops=self._drops)
+            problem = explain_refusal(
+                self._spec.target, foreign, prefixes=not marks, drops=self._drops
+            )
             raise ConfigError(problem)
         if self._drops and found and (attached := self._database.find_attached([*found])):
             raise ConfigError(holding(self._spec.target, attached))

@@ -118,10 +118,10 @@ class Recent:
             errors=sum(beat.errors for beat in beats),
             retried=sum(beat.retried for beat in beats),
             uncertain_rows=sum(beat.uncertain_rows for beat in beats),
-            asked=self._ask(beside, since_s) if self._beside else None,
+            asked=self._sample_asked(beside, since_s) if self._beside else None,
         )  # fmt: skip
 
-    def _ask(self, beside: Iterable[deque[_Beat]], since_s: float | None) -> AskedSample:
+    def _sample_asked(self, beside: Iterable[deque[_Beat]], since_s: float | None) -> AskedSample:
         """Return the activity of workers that ask during writes; reports override heartbeats."""
         beside, reports = list(beside), self._run.reports
         latencies = self._latencies(beside)

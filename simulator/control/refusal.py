@@ -33,11 +33,11 @@ class Foreign:
     @property
     def description(self) -> str:
         """Description of the object, and how much is stored in it."""
-        stored = f" ({_store(self.contents)})" if self.contents else ""
+        stored = f" ({_describe_contents(self.contents)})" if self.contents else ""
         return f"{self.existing.kind} {self.name}{stored}"
 
 
-def refuse(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
+def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
     """Return why a run is refused, and the remedies.
 
     `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
@@ -94,7 +94,7 @@ def of_another(target: str, mark: Mark) -> str:
     )
 
 
-def find_unfinished(target: str, mark: Mark | None) -> SetupError:
+def explain_unfinished(target: str, mark: Mark | None) -> SetupError:
     """Return the error for rows of an insert that did not end."""
     which = f" ({mark.describe()})" if mark else ""
     if mark and mark.state is State.CLEARING:
@@ -127,7 +127,7 @@ def wrong_count(target: str, mark: Mark | None, stored: int, expected: int) -> B
     )
 
 
-def _store(contents: Contents) -> str:
+def _describe_contents(contents: Contents) -> str:
     rows, size_bytes = contents.rows, contents.size_bytes
     shown = "rows unknown" if rows is None else counted(rows, contents.noun)
     if rows is not None and rows > MOST_COUNTED:

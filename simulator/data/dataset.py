@@ -87,7 +87,7 @@ class Dataset(Frozen):
     retags: tuple[Retag, ...] = ()
     """One after the other."""
     late: Late | None = None
-    """Which rows are out of order; ranges then count places in the order of sending."""
+    """Rows that are out of order; ranges then count places in the order of sending."""
 
     @property
     def rows(self) -> int:

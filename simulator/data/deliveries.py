@@ -57,7 +57,7 @@ def _orders() -> NDArray[np.int8]:
     return np.array(found, np.int8)
 
 
-def format_number(members: Rows, numbers: Rows) -> Rows:
+def number_pairs(members: Rows, numbers: Rows) -> Rows:
     """Return a number for each pair of a member and a number below 2**37, to draw by."""
     return members << _NUMBER_BITS | numbers  # of the most members it wraps, and stays unique
 
@@ -85,7 +85,7 @@ class Deliveries:
         found, send_of = distinct(sends)
         rounds, members = self._rounds(found)
         batches = self._made(members, rounds - self._first[members])
-        orders = below(self._key("order"), format_number(members, batches), len(_orders()))
+        orders = below(self._key("order"), number_pairs(members, batches), len(_orders()))
         batches += self._joined[members]
         ticks = batches[send_of] * POINTS
         ticks += _orders()[orders[send_of], places]
@@ -117,7 +117,7 @@ class Deliveries:
         made = self._present[members]
         turns, places = np.divmod(ranks, _TURNS)
         drawn = below(
-            self._key("late"), format_number(members, turns), (_TURNS - _MOST_LATE) * len(_DELAYS)
+            self._key("late"), number_pairs(members, turns), (_TURNS - _MOST_LATE) * len(_DELAYS)
         )
         late, delay = drawn // len(_DELAYS), _DELAYS[drawn % len(_DELAYS)]
         sent_at = late + delay
@@ -125,7 +125,7 @@ class Deliveries:
         ranks = ranks + (whole & (late <= places) & (places < sent_at))
         ranks -= np.where(whole & (places == sent_at), delay, 0)
         strata, places = np.divmod(ranks, _STRATUM - 1)
-        missing = below(self._key("missing"), format_number(members, strata), _STRATUM)
+        missing = below(self._key("missing"), number_pairs(members, strata), _STRATUM)
         whole = (strata + 1) * _STRATUM <= made
         return ranks + np.where(whole, strata + (places >= missing), made // _STRATUM)
 

@@ -19,18 +19,18 @@ from simulator.data.mixer import below, draw, key_of
 from simulator.frozen import Frozen
 
 GROUPS = 3
-"""The latest row is late by so many groups, the earliest by one."""
+"""Groups by which the latest row is late; the earliest is late by one."""
 _APART = 2
 """Groups from that of a late row to that in which it is sent."""
 _PATTERNS = 256
 """Ways to choose the late rows of a stratum."""
 MOST_STRATUM_ROWS = 1000
 _MOST_LATE = 1 << 31
-"""Of a group, so that their products fit into 64 bits."""
+"""Late rows of a group, limited so that their products fit into 64 bits."""
 
 
 class Late(Frozen):
-    """How many rows are late, and by how much at most."""
+    """The share of late rows, and their largest delay."""
 
     rows: int = Field(ge=1)
     """That are late, of each `of`."""
@@ -46,7 +46,7 @@ class LateOrder:
     total: int
     """Rows of the lane."""
     strata: int
-    """Of a group."""
+    """Strata of a group."""
     key: int
 
     @staticmethod
@@ -58,7 +58,7 @@ class LateOrder:
 
     @property
     def problem(self) -> str:
-        """Why no rows can be late; empty: they can."""
+        """Reason why no rows can be late; empty: they can."""
         if not self.strata:
             return f"has fewer than the {GROUPS * self.late.of:,} rows in that time that it takes"
         if self.groups < GROUPS:
@@ -150,7 +150,7 @@ class LateOrder:
 
     @cached_property
     def _factor(self) -> int:
-        """What a number in a group is multiplied by to spread the delays evenly."""
+        """Factor of a number in a group, which spreads the delays evenly."""
         found = max(round(self._late * 0.618), 1)
         while gcd(found, self._late) > 1:
             found += 1

@@ -131,7 +131,7 @@ class _Instances:
         if self._query.window_ms:
             unit = self._table.time_unit
             width = max(self._query.window_ms * unit.per_second // 1000, 1)
-            start = int(self._store(START, self._table.time, number))
+            start = int(self._draw_stored(START, self._table.time, number))
             start -= start % width if self._aligned else 0
             values |= {START: Instant(start), END: Instant(start + width)}
         return TextQuery(self._table, self._query.texts, values, self._outputs)
@@ -143,7 +143,7 @@ class _Instances:
         if drawn.values:
             return drawn.values[self._below(len(drawn.values), name, number)]
         column = self._table.column(drawn.column)
-        found = self._store(name, column, number)
+        found = self._draw_stored(name, column, number)
         return Instant(found) if column.type is Type.TIMESTAMP else found
 
     def _below(self, bound: int, name: str, number: int, attempt: int = 0) -> int:
@@ -151,7 +151,7 @@ class _Instances:
         key = key_of(self._seed, f"own.{self._name}.{name}.{attempt}")
         return (int(draw(key, np.array([number]))[0]) * bound) >> 64
 
-    def _store(self, name: str, column: Column, number: int) -> Any:
+    def _draw_stored(self, name: str, column: Column, number: int) -> Any:
         """Return what a random row has in a column; ValueError if all that were tried have NULL."""
         table = self._table
         reader = self._reader.reading([RowsQuery(table, (column.name,))])

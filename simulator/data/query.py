@@ -172,7 +172,7 @@ class RowsQuery:
     newest: int | None = None
     """Only that many of the latest rows; no two of the selection have the same time."""
     hashed: RowHash | None = None
-    """In place of the rows their number, and the sum of their hashes modulo 2**64 or beyond."""
+    """Hash to sum: the answer is the number of rows, and the sum modulo 2**64 or beyond."""
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)

@@ -28,19 +28,19 @@ COARSE, FINE = 2.0**20, 2.0**60
 LARGEST = 1e280
 """Larger doubles are this one, where a product of doubles must not overflow."""
 MD5_LETTERS = 7
-"""How many hexadecimal digits of an MD5 are the number of a text."""
+"""Hexadecimal digits of an MD5 that number a text."""
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
 DOUBLE = 0.1
-"""What a database hashes, with DOUBLE, to show that its functions are those of this file."""
+"""Values that a database hashes, with NUMBERS and TEXT, to prove that its functions match."""
 
 
 @dataclass(frozen=True)
 class RowHash(ABC):
-    """How a database hashes a row."""
+    """The hash of a row that a database computes."""
 
     ticks_per_second: int | None = None
-    """In what the database counts an instant; None: the unit of the table."""
+    """Unit of an instant in the database; None: the unit of the table."""
 
     def of(self, block: Block) -> Hashes:
         """Return the hash of each row of a block."""
@@ -76,7 +76,7 @@ class RowHash(ABC):
 
     @abstractmethod
     def known(self) -> tuple[int, ...]:
-        """Return what the functions of the database return for NUMBERS, and for TEXT."""
+        """Return what the functions of the database return for the values of its probe."""
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class SquareHash(RowHash):
 
     def known(self) -> tuple[int, ...]:
         """Return what the functions return."""
-        return (*NUMBERS, (md5_number if self.md5 else zlib.crc32)(TEXT.encode()))
+        return ((md5_number if self.md5 else zlib.crc32)(TEXT.encode()),)
 
 
 def weight(place: int) -> int:

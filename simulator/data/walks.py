@@ -51,7 +51,7 @@ LEAST_STEP = -5
 """Limit of a downward step in a free walk, so that a counter with mean step 5 never falls."""
 
 BEYOND = math.sqrt(0.5)
-"""Where to reflect a clamped walk: this many deviations beyond its clamps.
+"""Place to reflect a clamped walk: this many deviations beyond its clamps.
 
 Cut to its clamps, it is then on them as often as a walk that is clamped step by step: where that
 one has a density of d next to a clamp, it is on the clamp with probability sqrt(1/2) * deviation *

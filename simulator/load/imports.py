@@ -11,7 +11,7 @@ from simulator.data.block import Block, Rows
 from simulator.modules.base import IMPORT, Payload, Session
 
 
-def format_value(
+def write_files(
     session: Session, blocks: Iterable[Block], folder: Path
 ) -> list[tuple[Block, Payload, Rows]]:
     """Write blocks to a file for each physical table.

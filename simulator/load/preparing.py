@@ -12,7 +12,7 @@ from simulator.data.edges import edges
 from simulator.data.ranges import RowRange, list_written_ranges
 from simulator.load.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.connection import Connection
-from simulator.load.imports import format_value as written_to
+from simulator.load.imports import write_files as written_to
 from simulator.load.mixing import Mixer
 from simulator.load.records import RecordReader
 from simulator.load.timings import Stopwatch
@@ -135,7 +135,7 @@ class Preparer:
             before = time.perf_counter_ns()
 
     def files(self, blocks: Iterable[Block], folder: Path) -> list[Batch]:
-        """Write blocks to files, a batch each, for `imported`."""
+        """Write blocks to files, a batch each, for `import_files`."""
         files = written_to(self._connection.session, blocks, folder)
         return [
             Batch(payload, OfRecords([Held(self._places[block.table.name], block.part, rows)]), 0)

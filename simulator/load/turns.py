@@ -30,7 +30,7 @@ def in_turn(askers: Sequence[Asker], weights: Mapping[str, int]) -> list[Asker]:
 
 
 class Turns:
-    """Has types asked in turn, beginning with the turn at place `first`."""
+    """Asks types in turn, beginning with the turn at place `first`."""
 
     def __init__(  # noqa: PLR0913
         self,

@@ -362,7 +362,7 @@ class Worker:
         )  # fmt: skip
         asking.carry_out(task)
 
-    def _format(self) -> tuple[RowRange, ...] | None:
+    def _list_sent(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
         if not isinstance(self._task, Insert) or not self._sender or not self._timed:
             return None
@@ -385,7 +385,7 @@ class Worker:
             index=self._index,
             error=error,
             prefill_rows=self._prefilled,
-            written=self._format(),
+            written=self._list_sent(),
             memory_peak_bytes=memory_peak_bytes(),
             connects=sender.connects if sender else asking.connects if asking else "",
             queries=tuple(asking.times) if asking else (),

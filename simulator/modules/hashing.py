@@ -12,7 +12,7 @@ class Hashing:
     row_hash: ClassVar[RowHash | None] = None
     """The hash that `render` makes of a query for hashed rows; None: it makes none."""
     no_row_hash: ClassVar[str] = "this module has no hash of rows that its database computes"
-    """Why there is none."""
+    """Reason why there is none."""
     hash_probe: ClassVar[str] = ""
 
     def probe(self) -> Statement:

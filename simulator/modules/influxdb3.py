@@ -297,7 +297,7 @@ class Influxdb3(Influxdb):
 
     def texts(self, table: Table) -> TextLanguage:
         """Return DataFusion's SQL."""
-        stored = replace(table, columns=tuple(map(_store, table.columns)))
+        stored = replace(table, columns=tuple(map(_stored_column, table.columns)))
         return _Texts(_DIALECT, stored, [self.name], self.bucket(table))
 
 
@@ -426,7 +426,7 @@ def _as_stored(query: Query) -> Query:
     def names(columns: Sequence[str]) -> tuple[str, ...]:
         return tuple(renamed.get(name, name) for name in columns)
 
-    columns = tuple(map(_store, table.columns))
+    columns = tuple(map(_stored_column, table.columns))
     stored = replace(table, columns=columns, key=names(table.key))
     match query:
         case AggregateQuery():
@@ -438,7 +438,7 @@ def _as_stored(query: Query) -> Query:
             return replace(query, table=stored, columns=names(query.columns))
 
 
-def _store(column: Column) -> Column:
+def _stored_column(column: Column) -> Column:
     if column.role is Role.TIME:
         return replace(column, name=_TIME, type=Type.TIMESTAMP)
     is_instant = column.type is Type.TIMESTAMP

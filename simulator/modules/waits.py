@@ -1,4 +1,4 @@
-"""What a session waits for: the time of a query is the database's or the client's."""
+"""The waiting time of a session: the time of a query is the database's or the client's."""
 
 import time
 from collections.abc import Iterable, Iterator

@@ -194,7 +194,7 @@ class Freshness(Message):
     delays: tuple[tuple[int, int], ...]
     """Delays of the rows that were seen: simulator.protocol.sketch."""
     unseen: tuple[tuple[int, int], ...] = ()
-    """How long the others were watched, in the same form; empty in results of before."""
+    """Times for which the others were watched, in the same form; empty in older results."""
 
 
 class RampEnd(StrEnum):
@@ -283,7 +283,7 @@ class Outcome(Message):
     paused_s: float = 0.0
     """Time for which the collector stood still while the workers were timed."""
     steady: bool | None = None
-    """True if the rate became steady in the warm-up; None: nobody waited for it."""
+    """True if the rate became steady in the warm-up; None: not awaited."""
     background: dict[str, int] = Field(default_factory=dict)
     """Number of times that the server did background work in the timed part, as far as it counts
     it.

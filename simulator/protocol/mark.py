@@ -110,10 +110,10 @@ _ENDED = {
 
 def same_rows(one: Dataset, other: Dataset) -> bool:
     """Return whether two datasets are the same rows, wherever their file was read from."""
-    return one.origin == other.origin and _store(one) == _store(other)
+    return one.origin == other.origin and _describe_rows(one) == _describe_rows(other)
 
 
-def _store(dataset: Dataset) -> Dataset:
+def _describe_rows(dataset: Dataset) -> Dataset:
     """Return how and which of its rows are stored, whatever they are."""
     apart = {"params": {}, "seed": 0, "start_ms": 0}
     return dataset.model_copy(update=apart).with_ranges(dataset.ranges)

@@ -68,7 +68,7 @@ class ScanTask(Frozen):
     manifest_path: str = ""
     """Alternative place of the manifest; empty: none."""
     needs_manifest: bool = False
-    """True if nothing else says which tables the rows are of."""
+    """True if only a manifest can name the tables of the rows."""
 
 
 class Scanned(Frozen):

@@ -100,7 +100,7 @@ class Ask(Frozen):
     """Different timed instances of a query, of all workers."""
 
     def weighted(self, weight: int) -> "Ask":
-        """Return the task for a query that is asked so many times as often."""
+        """Return the task for a query that is asked `weight` times as often."""
         return self.model_copy(update={"runs": self.runs * weight})
 
     def warmup(self, runs: int) -> range:
@@ -206,7 +206,7 @@ class PlannedFault(Frozen):
     """The processes that have the connections of workers that write are killed."""
 
     def is_on(self, elapsed_s: float) -> bool:
-        """Return whether it lasts, so long after the beginning of the measured part."""
+        """Return whether it is on, `elapsed_s` after the beginning of the measured part."""
         return any(0 <= elapsed_s - each <= self.lasts_s for each in self.instants_s)
 
 

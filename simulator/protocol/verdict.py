@@ -49,7 +49,7 @@ class VerifyMode(StrEnum):
     """Only the number of rows of each table: of a file without a manifest."""
     COUNTS = "counts"
     HASHES = "hashes"
-    """What COUNTS compares where the database computes hashes of rows."""
+    """The comparison of COUNTS where the database computes hashes of rows."""
     FULL = "full"
 
     @property
@@ -106,7 +106,7 @@ class Accounts(BaseModel):
     lost: int
     """Acknowledged and not stored."""
     announced: bool
-    """True if the server says that it may lose acknowledged rows, or does not say that it keeps
+    """True if the server may lose acknowledged rows by its settings, or does not promise to keep
     them."""
     present: int
     """Rows of unknown outcome that are stored."""

@@ -1,7 +1,7 @@
-"""The arrays of a prepared folder, checked against what its description says of them.
+"""The arrays of a prepared folder, checked against its description.
 
 Sizes and digest of a folder from elsewhere may agree with its description, and yet its arrays hold
-fewer rows than it says, or values that no column has.
+fewer rows than described, or values that no column has.
 """
 
 from collections.abc import Iterator
@@ -140,7 +140,7 @@ def _expect_texts(content: bytes, ends: NDArray[np.int64]) -> None:
 
 
 def _portions(path: Path, kind: np.dtype[Any], items: int) -> Iterator[Array]:
-    """Yield the items of a file, which has exactly so many."""
+    """Yield the items of a file; ValueError unless it has exactly `items`."""
     size = path.stat().st_size if path.exists() else 0
     if size != items * kind.itemsize:
         raise ValueError(f"{path.name}: has {size:,} bytes, expected {items * kind.itemsize:,}")

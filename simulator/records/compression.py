@@ -1,4 +1,4 @@
-"""How a file is compressed as a whole, known by its first bytes."""
+"""The compression of a whole file, recognised by its first bytes."""
 
 from pathlib import Path
 

@@ -221,7 +221,7 @@ def _splunk(table: Table) -> Encode:
 
     def encode(block: Block, places: Rows) -> Sequence[Buffer]:
         wire.check_values(block)
-        return events.between(wire.time_run(block), places)
+        return events.between(wire.split_instants(block), places)
 
     return encode
 

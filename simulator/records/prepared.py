@@ -39,7 +39,7 @@ def is_prepared(folder: Path) -> bool:
         return False
 
 
-def describe_options(folder: Path, params: FileParams) -> PreparedFile:
+def describe(folder: Path, params: FileParams) -> PreparedFile:
     """Return the description of a folder with complete arrays."""
     size_bytes, sha256 = _content(folder)
     return PreparedFile(params=params, size_bytes=size_bytes, sha256=sha256)

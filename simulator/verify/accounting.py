@@ -114,7 +114,7 @@ class Accountant:
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
         sent = Sent(stored, copies)
-        for numbers, hashes, is_uncertain in self._expect():
+        for numbers, hashes, is_uncertain in self._list_expected():
             chosen = hashes % np.uint64(passes) == number
             hit = sent.add(hashes[chosen], is_uncertain[chosen])
             lost = numbers[chosen][~hit & ~is_uncertain[chosen]]
@@ -136,7 +136,7 @@ class Accountant:
         for raw in self._session.stream(self._statement, STREAM_ROWS):
             yield hash_stored(self._statement.outputs, raw), [*map(tuple, raw)]
 
-    def _expect(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
+    def _list_expected(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
         """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn."""
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]

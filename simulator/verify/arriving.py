@@ -182,7 +182,7 @@ class ArrivingRows:
         times = _join([block.data[table.time.name].values() for block in blocks]).astype(np.int64)
         kept = times >= since
         of_batch = of_batch[order][kept]
-        keys, group = _key(blocks, fresh_type)
+        keys, group = _find_keys(blocks, fresh_type)
         field = fresh_type.field
         values = _join([b.data[field.name].values() for b in blocks]) if field else 0 * times
         return Window(
@@ -227,7 +227,7 @@ def _join(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def _key(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], Numbers]:
+def _find_keys(blocks: Sequence[Block], fresh_type: FreshType) -> tuple[list[Key], Numbers]:
     """Return the different keys of some blocks, and the place of each row's key."""
     table, rows = fresh_type.query.table, sum(map(len, blocks))
     if not fresh_type.tags:

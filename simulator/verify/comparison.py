@@ -140,7 +140,7 @@ class _Comparison:
         if promised is not None and mode is VerifyMode.FULL:
             self._account(promised=promised)
         elif mode is VerifyMode.ROWS:
-            self.checks += map(self._number, tables)
+            self.checks += map(self._compare_numbers, tables)
         elif mode is VerifyMode.FULL and not self.uncertain:
             self._every_row(tables, fold)
         elif mode is not VerifyMode.COUNTS or not self._hashes_agree(tables, fold):
@@ -149,7 +149,7 @@ class _Comparison:
     def _hashes_agree(self, tables: Sequence[Table], fold: Folding) -> bool:
         """Compare the hashes of rows where the database computes them; return whether they agree.
 
-        If they do not, statistics say why, or every row.
+        If they do not, statistics or every row find the cause.
         """
         if self.uncertain:
             self.left_out.append(f"{HASHES}: some rows have an unknown outcome")
@@ -198,10 +198,10 @@ class _Comparison:
         fold(tasks)
         for table in tables:
             self._counts_repeated(table, tasks.truth(statistics_of(table)))
-            stored = tasks.stored(table) if apart else self._store(table)
+            stored = tasks.stored(table) if apart else self._read_fingerprint(table)
             self.checks.append(self._fingerprints(table, tasks.expected(table), stored))
 
-    def _store(self, table: Table) -> Fingerprint:
+    def _read_fingerprint(self, table: Table) -> Fingerprint:
         """Return the fingerprint of the stored rows of a table."""
         statement = self.database.render(RowsQuery(table))
         stored = Fingerprint()
@@ -233,7 +233,7 @@ class _Comparison:
             _account_check(name, each, promised=promised) for name, each in found.items()
         ]
 
-    def _number(self, table: Table) -> Check:
+    def _compare_numbers(self, table: Table) -> Check:
         """Compare the number of rows of a table."""
         place = self.reader.place(table)
         rows = sum(len(item) for item in self.dataset.ranges if item.table == place)

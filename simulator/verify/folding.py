@@ -39,10 +39,10 @@ def truths(
     """
     reader, found, budget = DatasetReader(dataset), dict[Query, Truth](), dataset.rows
     for query in dict.fromkeys(queries):
-        rows = _name(query, dataset, reader)
+        rows = _find_rows(query, dataset, reader)
         if rows is not None and len(rows) <= budget:
             budget -= len(rows)
-            found[query] = _select(query, reader.reading([query]), rows)
+            found[query] = _compute_truth(query, reader.reading([query]), rows)
     others = [query for query in dict.fromkeys(queries) if query not in found]
     if others:
         tasks = FoldTasks(others, dataset)
@@ -51,7 +51,7 @@ def truths(
     return found
 
 
-def _name(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None:
+def _find_rows(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None:
     query = innermost(query)
     if isinstance(query, DistinctQuery) or query.selection == EVERYTHING:
         return None
@@ -59,7 +59,7 @@ def _name(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None:
     return None if rows is None else rows[dataset.holds(reader.place(query.table), rows)]
 
 
-def _select(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
+def _compute_truth(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
     oracle = Oracle([query])
     table = innermost(query).table
     for start in range(0, len(rows), VERIFY_BLOCK_ROWS):

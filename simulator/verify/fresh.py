@@ -34,7 +34,7 @@ class Wrong(NamedTuple):
 
 
 class Delays(NamedTuple):
-    """How long batches waited, in ns, and the rows of each."""
+    """The delays of batches, in ns, and the rows of each."""
 
     waited_ns: Numbers
     rows: Numbers

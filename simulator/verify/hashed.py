@@ -14,7 +14,7 @@ _MODULUS = 2**64
 
 
 class RowHashes:
-    """The number of rows and the sum of their hashes, for each table, as the database says."""
+    """The number of rows and the sum of their hashes, for each table, from the database."""
 
     def __init__(self, database: Database, session: Session, tables: Sequence[Table]) -> None:
         self._queries = [RowsQuery(table, hashed=database.row_hash) for table in tables]
@@ -22,13 +22,13 @@ class RowHashes:
         self.why_not = ""
         """Why the database computes no hashes; empty: it does."""
         try:
-            self.why_not = self._ask(database, session)
+            self.why_not = self._probe(database, session)
         except Unsupported as error:
             self.why_not = str(error)
         except Exception as error:  # noqa: BLE001  # of any driver: older servers lack functions
             self.why_not = f"the server computes none: {database.explain(error)}"
 
-    def _ask(self, database: Database, session: Session) -> str:
+    def _probe(self, database: Database, session: Session) -> str:
         hashing = database.row_hash
         if hashing is None:
             return database.no_row_hash

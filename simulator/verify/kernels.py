@@ -114,7 +114,7 @@ def text_extremes(ufunc: np.ufunc, texts: Array, members: Numbers, groups: int) 
     return texts[rows_of_extremes(ufunc, parts, members, groups)]
 
 
-def list_entries(values: Array, valid: Array) -> list[Any]:
+def to_list(values: Array, valid: Array) -> list[Any]:
     """Return values, None for those that are NULL."""
     pairs = zip(values.tolist(), valid.tolist(), strict=True)
     return [value if is_valid else None for value, is_valid in pairs]

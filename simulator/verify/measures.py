@@ -19,9 +19,9 @@ from simulator.verify.kernels import (
     counted,
     extremes,
     float_sums,
-    list_entries,
     rows_of_extremes,
     text_extremes,
+    to_list,
     whole_counts,
     whole_sums,
 )
@@ -264,4 +264,4 @@ class Newest(Measure):
 
     def values(self, name: str, arrays: Arrays) -> list[Any]:
         """Return the value of a column in each group."""
-        return list_entries(arrays[f"value {name}"], arrays[f"valid {name}"])
+        return to_list(arrays[f"value {name}"], arrays[f"valid {name}"])

@@ -8,7 +8,7 @@ from simulator.data.block import Block
 from simulator.data.query import EVERYTHING, RowsQuery
 from simulator.data.schema import Table
 from simulator.verify.groups import Numbers
-from simulator.verify.kernels import list_entries
+from simulator.verify.kernels import to_list
 from simulator.verify.measures import Arrays, form_of
 from simulator.verify.selection import select
 
@@ -88,7 +88,7 @@ class RowsFold:
         if not arrays:
             return []
         columns = (
-            list_entries(arrays[f"value {column.name}"], arrays[f"valid {column.name}"])
+            to_list(arrays[f"value {column.name}"], arrays[f"valid {column.name}"])
             for column in self.query.read
         )
         return [*zip(*columns, strict=True)]

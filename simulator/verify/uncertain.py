@@ -52,7 +52,7 @@ def absent_rows(
     if sum(map(len, parts)) > PASS_ROWS:
         return None
     statements = [database.render(_rows_of(table, span)) for span in spans]
-    stored, copies = _store(session, statements)
+    stored, copies = _hash_found(session, statements)
     known, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
     maybe = np.concatenate([each.numbers() for each in mine])
     for numbers, own in _sent(reader, statements[0], parts):
@@ -93,7 +93,7 @@ def _rows_of(table: Table, span: Span) -> RowsQuery:
     return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
 
 
-def _store(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
+def _hash_found(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
     """Return the hashes of the rows that are found, sorted, and how many rows have each."""
     found = (
         hash_stored(statement.outputs, raw)

@@ -24,7 +24,7 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
-from simulator.load.imports import format_value
+from simulator.load.imports import write_files
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, IMPORT, Database, Session, Unsupported
 from tests.contract import reference
@@ -131,7 +131,7 @@ def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:
             portions = [
                 batch.slice(start, start + batch_rows) for start in range(0, len(batch), batch_rows)
             ]
-            ((_, payload, rows),) = format_value(session, portions, Path(folder))
+            ((_, payload, rows),) = write_files(session, portions, Path(folder))
             assert rows.tolist() == batch.rows.tolist()
             session.send(payload)
         return

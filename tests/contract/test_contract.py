@@ -24,7 +24,7 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
-from simulator.load.imports import format_value
+from simulator.load.imports import write_files
 from simulator.modules.base import (
     BATCH,
     DRIVER,
@@ -450,7 +450,7 @@ def test_a_file_that_ends_with_no_row_is_not_imported(request, target, tmp_path)
     database.create(wide.tables, 100)
     block = wide.batches[0]
     with database.connect() as session:
-        ((_, payload, _),) = format_value(session, [block], tmp_path)
+        ((_, payload, _),) = write_files(session, [block], tmp_path)
         with payload.data[-1].open("ab") as file:
             file.write(b"no row\n")
         with pytest.raises(Exception, match=r".") as caught:

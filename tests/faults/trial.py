@@ -341,7 +341,7 @@ class _Trial:
         found = line.newest(self.place.command, self.before)
         if isinstance(found, tuple):
             path, seen.result = found
-            tables.print_record(seen.result, path, "table")
+            tables.format_record(seen.result, path, "table")
         elif found:
             seen.unreadable = found
         if seen.left and not line.running():

@@ -251,7 +251,7 @@ def _pieces(column: Column) -> list[str]:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def wait_finished(row: Sequence[Any]) -> list[Any]:
+def finish_row(row: Sequence[Any]) -> list[Any]:
     """Return a row's values; RunError if one of them cannot be exact."""
     return [_finish(element) if isinstance(element, dict) else element for element in row]
 
@@ -284,6 +284,6 @@ def _finish(element: dict[str, Any]) -> Any:
 def finish_rows(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
     """Return rows with finished values, and the client's keys as they were sent."""
     if ID.name not in columns:
-        return [wait_finished(row) if any(type(v) is dict for v in row) else row for row in found]
+        return [finish_row(row) if any(type(v) is dict for v in row) else row for row in found]
     place = columns.index(ID.name)
     return [[*row[:place], unquote(row[place]), *row[place + 1 :]] for row in found]

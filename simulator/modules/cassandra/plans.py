@@ -17,7 +17,7 @@ _SAID = re.compile(
 """Steps that follow from statement and schema; others from caches, and from what is in memory."""
 
 
-def format_shown(events: Iterable[Any]) -> str:
+def format_trace(events: Iterable[Any]) -> str:
     """Return the events of a trace as a text, a line each."""
     return "\n".join(
         f"{(each.source_elapsed or _NOTHING) // _MICROSECOND:,} us  {each.source}  "

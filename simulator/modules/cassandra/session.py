@@ -290,7 +290,7 @@ class CassandraSession(PlannedSession):
         future = self.session.execute_async(asked, trace=True, execution_profile=QUERIES)
         future.result()
         events = future.get_query_trace(max_wait=plans.WAIT_S).events
-        return QueryPlan(text, plans.format_shown(events), plans.shape_of(events))
+        return QueryPlan(text, plans.format_trace(events), plans.shape_of(events))
 
     def _text(self, statement: Statement) -> Any:
         """Return a statement of the user for the driver."""

@@ -264,19 +264,19 @@ class ClickhouseTables(Database[ClickhouseSession]):
         if not self.options.optimize:
             return
         with self.administration() as session:
-            for name in map(self.dialect.name, self._store(tables)):
+            for name in map(self.dialect.name, self._list_stored_names(tables)):
                 session.execute(f"OPTIMIZE TABLE {name} FINAL")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the compressed size of active parts on this server, aggregates included."""
-        texts = ", ".join(map(self.dialect.text, self._store(tables)))
+        texts = ", ".join(map(self.dialect.text, self._list_stored_names(tables)))
         with self.administration() as session:
             return int(session.execute(
                 "SELECT ifNull(sum(bytes_on_disk), 0) FROM system.parts WHERE active "
                 f"AND database = currentDatabase() AND table IN ({texts}) FORMAT TabSeparated"
             ))  # fmt: skip
 
-    def _store(self, tables: Sequence[Table]) -> list[str]:
+    def _list_stored_names(self, tables: Sequence[Table]) -> list[str]:
         return names_of([*tables, *aggregates_of(tables, self.options)])
 
     @property

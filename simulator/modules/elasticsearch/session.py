@@ -232,7 +232,7 @@ class ElasticsearchSession(HttpSession):
         """Yield the profile of a statement's search; for several pages, the first one's."""
         method, path, body = _parse(statement.text)
         reply = self.call(method, _ONLY_ROWS.sub("", path), {**body, "profile": True})
-        shards = plans.format_shown(reply["profile"]["shards"])
+        shards = plans.format_profile(reply["profile"]["shards"])
         yield QueryPlan(statement.text, shapes.format_json(shards), plans.shape_of(shards))
 
     def _read_answer(self, statement: Statement) -> Sequence[Sequence[Any]]:

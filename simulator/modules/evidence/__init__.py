@@ -16,7 +16,7 @@ STAND_IN = "stand-in"
 
 
 class Kill(StrEnum):
-    """How many acknowledged rows survived a kill -9 of the server under inserts."""
+    """The share of acknowledged rows that survived a kill -9 of the server under inserts."""
 
     ALL_KEPT = "all kept"
     SOME_LOST = "some lost"
@@ -24,7 +24,7 @@ class Kill(StrEnum):
 
 
 class Reached(StrEnum):
-    """How the tests reached the server of a record."""
+    """The way in which the tests reached the server of a record."""
 
     STARTED = "started by the tests"
     ADDRESS = "by its address"

@@ -228,7 +228,7 @@ def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subqu
 # --- answers -------------------------------------------------------------------------------------
 
 
-def count_answers(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
+def read_chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
     """Yield the chunks of an answer in CSV with data types, each with the name of the yield."""
     kinds: list[str] = []
     names: list[str] = []

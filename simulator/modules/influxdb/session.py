@@ -229,8 +229,8 @@ class InfluxSession(PlannedSession, HttpSession):
     ) -> Iterator[tuple[int, Chunk]]:
         """Run statements of InfluxQL and yield the answer of each, with its number."""
         with closing(self.client.influxql(text, chunk_rows)) as pieces:
-            yield from influxql.count_answers(lines(self.await_parts(pieces)))
+            yield from influxql.read_chunks(lines(self.await_parts(pieces)))
 
     def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
         with closing(self.client.flux(text)) as pieces:
-            yield from flux.count_answers(lines(self.await_parts(pieces)))
+            yield from flux.read_chunks(lines(self.await_parts(pieces)))

@@ -208,7 +208,7 @@ class IotDb(Database["IotDbSession"]):
         return {name: Existing("table") for name in names if name_table(name) in known}
 
     def columns_in(self, name: str) -> Columns:
-        """Return the columns of a table, with the time under a name of its own."""
+        """Return the columns of a table; the time has a special name."""
         with self.administration() as session:
             found = session.link.execute(f"DESC {self._full(name)}")
         return {str(column): str(kind) for column, kind, *_ in found}

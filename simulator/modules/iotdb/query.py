@@ -317,7 +317,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
     keys = [quote(column.name) for column in by]
     if query.bucket is not None:
         keys.append(_bucket(query.bucket, clock))
-    measures = [_measure(table, clock, each) for each in partials]
+    measures = [_plan_measure(table, clock, each) for each in partials]
     selected = [*keys, *(each for measure in measures for each in measure.selected)]
     behind = _where(query, clock)
     if keys:
@@ -377,7 +377,7 @@ def _bucket(width: int, clock: Clock) -> str:
     return f"date_bin({width * clock.finer // clock.coarser}{clock.precision}, {quote(_TIME)})"
 
 
-def _measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
+def _plan_measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
     if wanted.column is None:
         return _Measure(("count(*)",), _same)
     column, function = table.column(wanted.column), wanted.function

@@ -1,4 +1,4 @@
-"""What distinguishes a collection of ours: the fields of its documents, and their types."""
+"""The layout of our collections: the fields of their documents, and the types."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

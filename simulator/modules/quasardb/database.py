@@ -18,7 +18,7 @@ from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.quasardb.query import check_names, render
-from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, store
+from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, list_columns
 from simulator.modules.shared.tls import CONNECT_S
 from simulator.modules.signature import Columns
 
@@ -158,7 +158,7 @@ class QuasarDb(Database[QuasarSession]):
         """Yield the columns of a table, without the time that every table has."""
         types = _driver().ColumnType
         for table in tables:
-            yield {c.name: str(_type(types, c.type)) for c in store(table)}
+            yield {c.name: str(_type(types, c.type)) for c in list_columns(table)}
 
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of rows of a table."""
@@ -179,7 +179,7 @@ class QuasarDb(Database[QuasarSession]):
             for table in tables:
                 columns = [
                     driver.ColumnInfo(_type(types, column.type), column.name)
-                    for column in store(table)
+                    for column in list_columns(table)
                 ]
                 for name in table.names:
                     session.cluster.table(name).create(columns, size)

@@ -132,7 +132,9 @@ class Columns:
         """Return the rows' instants, and the other columns in the order of the table."""
         table = self._table
         index = _instants(table, block.data[table.time.name].values())
-        return index, [self._mask(column, block.data[column.name]) for column in store(table)]
+        return index, [
+            self._mask(column, block.data[column.name]) for column in list_columns(table)
+        ]
 
     def _mask(self, column: Column, data: ColumnData) -> Any:
         if column.type is Type.TEXT and isinstance(data, Coded):
@@ -150,7 +152,7 @@ class Columns:
         return np.ma.MaskedArray(values, mask=mask)
 
 
-def store(table: Table) -> list[Column]:
+def list_columns(table: Table) -> list[Column]:
     """Return the columns that a table is created with; every table has the time."""
     return [column for column in table.columns if column is not table.time]
 

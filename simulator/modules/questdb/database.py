@@ -153,7 +153,7 @@ class QuestDb(HttpDatabase[QuestSession]):
     def _sender(self) -> "Sender":
         """Open the vendor's sender."""
         given = self.options
-        return driver.open_content(given, given.username, given.secrets().get("password"))
+        return driver.open_sender(given, given.username, given.secrets().get("password"))
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""

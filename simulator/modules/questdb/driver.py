@@ -41,7 +41,7 @@ class Refused(HttpError):
     """The server refused a transaction, of which it then stores nothing."""
 
 
-def open_content(options: HttpOptions, username: str | None, password: str | None) -> "Sender":
+def open_sender(options: HttpOptions, username: str | None, password: str | None) -> "Sender":
     """Return a sender that sends nothing twice by itself."""
     from questdb import Protocol, QuestDBError, Sender  # noqa: PLC0415
 

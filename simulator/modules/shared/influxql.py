@@ -374,9 +374,9 @@ def _distinct(query: DistinctQuery, source: str) -> PlannedQuery:
     if table.time.name in columns and len(by) == len(table.tags):
         return _count(query, f"count({name})", source)
     if columns == {*by}:
-        return _describe_compared(query, f"count({name}) AS {ROWS}", source, by)
+        return _plan_compared(query, f"count({name}) AS {ROWS}", source, by)
     if columns == {*by, table.time.name}:
-        return _describe_compared(query, name, source, by)
+        return _plan_compared(query, name, source, by)
     (first, *others) = query.columns
     if others or by or table.parts > 1:
         raise Unsupported("InfluxDB does not count combinations of fields")
@@ -390,7 +390,7 @@ def _count(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
     return PlannedQuery.of(query, [fetch], partial(Groups, rows, (COUNT_ROWS,)))
 
 
-def _describe_compared(
+def _plan_compared(
     query: DistinctQuery, selected: str, source: str, by: Sequence[str]
 ) -> PlannedQuery:
     """Return the plan that compares rows of tags and times."""
@@ -402,7 +402,7 @@ def _describe_compared(
 # --- answers -------------------------------------------------------------------------------------
 
 
-def count_answers(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
+def read_chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
     """Yield the chunks of an answer, each with the number of the statement."""
     for line in lines:
         if not line.strip():

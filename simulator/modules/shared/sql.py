@@ -83,9 +83,9 @@ class Dialect:
     """Standard SQL with 64-bit integers and texts ordered by their bytes."""
 
     types: ClassVar[Mapping[Type, str]]
-    long_names: ClassVar[Mapping[str, str]] = {}
-    """Declared type -> what the catalogue calls it, where that differs."""
     """The column type that stores a Type without loss."""
+    long_names: ClassVar[Mapping[str, str]] = {}
+    """Declared type -> its name in the catalogue, where that differs."""
     ids: ClassVar[Mapping[PrimaryKey, str]] = {}
     """Primary key that the database generates -> the definition of its column, with PRIMARY KEY."""
     finest: TimeUnit | None = None

@@ -25,7 +25,7 @@ JENKINS_PROBE = (
 MURMUR_PROBE = (
     f"SELECT {', '.join(f'intHash64(toInt64({number}))' for number in NUMBERS)}, halfMD5('{TEXT}')"
 )
-CRC32_PROBE = f"SELECT {', '.join(map(str, NUMBERS))}, crc32('{TEXT}')"
+CRC32_PROBE = f"SELECT crc32('{TEXT}')"
 
 
 def md5_digits(name: str) -> str:
@@ -36,7 +36,7 @@ def md5_digits(name: str) -> str:
     return f"CAST({' + '.join(digits)} AS BIGINT)"
 
 
-MD5_PROBE = f"SELECT {', '.join(map(str, NUMBERS))}, {md5_digits(repr(TEXT))}"
+MD5_PROBE = f"SELECT {md5_digits(repr(TEXT))}"
 _JENKINS = {
     Type.INT16: "hashint4extended(CAST({} AS integer), {})",
     Type.INT32: "hashint4extended({}, {})",

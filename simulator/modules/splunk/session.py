@@ -85,7 +85,7 @@ class SplunkSession(HttpSession):
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes]]:
             wire.check_values(block)
             bodies = text.encode(
-                block if mode == wire.RAW else wire.time_run(block), rows_per_batch
+                block if mode == wire.RAW else wire.split_instants(block), rows_per_batch
             )
             wire.check_lengths(block, bodies)
             return [(path, body) for body in bodies]

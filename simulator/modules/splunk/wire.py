@@ -106,7 +106,7 @@ def _thousandths() -> Array:
     return np.array([b"%03d" % number for number in range(1000)])
 
 
-def time_run(block: Block) -> Block:
+def split_instants(block: Block) -> Block:
     """Return a block with instants in seconds, and their fractions in groups of three digits."""
     instants = block.data[block.table.time.name].values().astype(np.int64)
     groups = _groups(block.table)
@@ -131,7 +131,7 @@ def check_values(block: Block) -> None:
                     f"{first} {unit} since 1970; set --start-time to a later one"
                 )
         if column.type is Type.TEXT:
-            known = _list_known(data)
+            known = _list_values(data)
             for refused in (b"", NULL.encode()):
                 if (known == refused).any() and (data.present() == refused).any():
                     raise UnstorableError(
@@ -143,7 +143,7 @@ def check_lengths(block: Block, bodies: Sequence[bytes]) -> None:
     """Raise UnstorableError if a row of the block, encoded as these bodies, is too long."""
     widths = 0  # if every character of the widest texts is escaped
     for column in block.table.columns:
-        known = _list_known(block.data[column.name])
+        known = _list_values(block.data[column.name])
         widths += len(column.name) + (6 * known.dtype.itemsize if column.type is Type.TEXT else 30)
     if widths <= LONGEST_ROW_BYTES // 2:
         return
@@ -155,5 +155,5 @@ def check_lengths(block: Block, bodies: Sequence[bytes]) -> None:
             )
 
 
-def _list_known(data: ColumnData) -> Array:
+def _list_values(data: ColumnData) -> Array:
     return data.levels if isinstance(data, Coded) else data.array

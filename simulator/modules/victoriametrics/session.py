@@ -119,7 +119,7 @@ class VictoriaMetricsSession(MetricSession):
     # --- queries
 
     def gave_up(self, error: Exception) -> bool:
-        """By default the server reads 30 million points of a series, and a billion in all."""
+        """Return whether a limit ended a query, by default 30 million points of a series."""
         return (
             isinstance(error, Refused)
             and error.status == _UNPROCESSABLE

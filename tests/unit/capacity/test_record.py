@@ -4,7 +4,7 @@ of."""
 import json
 
 from cli.capacity.record import Capacity, Of
-from cli.capacity.tables import print_record
+from cli.capacity.tables import format_record
 from cli.host.machine import this_machine
 
 FIRST = {
@@ -33,11 +33,11 @@ def test_a_record_of_version_1_is_about_inserts():
     (rate,) = found.rates
     assert (rate.rate_per_s, rate.per_s, found.unscheduled_per_s) == (500, (499,), (900,))
     assert Capacity.model_validate_json(found.model_dump_json()) == found
-    assert "capacity of t: 500 rows/s keep p99_ms < 50" in print_record(found, "x.json", 100)
+    assert "capacity of t: 500 rows/s keep p99_ms < 50" in format_record(found, "x.json", 100)
 
 
 def test_the_capacity_for_queries_is_in_queries_per_second():
-    text = print_record(record().model_copy(update={"of": Of.QUERIES}), "x.json", 100)
+    text = format_record(record().model_copy(update={"of": Of.QUERIES}), "x.json", 100)
     assert "capacity of t: 500 queries/s keep p99_ms < 50" in text
     assert "600 queries/s do not hold" in text
     assert "rows/s" not in text

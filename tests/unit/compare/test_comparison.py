@@ -8,7 +8,7 @@ import pytest
 from cli.compare.calibration import Calibration
 from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side, expect_comparable
-from cli.compare.tables import content_of, print_record
+from cli.compare.tables import content_of, format_record
 from cli.host.bystanders import OtherWork
 from simulator.errors import ConfigError
 from simulator.protocol.events import Outcome, QueryVerdict
@@ -93,7 +93,7 @@ def test_a_difference_beside_other_work_is_not_judged(reverse):
     sides = (busy, base) if reverse else (base, busy)
 
     assert judged(*sides) == [Judgement.DISTURBED]
-    text = print_record([compared(*map(side, sides))], "table", 200)
+    text = format_record([compared(*map(side, sides))], "table", 200)
     assert f"warning: {'base' if reverse else 'other'}: other work took a tenth" in text
     assert "disturbed: the change exceeds the noise" in text
     assert judged(base, disturbed(slow, 0.05 * slow.machine.cores)) == [Judgement.SLOWER]
@@ -136,9 +136,9 @@ def test_one_sweep_a_side_is_judged_only_by_what_equal_sweeps_differ_by():
     assert judged(base, slow, known=calibrated(1, spread=0.3)) == [Judgement.NOISE]
     assert judged(base, sweep("c", 1.02, 1.03, 1.01), known=()) == [Judgement.NOISE]
 
-    shown = print_record([compared(side(base), side(slow), known=calibrated(1))], "table", 200)
+    shown = format_record([compared(side(base), side(slow), known=calibrated(1))], "table", 200)
     assert "differences below 0.3% between single sweeps are noise on this machine (10 eq" in shown
-    bare = print_record([compared(side(base), side(slow))], "table", 200)
+    bare = format_record([compared(side(base), side(slow))], "table", 200)
     assert "runs of base: 3 runs in 1 sweep of each row" in bare
     assert "not in turns: the change exceeds the noise of the runs, but equal sweeps" in bare
 
@@ -164,7 +164,7 @@ def test_sweeps_in_turns_are_compared_as_pairs(order):
     assert (row.in_turns, row.runs, row.sweeps) == (True, (6, 6), (6, 6))
     assert row.lines[0].judgement is Judgement.SLOWER
     assert row.lines[0].difference.change == pytest.approx(1 / 1.08 - 1)
-    shown = print_record([compared(base, other)], "table", 200)
+    shown = format_record([compared(base, other)], "table", 200)
     assert "measured in turns: the interval is that of 6 pairs of sweeps" in shown
 
 
@@ -204,7 +204,7 @@ def test_other_work_beside_sides_in_turns_is_in_the_interval_of_their_pairs():
     (row,) = compared(base, busy).rows
     assert row.lines[0].judgement is Judgement.SLOWER
     assert (
-        print_record([compared(base, busy)], "table", 200).count("warning: other: other work") == 1
+        format_record([compared(base, busy)], "table", 200).count("warning: other: other work") == 1
     )
 
 
@@ -312,7 +312,7 @@ def test_rows_of_one_side_and_all_that_differs_are_listed():
     both = BASE.model_copy(update={"runs": BASE.runs + sweep("x", 1.0, workers=2).runs})
     other = sweep("b", 1.0, 1.1, configuration={**BASE.configuration, "batch": 99}, target="big",
                   program_version="2")  # fmt: skip
-    shown = print_record([compared(side(both), side(other))], "table", 100)
+    shown = format_record([compared(side(both), side(other))], "table", 100)
 
     assert "only in base: 2 workers" in shown
     assert "differs: batch: 10 -> 99" in shown
@@ -327,7 +327,7 @@ def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
         update={"sweep_id": "b", "status": "interrupted", "runs": [
             run(outcome(verdict=Verdict(status=Status.UNKNOWN)))]}
     )  # fmt: skip
-    shown = print_record([compared(side(BASE), side(unsure))], "table", 80)
+    shown = format_record([compared(side(BASE), side(unsure))], "table", 80)
 
     assert "verdict: other, 1 worker: unknown" in shown
     assert "warning: other: b.json: interrupted; only its finished runs are compared" in shown
@@ -338,7 +338,7 @@ def of_the_machine(base, other):
     """The warning on the machine's speed, and the factor."""
     comparison = compared(side(base), side(other))
     (found,) = content_of([comparison])["comparisons"]
-    shown = print_record([comparison], "table", 80)
+    shown = format_record([comparison], "table", 80)
     return "the machine ran at another speed" in shown, found["client_factor"]
 
 
@@ -359,7 +359,7 @@ def test_the_clients_own_work_shows_a_machine_of_another_speed():
 
 def test_the_table_shows_every_figure_with_its_interval():
     compare = compared(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
-    shown = print_record([compare], "table", 80)
+    shown = format_record([compare], "table", 80)
     lines = [" ".join(line.split()) for line in shown.splitlines()]
 
     assert lines[0] == "base: base: insert on lite, 2026-11-21 00:00:00 UTC"
@@ -373,7 +373,7 @@ def test_the_table_shows_every_figure_with_its_interval():
 def test_a_long_name_is_wrapped_and_a_judgement_never():
     other = asked("b", 12345.6)
     rows = compared(side(asked("a", 9876.5)), side(other))
-    table = print_record([rows], "table", 70).splitlines()
+    table = format_record([rows], "table", 70).splitlines()
 
     assert [line for line in table if line.endswith("  one run")]
     assert max(len(line) for line in table[2:8]) <= 70
@@ -381,7 +381,7 @@ def test_a_long_name_is_wrapped_and_a_judgement_never():
 
 def test_markdown_has_no_marks_of_its_own():
     other = sweep("b", 2.0, 2.2, target="big|_x_")
-    shown = print_record([compared(side(BASE), side(other))], "markdown", 80)
+    shown = format_record([compared(side(BASE), side(other))], "markdown", 80)
     rows = [line for line in shown.splitlines() if line.startswith("|")]
 
     assert {line.count("|") for line in rows} == {8}

@@ -7,7 +7,7 @@ import pytest
 
 from cli.host.resources import Resources, Sample, Used
 from cli.page import growth
-from cli.page.measured import measure
+from cli.page.measured import order_results
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes
 from simulator.protocol.verdict import Status, Verdict
@@ -56,7 +56,7 @@ def shown(*results):
         ))
         for n, each in enumerate(results)
     ]  # fmt: skip
-    return [*growth.pictures(measure(files))]
+    return [*growth.pictures(order_results(files))]
 
 
 def test_rate_and_memory_have_a_line_for_each_target_with_three_numbers_of_series():

@@ -13,7 +13,7 @@ import pytest
 
 from cli.page.build import page_of
 from cli.page.html import render
-from cli.page.measured import measure
+from cli.page.measured import order_results
 from cli.page.sources import Sources
 from cli.page.style import COLOURS, colours_of
 from simulator.protocol.events import Occurrence
@@ -209,7 +209,7 @@ def test_a_result_without_runs_has_a_page():
 def test_labels_name_what_differs():
     small, large = ({"batch": batch, "workers": [1]} for batch in (10, 1000))
     results = [shown.insert(configuration=small), shown.insert(configuration=large)]
-    labels = [each.label for each in measure(shown.named([*results, results[0]]))]
+    labels = [each.label for each in order_results(shown.named([*results, results[0]]))]
 
     assert labels == ["lite, batch 10 #1", "lite, batch 1000", "lite, batch 10 #2"]
 
@@ -217,7 +217,7 @@ def test_labels_name_what_differs():
 def test_a_file_that_is_named_twice_is_shown_once():
     both = shown.named([shown.query()]) * 2
 
-    assert len(measure(both)) == 1
+    assert len(order_results(both)) == 1
 
 
 def test_targets_keep_their_colours_and_never_share_one_needlessly():

@@ -11,7 +11,7 @@ from cli.host.machine import this_machine
 from cli.kinds import summary_of
 from cli.page.build import page_of
 from cli.page.html import render
-from cli.page.measured import measure
+from cli.page.measured import order_results
 from cli.page.sources import Repeated, Sources, find_repeated
 from cli.report.repeats import join_summary
 from cli.summary.figures import Measurement
@@ -47,7 +47,7 @@ def rows_of(page, *beginning):
 
 def test_repeats_are_one_entry_with_mean_and_spread():
     results, repeated = of_plan(("small", shown.repeats(slower_by=5)))
-    (entry,) = measure(results, repeated)
+    (entry,) = order_results(results, repeated)
     (row,) = entry.summary.rows
     figure = row.figures["rows_per_s"]
     each = [summary_of(r).rows[0].figures["rows_per_s"].value for _, r in results]
@@ -93,12 +93,12 @@ def test_the_course_is_that_of_the_median_repeat():
 
 def test_settings_and_plans_are_kept_apart_and_named():
     results, repeated = of_plan(("small", shown.repeats(2)), ("large", shown.repeats(2)))
-    labels = [each.label for each in measure(results, repeated)]
+    labels = [each.label for each in order_results(results, repeated)]
     assert labels == ["lite, small", "lite, large"]
 
     others = {path: Repeated(Path(f"plan-{path}"), "s", "lite") for path, _ in results}
-    assert len(measure(results, others)) == 4
-    assert len(measure(results)) == 4
+    assert len(order_results(results, others)) == 4
+    assert len(order_results(results)) == 4
 
 
 def tried(target, batch):
@@ -123,7 +123,7 @@ def published_results():
 
 
 def test_what_a_search_tried_is_named_by_the_setting_and_the_number():
-    labels = [each.label for each in measure(*published_results())]
+    labels = [each.label for each in order_results(*published_results())]
 
     assert labels[:4] == ["a, search, batch 1000", "a, search, batch 3000", "a, two", "a, one"]
 
@@ -168,7 +168,7 @@ def test_other_options_within_an_item_are_other_entries():
         shown.insert(counts=(1,), configuration={"tables": tables})
         for tables in (1, 2) for _ in range(2)
     ]  # fmt: skip
-    found = measure(*of_plan(("shards", shards)))
+    found = order_results(*of_plan(("shards", shards)))
 
     assert [len(each.results) for each in found] == [2, 2]
 

@@ -11,7 +11,7 @@ from cli.files.request import Request
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import FileParams, FileReading
 from simulator.errors import ConfigError
-from simulator.records.prepared import NAME, describe_options, read_prepared_file
+from simulator.records.prepared import NAME, describe, read_prepared_file
 
 CSV = "at,rack,load,on,seen,n\n" + "".join(
     f"2024-05-0{day},r{day % 2},{day}.5,{'true' if day % 2 else ''},2024-05-01,{day}\n"
@@ -26,7 +26,7 @@ def _folder(tmp_path, text):
     folder.mkdir()
     reading = FileReading(time_column="at", tags=("rack",))
     params = converted(Request((source,), reading, PrimaryKey.NONE), folder, quiet=True)
-    (folder / NAME).write_text(describe_options(folder, params).model_dump_json())
+    (folder / NAME).write_text(describe(folder, params).model_dump_json())
     return folder
 
 
@@ -34,7 +34,7 @@ def _refused(folder):
     """Return why a folder is refused, once its digest is that of its arrays."""
     described_as = json.loads((folder / NAME).read_text())
     params = FileParams.model_construct(**described_as["params"])
-    described_as |= describe_options(folder, params).model_dump(include={"size_bytes", "sha256"})
+    described_as |= describe(folder, params).model_dump(include={"size_bytes", "sha256"})
     (folder / NAME).write_text(json.dumps(described_as))
     with pytest.raises(ConfigError) as refused:
         read_prepared_file(folder, "x.rows")

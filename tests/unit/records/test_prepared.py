@@ -22,7 +22,7 @@ from simulator.modules.null import NullOptions
 from simulator.protocol import records
 from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.spec import Work
-from simulator.records.prepared import NAME, describe_options, is_prepared, read_prepared_file
+from simulator.records.prepared import NAME, describe, is_prepared, read_prepared_file
 from tests.unit.specs import run_spec
 
 CSV = "at,rack,load\n2024-05-01,a,1.5\n2024-05-02,b,\n2024-05-02,a,2.5\n"
@@ -36,7 +36,7 @@ def folder(tmp_path):
     folder.mkdir(parents=True)
     request = Request((source,), FileReading(tags=("rack",)), PrimaryKey.NONE)
     params = converted(request, folder, quiet=True).model_copy(update={"folder": ""})
-    (folder / NAME).write_text(describe_options(folder, params).model_dump_json())
+    (folder / NAME).write_text(describe(folder, params).model_dump_json())
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from cli.archive.export import export
 from cli.compare.comparison import compared
 from cli.compare.sides import Side
-from cli.compare.tables import print_record as compared_text
+from cli.compare.tables import format_record as compared_text
 from cli.compare.thresholds import Scope, checks_of, failures, parse
 from cli.experiment.measures import is_measure, measures_of, unit_of
 from cli.kinds import summary_of
@@ -16,7 +16,7 @@ from cli.page.build import page_of
 from cli.page.html import render
 from cli.page.sources import Sources
 from cli.reference import PARTS
-from cli.report.tables import print_record
+from cli.report.tables import format_record
 from cli.results.metrics import InsertMetrics
 from cli.summary.figures import FIGURES, Better, Figure, Unit
 from cli.summary.subjects import WORKERS
@@ -42,11 +42,11 @@ def test_it_is_in_every_form_of_a_result(monkeypatch):
     result = shown.insert(counts=(1,))
     value = summary_of(result).rows[0].figures[NAME].value
 
-    assert f"{value:,.0f}" in print_record(result, None, "table")
-    assert "retry" in print_record(result, None, "table").splitlines()[1]
-    (row,) = json.loads(print_record(result, None, "json"))["rows"]
+    assert f"{value:,.0f}" in format_record(result, None, "table")
+    assert "retry" in format_record(result, None, "table").splitlines()[1]
+    (row,) = json.loads(format_record(result, None, "json"))["rows"]
     assert row[NAME] == value
-    assert NAME in print_record(result, None, "csv").splitlines()[0].split(",")
+    assert NAME in format_record(result, None, "csv").splitlines()[0].split(",")
     for form in ("csv", "json", "openmetrics"):
         assert NAME in export([("id", result)], form)
     assert "Rows per retry" in export([("id", result)], "markdown")

@@ -10,7 +10,7 @@ from cli.compare.thresholds import Scope, checks_of, failures, parse
 from cli.experiment.measures import is_measure, measures_of
 from cli.kinds import summary_of
 from cli.report.records import as_csv, records_of, totals_of
-from cli.report.tables import print_record
+from cli.report.tables import format_record
 from cli.report.warnings import warnings_of
 from cli.results.metrics import insert_metrics
 from cli.results.result import RunRecord
@@ -108,8 +108,8 @@ def test_several_runs_are_one_row_with_the_spread_of_their_rates():
     rows, *queries = records_of(found)
     assert rows["rows_per_s_spread"] == pytest.approx(2 / 3)
     assert [each["queries_per_s_spread"] for each in queries] == [pytest.approx(2 / 3), 0]
-    assert "Spread" in print_record(found, Path("r.json"), "table")
-    assert "Spread" not in print_record(mixed(), Path("r.json"), "table")
+    assert "Spread" in format_record(found, Path("r.json"), "table")
+    assert "Spread" not in format_record(mixed(), Path("r.json"), "table")
 
 
 def test_the_verdict_of_a_row_is_that_of_the_worst_run():
@@ -133,7 +133,7 @@ def test_rows_and_queries_of_the_warmup_are_named_below_the_table():
     metrics = found.runs[0].metrics.model_copy(update={"warmup_rows": 70})
     outcome = outcome.model_copy(update={"workers": tuple(workers)})
     run = found.runs[0].model_copy(update={"outcome": outcome, "metrics": metrics})
-    text = print_record(found.model_copy(update={"runs": [run]}), None, "table")
+    text = format_record(found.model_copy(update={"runs": [run]}), None, "table")
 
     assert "warm-up: 1 s before each run is measured: 70 rows and 12 queries in all" in text
 
@@ -157,7 +157,7 @@ def test_records_have_the_same_names_for_both():
 
 
 def test_the_table_shows_rates_of_both():
-    text = print_record(mixed(), Path("r.json"), "table", plotted=True)
+    text = format_record(mixed(), Path("r.json"), "table", plotted=True)
 
     assert [line.split()[0] for line in text.splitlines()[3:6]] == ["inserts", *QUERIES]
     assert "median" in text

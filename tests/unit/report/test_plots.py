@@ -7,7 +7,7 @@ import pytest
 from cli.host.terminal import has_room
 from cli.kinds import summary_of
 from cli.report.plots import plot_of
-from cli.report.tables import print_record
+from cli.report.tables import format_record
 from tests.unit.page import shown
 from tests.unit.report import made
 
@@ -72,12 +72,12 @@ def test_a_result_without_numbers_has_none():
 
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_other_forms_have_none(form):
-    assert "█" not in print_record(shown.insert(), None, form, plotted=True)
+    assert "█" not in format_record(shown.insert(), None, form, plotted=True)
 
 
 def test_it_is_drawn_only_where_it_is_wanted():
-    assert "█" in print_record(shown.insert(), None, "table", plotted=True)
-    assert "█" not in print_record(shown.insert(), None, "table")
+    assert "█" in format_record(shown.insert(), None, "table", plotted=True)
+    assert "█" not in format_record(shown.insert(), None, "table")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from cli.compare.thresholds import Scope, checks_of, parse
 from cli.kinds import summary_of
 from cli.report.plots import plot_of
 from cli.report.records import records_of
-from cli.report.tables import print_record
+from cli.report.tables import format_record
 from cli.report.warnings import warnings_of
 from cli.summary.rows import Place
 from cli.summary.subjects import STAGE
@@ -99,14 +99,14 @@ def test_neither_overlap_nor_a_warm_up_is_found_in_stages():
 
 def test_stages_are_shown_in_every_form():
     made = inserted()
-    table = print_record(made, None, "table", plotted=True)
+    table = format_record(made, None, "table", plotted=True)
     assert table.splitlines()[1].split()[:5] == ["Stage", "Workers", "Seconds", "Rows", "Rows/s"]
     assert "stage 2, 2 workers" in table
-    (first, second) = json.loads(print_record(made, None, "json"))["rows"]
+    (first, second) = json.loads(format_record(made, None, "json"))["rows"]
     assert (first["stage"], first["workers"], first["timed_s"], first["rows"]) == (1, 1, 10.0, 100)
     assert second["rows_per_s"] == 50.0
     assert records_of(made) == [first, second]
-    assert print_record(made, None, "csv").startswith(
+    assert format_record(made, None, "csv").startswith(
         "stage,workers,runs,timed_s,rows,rows_per_s,min_ms"
     )
     assert [*plot_of(summary_of(made), 80)]

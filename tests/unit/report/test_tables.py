@@ -12,7 +12,7 @@ from cli.experiment.measures import current, is_measure, measures_of
 from cli.kinds import summary_of
 from cli.report.notes import mismatches_of
 from cli.report.records import records_of
-from cli.report.tables import print_record
+from cli.report.tables import format_record
 from cli.summary.figures import FIGURES, spread_of
 from cli.summary.rows import Place
 from simulator.data.walks import Precision
@@ -123,7 +123,7 @@ def test_the_table_of_an_insert_reads_as_it_should(width):
     one = run(outcome(ONE, phases_s={"visible": 1.0, "compact": 0.1}))
     shown = result([one, run(two)], warnings=["slow"])
 
-    assert print_record(shown, Path("results/r.json"), "table").splitlines() == [
+    assert format_record(shown, Path("results/r.json"), "table").splitlines() == [
         *INSERTED.splitlines(),
         "",
         "warning: slow",
@@ -181,7 +181,7 @@ def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, col
     if columns:
         width(columns)
     limit = columns or 80
-    text = print_record(result(WIDE), None, "table")
+    text = format_record(result(WIDE), None, "table")
 
     assert max(map(len, table_of(text))) <= limit
     assert "11,172,838" in text
@@ -193,7 +193,7 @@ def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, col
 
 
 def test_in_80_columns_a_table_drops_only_what_the_spread_says():
-    text = print_record(result([sent(99_999), sent(12_345)]), None, "table")
+    text = format_record(result([sent(99_999), sent(12_345)]), None, "table")
 
     assert max(map(len, table_of(text))) <= 80
     assert "not shown in 80 columns: Min rows/s, Max rows/s (see" in text
@@ -205,10 +205,10 @@ def test_a_result_of_an_earlier_version_has_no_rate_until_stored():
     (row,) = records_of(shown)
 
     assert "rows_per_s_stored_avg" not in row
-    assert table_of(print_record(shown, None, "table"))[3].split()[:3] == ["1", "50", "-"]
+    assert table_of(format_record(shown, None, "table"))[3].split()[:3] == ["1", "50", "-"]
     (size,) = [
         line
-        for line in print_record(result(shown.runs[:1]), None, "table").splitlines()
+        for line in format_record(result(shown.runs[:1]), None, "table").splitlines()
         if "disk" in line
     ]
     assert size == "on disk after compaction: 8,192 bytes, 41.0 bytes/row"
@@ -224,7 +224,7 @@ def test_a_result_of_an_earlier_version_has_no_rate_until_stored():
 )
 def test_bits_per_value_stand_beside_the_precision_of_the_values(precision, words):
     drawn = run().metrics.model_copy(update={"precision": precision, "bits_per_value": 12.34})
-    text = print_record(result([run().model_copy(update={"metrics": drawn})]), None, "table")
+    text = format_record(result([run().model_copy(update={"metrics": drawn})]), None, "table")
 
     assert f"41.0 bytes/row, 12.3 bits/value ({words})\n" in text
 
@@ -233,7 +233,7 @@ def test_the_table_of_steps_has_the_step_size_and_the_levels():
     configuration = {"workers": [4], "num_inserts": 250, "steps": 2}
     shown = result([timed(1), timed(2)], configuration=configuration)
     shown.runs[1] = shown.runs[1].model_copy(update={"level": 1000})
-    text = print_record(shown, None, "table")
+    text = format_record(shown, None, "table")
 
     assert lines_of(text)[0] == "Stepsize: 1000"
     assert lines_of(text)[2].split()[:4] == ["Level", "Inserts/s", "rows/s", "MB/s"]
@@ -340,8 +340,8 @@ def several():
 
 def test_all_queries_together_stand_below_each_of_them(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    (total,) = json.loads(print_record(several(), None, "json"))["all_queries"]
-    lines = lines_of(print_record(several(), None, "table"))
+    (total,) = json.loads(format_record(several(), None, "json"))["all_queries"]
+    lines = lines_of(format_record(several(), None, "table"))
 
     near = pytest.approx
     assert total == {
@@ -362,10 +362,10 @@ def test_all_queries_together_stand_below_each_of_them(monkeypatch):
     }
     assert lines[5].split()[:3] == ["all", "queries", "1.40"]
     names = [
-        line["query"] for line in csv.DictReader(io.StringIO(print_record(several(), None, "csv")))
+        line["query"] for line in csv.DictReader(io.StringIO(format_record(several(), None, "csv")))
     ]
     assert names == ["q", "u", "all queries"]
-    assert json.loads(print_record(queried(), None, "json"))["all_queries"] == []
+    assert json.loads(format_record(queried(), None, "json"))["all_queries"] == []
 
 
 @pytest.mark.parametrize(
@@ -385,16 +385,16 @@ def test_a_ramp_is_a_line_below_the_table_with_its_number_of_workers(end, words)
     asked.runs = [
         done.model_copy(update={"outcome": done.outcome.model_copy(update={"ramps": (found,)})})
     ]
-    shown = json.loads(print_record(asked, None, "json"))
+    shown = json.loads(format_record(asked, None, "json"))
 
-    assert f"ramp q: {words}\n" in print_record(asked, None, "table")
+    assert f"ramp q: {words}\n" in format_record(asked, None, "table")
     assert shown["ramps"] == [{"workers_at_most": 8, **found.model_dump(mode="json")}]
     assert [row["workers"] for row in shown["rows"]] == [3, 8]
 
 
 def test_the_table_of_queries_reads_as_it_should(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    lines = lines_of(print_record(queried(tuned=True), None, "table"))
+    lines = lines_of(format_record(queried(tuned=True), None, "table"))
 
     assert lines[0].split() == ["Queries", "First", "Min", "Avg", "p50", "p95", "p99", "Max"]
     assert lines[1].split() == ["Query", "/s", *["ms"] * 7, "Client", "Verdict"]
@@ -409,7 +409,7 @@ def test_80_columns_show_least_mean_median_p95_p99_greatest_and_rate_of_every_qu
     (done,) = asked.runs
     answered = done.outcome.model_copy(update={"queries": done.outcome.queries[:1]})
     asked.runs = [done.model_copy(update={"outcome": answered})]
-    shown = print_record(asked, None, "table")
+    shown = format_record(asked, None, "table")
 
     assert lines_of(shown)[0].split() == ["Queries", "Min", "Avg", "p50", "p95", "p99", "Max"]
     assert max(len(line) for line in table_of(shown)) <= 80
@@ -420,7 +420,7 @@ def test_the_table_names_the_workers_if_their_counts_differ(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     both = queried()
     both.runs += queried(workers=4).runs
-    lines = lines_of(print_record(both, None, "table"))
+    lines = lines_of(format_record(both, None, "table"))
 
     assert lines[1].split()[:2] == ["Query", "Workers"]
     assert [line.split()[:2] for line in lines[3:7]] == [
@@ -438,7 +438,7 @@ def test_a_query_time_is_shown_with_three_significant_digits(seconds, shown, mon
     asked = queried()
     reports = (WorkerReport(index=0, queries=(times_of(first_s=seconds, waits_s=(seconds,)),)),)
     asked.runs = [run(outcome(*reports, queries=asked.runs[0].outcome.queries))]
-    first, _, average = lines_of(print_record(asked, None, "table"))[3].split()[2:5]
+    first, _, average = lines_of(format_record(asked, None, "table"))[3].split()[2:5]
 
     assert (first, average) == (shown, shown)
 
@@ -459,11 +459,11 @@ def test_the_shown_answers_have_statement_rows_and_verdict():
     asked.runs = [
         done.model_copy(update={"outcome": done.outcome.model_copy(update={"queries": queries})})
     ]
-    text = print_record(asked, None, "table")
+    text = format_record(asked, None, "table")
 
     assert "q, answer 7: 9 rows, not equal to the truth\n    SELECT a\n" in text
     assert "  host | max\n  h1 | 1.5\n  NULL | 2.0\n  and 7 more rows\n" in text
-    (answer,) = json.loads(print_record(asked, None, "json"))["answers"]
+    (answer,) = json.loads(format_record(asked, None, "json"))["answers"]
     assert (answer["query"], answer["workers"], answer["rows"][0]) == ("q", 2, ["h1", 1.5])
 
 
@@ -485,8 +485,8 @@ def renamed(asked, name, reason):
 
 def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
     reason = "no window functions, and no other way to compute the newest row of each device here"
-    wrapped = print_record(renamed(queried(), "-per-hour", reason), None, "table")
-    narrow = print_record(renamed(queried(), "-per-" + 34 * "x", "no reason"), None, "table")
+    wrapped = format_record(renamed(queried(), "-per-hour", reason), None, "table")
+    narrow = format_record(renamed(queried(), "-per-" + 34 * "x", "no reason"), None, "table")
 
     for text in wrapped, narrow:
         assert max(len(line) for line in table_of(text)) <= 80
@@ -508,7 +508,7 @@ def test_a_verification_shows_its_checks():
         {"check": "t: count", "expected": "2", "found": "1", "verdict": "mismatch"},
         {"check": "t: sum of x", "expected": "7", "found": "-", "verdict": "unknown"},
     ]
-    lines = lines_of(print_record(shown, None, "table"))
+    lines = lines_of(format_record(shown, None, "table"))
     assert [line.split("  ")[0] for line in lines[:4:2]] == ["Check", "t: count"]
     assert mismatches_of(shown) == ["t: count: expected 2, found 1"]
 
@@ -517,7 +517,7 @@ def test_a_failure_is_shown_with_what_was_done_before():
     failed = run(outcome(worker(0, prefill_rows=1000), status="failed"))
     shown = result([run(), failed], status="failed", cause="disk is full")
 
-    assert lines_of(print_record(shown, None, "table"))[5:7] == [
+    assert lines_of(format_record(shown, None, "table"))[5:7] == [
         "failed: disk is full",
         (
             "before that: 1 run done; in the last one 100 rows acknowledged (0 uncertain,"
@@ -539,7 +539,7 @@ def test_what_is_wrong_or_unknown_is_reported_run_by_run():
 
 def test_json_has_the_rows_and_what_is_needed_to_judge_them():
     shown = result([timed(1)], warnings=["slow"])
-    found = json.loads(print_record(shown, Path("r.json"), "json"))
+    found = json.loads(format_record(shown, Path("r.json"), "json"))
 
     assert found.pop("rows") == records_of(shown)
     assert found == {
@@ -566,7 +566,7 @@ def test_json_has_the_rows_and_what_is_needed_to_judge_them():
 
 
 def test_csv_has_a_line_for_each_row():
-    lines = list(csv.DictReader(io.StringIO(print_record(queried(), None, "csv"))))
+    lines = list(csv.DictReader(io.StringIO(format_record(queried(), None, "csv"))))
 
     assert [line["query"] for line in lines] == ["q", "u"]
     assert lines[0]["avg_ms"] == "1000.0"
@@ -575,7 +575,7 @@ def test_csv_has_a_line_for_each_row():
 
 def test_csv_keeps_every_digit():
     shown = result([timed(math.pi)])
-    (line,) = csv.DictReader(io.StringIO(print_record(shown, None, "csv")))
+    (line,) = csv.DictReader(io.StringIO(format_record(shown, None, "csv")))
 
     assert float(line["rows_per_s"]) == records_of(shown)[0]["rows_per_s"]
 
@@ -594,7 +594,7 @@ def test_a_verdict_says_how_much_was_compared(levels, words, not_seen):
     verdicts = [Verdict(status=Status.VERIFIED, level=level) for level in levels]
     found = result([run(outcome(ONE, verdict=verdict)) for verdict in verdicts])
 
-    text = print_record(found, None, "table")
+    text = format_record(found, None, "table")
 
     assert words in {row.rpartition("  ")[2] for row in lines_of(text)}
     assert ("not seen: " in text) == bool(not_seen)
@@ -610,6 +610,6 @@ def test_sums_that_a_database_does_not_calculate_stand_below_the_table():
     left_out = ("events: sum_time: it adds up no times",)
     counted = Verdict(status=Status.VERIFIED, level=VerifyMode.COUNTS, left_out=left_out)
 
-    text = print_record(result([run(outcome(ONE, verdict=counted))] * 2), None, "table")
+    text = format_record(result([run(outcome(ONE, verdict=counted))] * 2), None, "table")
 
     assert text.count("events: sum_time: it adds up no times") == 1

@@ -17,7 +17,7 @@ from cli.reproduce.claims import Seen
 from cli.reproduce.documents import Claim, Document, Scaling
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.record import Reproduction
-from cli.reproduce.tables import print_record
+from cli.reproduce.tables import format_record
 from cli.targets.config import Target
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.verdict import Status, Verdict
@@ -200,7 +200,7 @@ def record(found, **changes):
 
 def test_the_table_fits_80_columns_and_leaves_nothing_out():
     made_of = record(experiment())
-    text = print_record(made_of, "r.json", 80)
+    text = format_record(made_of, "r.json", 80)
     table = text.partition("Claims of the document")[0]
 
     assert max(map(len, table.splitlines())) <= 80
@@ -227,8 +227,8 @@ def test_rates_by_the_formula_of_the_document_are_named_as_such():
     by_formula = first.model_copy(update={"measure": "rows_per_s_reference"})
 
     note = "follow its formula (rows / mean duration of the workers)"
-    assert note not in print_record(plain, "r.json", 80)
-    assert note in print_record(record(experiment(), lines=[by_formula]), "r.json", 80)
+    assert note not in format_record(plain, "r.json", 80)
+    assert note in format_record(record(experiment(), lines=[by_formula]), "r.json", 80)
 
 
 def test_a_search_is_printed_with_its_curve():
@@ -238,11 +238,11 @@ def test_a_search_is_printed_with_its_curve():
         CurvePoint(number=4, values=(), verdict="failed"),
     )
     curve = Curve(setting="bulk", target="lite", points=points, best=2)
-    text = print_record(record(experiment(), curves=(curve,)), "r.json", 80)
+    text = format_record(record(experiment(), curves=(curve,)), "r.json", 80)
 
     line = "  2: lite, bulk; 1: 100 to 120 (2), 2: 200 to 210 (2), 4: no rate failed\n"
     assert line in text.partition("Best number of shards, ")[2], text
-    assert "Best number of shards" not in print_record(record(experiment()), "r.json", 80)
+    assert "Best number of shards" not in format_record(record(experiment()), "r.json", 80)
 
 
 def test_clusters_are_compared_by_nodes_and_size():
@@ -251,14 +251,14 @@ def test_clusters_are_compared_by_nodes_and_size():
     found = experiment()
     sized = [replace(each, node_size=each.name.upper()) for each in CANDIDATES]
     both = Experiment(document, sized, found.refused, found.measured)
-    text = print_record(record(both, matrix=both.matrix()), "r.json", 80)
+    text = format_record(record(both, matrix=both.matrix()), "r.json", 80)
 
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert "M8 Clusters, bulk, rows/s 1 node" in lines, text
     assert "sqlite LITE 871 (2, spread 9%)" in lines
     assert "  gain of plain over lite (LITE to PLAIN, 1 node): -50%, -50%\n" in text
     alone = Experiment(document, CANDIDATES[:1], found.refused, found.measured)
-    text = print_record(record(alone, matrix=alone.matrix()), "r.json", 80)
+    text = format_record(record(alone, matrix=alone.matrix()), "r.json", 80)
     assert "no gain: it takes targets of one module that differ in nodes or node_size" in text
     assert found.matrix() is None
 
@@ -277,7 +277,7 @@ def test_a_cluster_is_measured_with_the_setting_for_its_nodes(by_nodes, setting,
     document = DOCUMENT.model_copy(update={"scaling": scaling})
     found = replace(experiment(), document=document, candidates=CANDIDATES[:1])
     (cell,) = found.matrix().cells
-    text = print_record(record(found, matrix=found.matrix()), "r.json", 80)
+    text = format_record(record(found, matrix=found.matrix()), "r.json", 80)
 
     assert cell.setting == setting
     lines = [" ".join(line.split()) for line in text.splitlines()]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cli.report.tables import FORMATS, print_record
+from cli.report.tables import FORMATS, format_record
 from cli.results import result_files
 from tests import ROOT
 
@@ -14,7 +14,7 @@ FILES = sorted((ROOT / "tests/files/format1").glob("*.json"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_result_file_of_format_1_is_read_and_printed(path, form):
-    assert print_record(result_files.read(path), path, form).strip() or path.stem == "failed"
+    assert format_record(result_files.read(path), path, form).strip() or path.stem == "failed"
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_result_file_of_format_1_is_read_and_printed(path, form):
 )
 def test_the_numbers_of_a_result_file_of_format_1_are_kept(name, rows, exit_code):
     result = result_files.read(ROOT / f"tests/files/format1/{name}.json")
-    shown = json.loads(print_record(result, None, "json"))
+    shown = json.loads(format_record(result, None, "json"))
 
     assert len(shown["rows"]) == rows
     assert result.exit_code == shown["exit_code"] == exit_code
@@ -32,8 +32,8 @@ def test_the_numbers_of_a_result_file_of_format_1_are_kept(name, rows, exit_code
 @pytest.mark.parametrize(("name", "rate"), [("insert", "Avg rows/s"), ("steps", "Inserts/s")])
 def test_what_format_1_did_not_measure_is_not_shown_as_a_number(name, rate):
     result = result_files.read(ROOT / f"tests/files/format1/{name}.json")
-    shown = json.loads(print_record(result, None, "json"))
-    values = print_record(result, None, "table").split("\n\n")[0].splitlines()[-1].split()
+    shown = json.loads(format_record(result, None, "json"))
+    values = format_record(result, None, "table").split("\n\n")[0].splitlines()[-1].split()
 
     assert not any("stored" in figure or "bytes_per_s" in figure for figure in shown["rows"][0])
     assert values[2:4] == ["-", "-"], rate
@@ -83,5 +83,5 @@ def test_the_clients_share_is_computed_again_with_the_cpu_of_the_driver(
     result = result_files.read(path)
 
     assert {run.metrics.client_share for run in result.runs} == {shown}
-    rows = json.loads(print_record(result, None, "json"))["rows"]
+    rows = json.loads(format_record(result, None, "json"))["rows"]
     assert [row["client_share"] for row in rows] == pytest.approx([shown] * len(rows))

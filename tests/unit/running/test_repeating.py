@@ -12,7 +12,7 @@ from cli.main import commands
 from cli.results import result_files
 from cli.results.command import Command
 from cli.results.result import Manifest
-from cli.running.repeating import comparison, differences, list_repeated
+from cli.running.repeating import build_repeated, comparison, differences
 from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.errors import ConfigError
@@ -60,13 +60,13 @@ def with_options(**options):
 
 
 def changed(path):
-    return list(differences(list_repeated(path, MINE, ()), path.parent))
+    return list(differences(build_repeated(path, MINE, ()), path.parent))
 
 
 def test_nothing_differs_where_nothing_has_changed(folder):
     path = stored(folder)
 
-    assert list_repeated(path, MINE, ()).command.words == (*KEPT, "--config", "mine.yaml")
+    assert build_repeated(path, MINE, ()).command.words == (*KEPT, "--config", "mine.yaml")
     assert changed(path) == []
 
 
@@ -111,28 +111,28 @@ def test_a_credential_has_to_be_given_again(folder):
     command = with_options(**{"extra-option": ("password=***", "path=y.db")})
     path = stored(folder, command=command)
     with pytest.raises(ConfigError, match="--extra-option password: was a credential"):
-        list_repeated(path, {}, ())
+        build_repeated(path, {}, ())
     with pytest.raises(ConfigError, match=r"add `--extra-option path=y\.db`"):
-        list_repeated(path, {**MINE, "extra-option": ("password=${PG}",)}, ())
+        build_repeated(path, {**MINE, "extra-option": ("password=${PG}",)}, ())
 
     again = ("path=z.db", "password=${PG}")
-    found = list_repeated(path, {"extra-option": again, "config": ("other.yaml",)}, ())
+    found = build_repeated(path, {"extra-option": again, "config": ("other.yaml",)}, ())
     assert found.of("extra-option") == again
     assert found.of("config") == ("other.yaml",)
 
 
 def test_a_result_without_a_command_says_which_one_to_run(folder):
     with pytest.raises(ConfigError, match="does not hold the command"):
-        list_repeated(stored(folder, command=()), {}, ())
+        build_repeated(stored(folder, command=()), {}, ())
     with pytest.raises(ConfigError, match="standard input"):
-        list_repeated(stored(folder, 1, command=with_options(data=("-",))), MINE, ())
+        build_repeated(stored(folder, 1, command=with_options(data=("-",))), MINE, ())
     record = PlanRecord(
         program_version="1", name="tiny", plan={}, machine=this_machine(), status="done",
         first=None, last=None, items=(), lines=(), curves=(), not_had={}, refused={},
     )  # fmt: skip
     result_files.write(folder / "plan-tiny-00000000.json", record)
     with pytest.raises(ConfigError, match=r"`python run\.py run PLAN\.yaml --output NEW`"):
-        list_repeated(folder / "plan-tiny-00000000.json", {}, ())
+        build_repeated(folder / "plan-tiny-00000000.json", {}, ())
 
 
 def test_the_new_result_is_compared_with_the_one_that_was_repeated(folder):

@@ -111,7 +111,7 @@ def list_drawn_types(
         chosen = _where(f"newest_{FUEL}", Operator.LESS, _LOW_FUEL)
         return RowsQuery(newest, ("name", f"newest_{FUEL}"), chosen)
 
-    def load_queries(number: int) -> Query:
+    def high_load(number: int) -> Query:
         columns = (LOAD, "load_capacity")
         newest = _newest(diagnostics, columns, _fleet(fleets["high-load"], number))
         load, capacity = (f"newest_{column}" for column in columns)
@@ -122,7 +122,7 @@ def list_drawn_types(
         "last-loc": QueryType(positions),
         "single-last-loc": QueryType(of_truck),
         "low-fuel": QueryType(low),
-        "high-load": QueryType(load_queries),
+        "high-load": QueryType(high_load),
         "stationary-trucks": _stationary(readings, windows),
         **{
             name: _long_drives(name, readings, windows, hours, periods)

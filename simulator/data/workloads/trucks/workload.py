@@ -43,7 +43,7 @@ from pydantic import model_validator
 
 from simulator.data.absent import Absent
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.deliveries import POINTS, Deliveries, format_number
+from simulator.data.deliveries import POINTS, Deliveries, number_pairs
 from simulator.data.fleet import walks_at
 from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.query import Query, Selection
@@ -285,9 +285,9 @@ class Trucks(FleetWorkload):
         """Return the load, which changes once in each stratum of ticks."""
         strata, places = np.divmod(ticks, _LOAD_TICKS)
         changes = below(
-            key_of(self.seed, f"{LOAD}.change"), format_number(trucks, strata), _LOAD_TICKS
+            key_of(self.seed, f"{LOAD}.change"), number_pairs(trucks, strata), _LOAD_TICKS
         )
-        hashes = draw(key_of(self.seed, LOAD), format_number(trucks, strata + (places >= changes)))
+        hashes = draw(key_of(self.seed, LOAD), number_pairs(trucks, strata + (places >= changes)))
         if self.params.precision is Precision.FULL:
             return fractions(hashes) * FULL_LOAD
         loads: Array = np.floor(fractions(hashes) * (FULL_LOAD + 1))

@@ -15,7 +15,7 @@ from simulator.modules.shared.metrics.points import counted, fields
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a database can store."""
+    """The limits of a database."""
 
     product: str
     letters: str | None
@@ -27,7 +27,7 @@ class Limits:
     allowed: str
     """`letters` and `more_in_tags` for messages."""
     finer: str
-    """What to try if times are finer than the database's."""
+    """Remedy if times are finer than the database's."""
     null_tags: bool = False
     """True if a tag may be NULL."""
     longest_tag: int | None = None

@@ -1,7 +1,7 @@
 """Aggregates of rows from rollups: one number for each group of points of one field.
 
 Databases of metrics aggregate one field at a time, in doubles. `rollups` returns what to ask for,
-`combined` merges the numbers that come back, and `doubtful` names the columns for which doubles may
+`combine` merges the numbers that come back, and `doubtful` names the columns for which doubles may
 not have been precise enough.
 """
 
@@ -100,7 +100,7 @@ def _rollups_of_field(
         functions = [Function.SUM, Function.COUNT]
         if column.type not in FLOATS:  # the extremes show whether doubles can hold the sum
             functions += [Function.MIN, Function.MAX]
-    # One count of rows: `combined` would add up those of several columns without NULLs.
+    # One count of rows: `combine` would add up those of several columns without NULLs.
     shared = () if column.nullable else (Function.COUNT,)
     return [rows if each in shared else Rollup(column.name, each, query.by) for each in functions]
 
