@@ -101,10 +101,15 @@ def reviewed(
     assert not made.wrong, "\n".join(made.wrong)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "write the largest deviations into docs/method.md; run all servers of the suite"
+    parser.addoption("--write-table", action="store_true", help=text)
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     deviations = config.stash.get(_DEVIATIONS, None)
     if deviations:
         terminalreporter.section("largest deviation of figures from the proxy's account")
         terminalreporter.write_line("\n".join(deviations.lines()))
-        if config.getoption("evidence"):
+        if config.getoption("write_table"):
             table.write(deviations)
