@@ -103,7 +103,7 @@ cluster-down: ## stop the test cluster and remove its files
 	@tests/cluster/cluster.sh down
 
 docs: venv ## rewrite the generated parts of docs/
-	$(BIN)/python -m cli.reference
+	$(BIN)/python -m tools.reference
 
 bench: .venv/ready-dev ## print the performance figures, side by side; an hour with every server
 	$(BIN)/python tests/perf/walks.py

@@ -7,11 +7,11 @@ import sys
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a run starts, Ctrl-C just ends the program
     try:
-        from cli.entry import chosen
+        from iotbench.entry import chosen
 
         run = chosen()
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in ("cli", "simulator"):
+        if (error.name or "").partition(".")[0] in ("iotbench", "simulator"):
             raise
         sys.stderr.write(
             f"error: {sys.executable} has no package {error.name}; run `make venv`, then"

@@ -21,7 +21,7 @@ from simulator.errors import BenchError
 from simulator.fork_server import fork
 from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
-from simulator.modules.base import Database
+from simulator.modules.contract.base import Database
 from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream
@@ -34,7 +34,7 @@ _LOADED_BY_RUNS = (
     "simulator.control.collector",
     "simulator.control.journal",
     "simulator.load.client",
-    "simulator.load.network",
+    "simulator.load.faults.network",
     "simulator.load.worker",
 )
 
@@ -105,7 +105,7 @@ def _collector(
 
 def _worker(process: _Process, arguments: argparse.Namespace) -> int:
     from simulator.load.client import CollectorClient
-    from simulator.load.network import Network
+    from simulator.load.faults.network import Network
     from simulator.load.worker import Worker
 
     given, clock = process.given, process.clock

@@ -14,29 +14,29 @@ from signal import SIGTERM
 from typing import Literal
 
 from simulator.clock import OwnClock, now_s
-from simulator.control.coordinator import Coordinator
-from simulator.control.database_work import DatabaseWork
-from simulator.control.endpoints import application
-from simulator.control.event_writer import EventWriter
-from simulator.control.follower import Follower
-from simulator.control.gate import Gate
+from simulator.control.database.probe import probe
+from simulator.control.database.scanning import scanned
+from simulator.control.database.work import DatabaseWork
 from simulator.control.journal import Journal
-from simulator.control.probe import probe
+from simulator.control.progress.event_writer import EventWriter
+from simulator.control.progress.follower import Follower
 from simulator.control.resuming import Resumed, resume
-from simulator.control.scanning import scanned
 from simulator.control.script import Script
-from simulator.control.server import server_of
+from simulator.control.workers.coordinator import Coordinator
+from simulator.control.workers.endpoints import application
+from simulator.control.workers.gate import Gate
+from simulator.control.workers.server import server_of
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
-from simulator.modules.base import BATCH, IMPORT, Database
+from simulator.modules.contract.base import BATCH, IMPORT, Database
 from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import RunSpec, Work
 from simulator.supervision import MOST_COLLECTORS
-from simulator.verify.fold_tasks import FoldTasks
-from simulator.verify.folding import fold_here
-from simulator.verify.needed import Names
+from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import fold_here
+from simulator.verify.truth.needed import Names
 
 _POLL_S = 0.5
 _LAST_REPORTS_S = 2.0

@@ -4,16 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from simulator import clock
-from simulator.control.follower import Follower
-from simulator.control.gate import Gate
-from simulator.control.journal import (
-    Began,
-    Entered,
-    Prepared,
-    Ramped,
-    Steadied,
-    Stepped,
-)
+from simulator.control.journal import Began, Entered, Prepared, Ramped, Steadied, Stepped
+from simulator.control.progress.follower import Follower
+from simulator.control.workers.gate import Gate
 from simulator.host import boot_id
 from simulator.protocol.events import Occurrence
 

@@ -9,15 +9,15 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.row_hash import RowHash
 from simulator.load.client import CollectorClient
-from simulator.modules.base import Database
+from simulator.modules.contract.base import Database
 from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, Window
 from simulator.protocol.spec import RunSpec
-from simulator.verify.fingerprint import EveryRow
-from simulator.verify.fold_tasks import fold_rows
-from simulator.verify.needed import queries_named
-from simulator.verify.oracle import Oracle
-from simulator.verify.record import to_bytes
-from simulator.verify.stored import StoredRows
+from simulator.verify.stored.reader import StoredRows
+from simulator.verify.truth.fingerprint import EveryRow
+from simulator.verify.truth.fold_tasks import fold_rows
+from simulator.verify.truth.needed import queries_named
+from simulator.verify.truth.oracle import Oracle
+from simulator.verify.truth.record import to_bytes
 
 
 def help_to_fold(

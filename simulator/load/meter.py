@@ -16,7 +16,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from simulator.load.outages import Outages
+from simulator.load.faults.outages import Outages
 from simulator.load.pace import Kept
 from simulator.protocol.messages import REPORTED_SECONDS, Acknowledged, StageTimes
 from simulator.protocol.sketch import Counts, counts_of

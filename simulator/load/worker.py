@@ -16,21 +16,21 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, merge
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes
-from simulator.load.asking import Asking, Calls
-from simulator.load.batch import Batch
+from simulator.load.ask.asking import Asking, Calls
 from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connect
-from simulator.load.failures import Failures
+from simulator.load.faults.network import Network
+from simulator.load.faults.spells import Spells
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Durations, Meter
-from simulator.load.network import Network
 from simulator.load.pace import paces_of, wait_until
-from simulator.load.records import RecordReader
-from simulator.load.send_log import SendLog
-from simulator.load.sender import Sender
-from simulator.load.spells import Spells
 from simulator.load.timings import RunClock
+from simulator.load.write.batch import Batch
+from simulator.load.write.failures import Failures
+from simulator.load.write.records import RecordReader
+from simulator.load.write.send_log import SendLog
+from simulator.load.write.sender import Sender
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (
@@ -51,7 +51,7 @@ from simulator.protocol.sketch import pairs_of
 from simulator.protocol.spec import Ask, Change, Insert, RunSpec, Task
 
 if TYPE_CHECKING:
-    from simulator.load.sending_process import SendingProcess
+    from simulator.load.write.sending_process import SendingProcess
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -255,7 +255,7 @@ class Worker:
     def _insert(self, task: Insert) -> None:
         spec = self._spec
         if spec.fault and spec.fault.kills_workers:
-            from simulator.load.sending_process import SendingProcess  # noqa: PLC0415 - 20 ms
+            from simulator.load.write.sending_process import SendingProcess  # noqa: PLC0415 - 20 ms
 
             self._sending = SendingProcess(self._database, spec.several, spec.fault, self._stop)
         sender = self._sender = Sender(

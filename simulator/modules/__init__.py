@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from simulator.errors import ConfigError, nearest
-from simulator.modules.base import Database
+from simulator.modules.contract.base import Database
 
 MODULES = {
     "null": "simulator.modules.null:Null",
@@ -62,7 +62,9 @@ def database_class(module: str) -> type[Database]:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"module {module!r} cannot be imported: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, Database)):
-        raise ConfigError(f"module {module!r}: {name} is not a simulator.modules.base.Database")
+        raise ConfigError(
+            f"module {module!r}: {name} is not a simulator.modules.contract.base.Database"
+        )
     missing = sorted(found.__abstractmethods__)
     missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
     if missing:

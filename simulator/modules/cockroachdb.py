@@ -15,12 +15,12 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, IMPORT, Failure, Payload, ReadCounters, Server
+from simulator.modules.contract.base import BATCH, IMPORT, Failure, Payload, ReadCounters, Server
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared import sql
-from simulator.modules.shared.sql import VALUES
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.language import VALUES
 
 _REPLICA_UNAVAILABLE = "58C"  # a class of codes: the result of the write is unknown
 _SYNC = "kv.raft_log.disable_synchronization_unsafe"

@@ -14,7 +14,8 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, Text
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload
+from simulator.modules.contract.options import Options
 from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.database import (
     ACKNOWLEDGED,
@@ -25,10 +26,9 @@ from simulator.modules.cratedb.database import (
     CrateTables,
 )
 from simulator.modules.cratedb.query import CrateDialect, check_values
-from simulator.modules.options import Options
 from simulator.modules.postgres.database import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 
 _REQUEST_IS_WRONG = ("0A", "22", "23", "42")
 _TRY_AGAIN = ("53300", "42P01", "3F000")

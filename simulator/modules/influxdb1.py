@@ -14,8 +14,10 @@ from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
-from simulator.modules.base import Server
-from simulator.modules.existing import Contents, Existing
+from simulator.modules.contract.base import Server
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.texts import TextLanguage
 from simulator.modules.influxdb.database import (
     OWN_MODES,
     Influxdb,
@@ -26,12 +28,10 @@ from simulator.modules.influxdb.database import (
 )
 from simulator.modules.influxdb.plans import EXPLAIN
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
-from simulator.modules.options import Options
-from simulator.modules.shared import influxql
-from simulator.modules.shared.chunks import Chunk
-from simulator.modules.shared.http import Http, HttpOptions, basic
-from simulator.modules.shared.influxql import QueryFailed, identifier, literal
-from simulator.modules.texts import TextLanguage
+from simulator.modules.shared.http.client import Http, HttpOptions, basic
+from simulator.modules.shared.influx import influxql
+from simulator.modules.shared.influx.chunks import Chunk
+from simulator.modules.shared.influx.influxql import QueryFailed, identifier, literal
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client

@@ -33,21 +33,22 @@ from simulator.encode import lineprotocol
 from simulator.encode.lineprotocol import marker
 from simulator.encode.text import Style
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import Server
-from simulator.modules.changes import Changes
-from simulator.modules.existing import Contents, Existing
+from simulator.modules.contract.base import Server
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract.signature import Columns
+from simulator.modules.contract.texts import TextLanguage
 from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
-from simulator.modules.options import Options
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import shapes, sql
-from simulator.modules.shared.chunks import SECOND_NS
-from simulator.modules.shared.http import Http, HttpOptions, lines
-from simulator.modules.shared.influxql import QueryFailed
-from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.signature import Columns
-from simulator.modules.texts import TextLanguage
+from simulator.modules.shared import shapes
+from simulator.modules.shared.http.client import Http, HttpOptions, lines
+from simulator.modules.shared.influx.chunks import SECOND_NS
+from simulator.modules.shared.influx.influxql import QueryFailed
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.texts import SqlTexts
 
 _TIME = "time"
 _DATABASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

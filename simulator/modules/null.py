@@ -18,7 +18,7 @@ from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.text import CSV, SQL, TSV, Text
-from simulator.modules.base import (
+from simulator.modules.contract.base import (
     BATCH,
     SINGLE,
     Capabilities,
@@ -31,8 +31,8 @@ from simulator.modules.base import (
     Session,
     Unsupported,
 )
-from simulator.modules.existing import Existing
-from simulator.modules.options import Options
+from simulator.modules.contract.existing import Existing
+from simulator.modules.contract.options import Options
 
 
 class Encoding(StrEnum):

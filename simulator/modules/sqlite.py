@@ -21,7 +21,7 @@ from simulator.data.row_hash import SquareHash
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
-from simulator.modules.base import (
+from simulator.modules.contract.base import (
     BATCH,
     OWN,
     SINGLE,
@@ -32,13 +32,22 @@ from simulator.modules.base import (
     Server,
     Session,
 )
-from simulator.modules.changes import CORRECT
-from simulator.modules.options import Options
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import shapes, sql, sql_changes, sql_hashes
-from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
-from simulator.modules.shared.sql_database import SqlFile, SqlOptions
-from simulator.modules.signature import signature
+from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract.signature import signature
+from simulator.modules.shared import shapes
+from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.sql import (
+    changes as sql_changes,
+)
+from simulator.modules.shared.sql import (
+    hashes as sql_hashes,
+)
+from simulator.modules.shared.sql import (
+    language as sql,
+)
+from simulator.modules.shared.sql.database import SqlFile, SqlOptions
 
 _POLL_S = 0.05
 _HALVES = "|| ' * 2**32 + ' ||"

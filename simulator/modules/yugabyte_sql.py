@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
-from simulator.modules.base import Failure, ReadCounters, Server
+from simulator.modules.contract.base import Failure, ReadCounters, Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared import sql
+from simulator.modules.shared.sql import language as sql
 
 _SESSION_OPTIONS = (
     "yb_enable_expression_pushdown",

@@ -10,11 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from simulator.protocol.mark import Mark
-from simulator.protocol.messages import (
-    Message,
-    Scalar,
-    WorkerReport,
-)
+from simulator.protocol.messages import Message, Scalar, WorkerReport
 from simulator.protocol.records import Scanned
 from simulator.protocol.verdict import Verdict
 
@@ -102,7 +98,7 @@ class ReportEvent(Message):
 
 
 class ServerFacts(Message):
-    """The description of the database; see simulator.modules.base.Server."""
+    """The description of the database; see simulator.modules.contract.base.Server."""
 
     version: str
     nodes: int

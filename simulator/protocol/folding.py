@@ -29,7 +29,7 @@ class FoldRequest(Message):
 
 
 QueryName: TypeAlias = tuple[str, int]
-"""See simulator.verify.needed."""
+"""See simulator.verify.truth.needed."""
 
 
 class Window(Message):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.cluster.helm import _OLDEST
+from iotbench.execution.kubernetes.helm import _OLDEST
 from tests.chart.harness import SCENARIOS, Helm, Object
 
 CLUSTER = Path(__file__).resolve().parents[1] / "cluster" / "cluster.sh"

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS
+from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS
 from tests.chart.harness import CHART
 
 FILES = ("rbac.yaml", "rbac-nodes.yaml", "rbac-resources.yaml")

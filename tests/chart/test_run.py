@@ -6,7 +6,7 @@ import tarfile
 import pytest
 import yaml
 
-from cli.cluster.release import Release
+from iotbench.execution.kubernetes.release import Release
 from simulator import __version__
 from simulator.protocol.records import VOLUME_FOLDER
 from simulator.protocol.spec import Insert

@@ -13,10 +13,10 @@ from typing import ClassVar
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.base import IMPORT, Capabilities
 from simulator.modules.clickhouse.database import Clickhouse
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV
+from simulator.modules.contract.base import IMPORT, Capabilities
 
 KEYS = (PrimaryKey.NONE, PrimaryKey.CLIENT, PrimaryKey.UUID)
 OF_A_COLUMN = re.compile(r'\b(sum|avg|min|max)\(("(?:[^"\\]|\\.|"")*"|\w+)\)')

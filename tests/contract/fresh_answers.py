@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import FreshType
 from simulator.data.ranges import RowRange
-from simulator.load.asker import Asker
-from simulator.load.callers import OneCaller
-from simulator.load.fresh import EveryAnswer, Moving
-from simulator.load.send_log import SendLog
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH, Database, Session
+from simulator.load.ask.asker import Asker
+from simulator.load.ask.callers import OneCaller
+from simulator.load.ask.fresh import EveryAnswer, Moving
+from simulator.load.write.send_log import SendLog
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH, Database, Session
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.spec import Ask
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
-from simulator.verify.fresh import check
+from simulator.verify.fresh.answers import check
+from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
 
 
 @dataclass(frozen=True)

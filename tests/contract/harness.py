@@ -24,9 +24,9 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
-from simulator.load.imports import write_files
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH, IMPORT, Database, Session, Unsupported
+from simulator.load.write.imports import write_files
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH, IMPORT, Database, Session, Unsupported
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from simulator.control import marks
+from simulator.control.database import marks
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules import database_class
-from simulator.modules.base import DRIVER, IMPORT, Database
+from simulator.modules.contract.base import DRIVER, IMPORT, Database
 from tests.contract.harness import SCRATCH, Wideset
 from tests.contract.wide import Awkward, Wide
 from tests.servers import SERVERS

@@ -23,7 +23,7 @@ from simulator.data.query import (
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
-from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from tests.contract.harness import ask, count, drop, send
 from tests.servers import free_port
 from tests.standins import aql as synthetic_aql

@@ -38,13 +38,13 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.durability import durability
 from simulator.modules.cassandra.options import CassandraOptions
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, ask, count, drop, refusal, rendered, send
 from tests.contract.wide import READINGS, STATES
 from tests.servers import free_port

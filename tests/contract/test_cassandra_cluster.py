@@ -9,12 +9,12 @@ from cassandra import Unavailable
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH, Failure
+from simulator.load.write.sender import Sender
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
+from simulator.modules.contract.base import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, send, writing
 
 pytestmark = pytest.mark.server("cassandra_cluster")

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import trustme
 
-from simulator.modules.base import Database
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
+from simulator.modules.contract.base import Database
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions
 from simulator.modules.mysql.database import MySql
 from simulator.modules.mysql.options import MySqlOptions

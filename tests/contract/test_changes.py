@@ -12,12 +12,12 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.errors import RunError
 from simulator.load.changing import Changer
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import Change, RunSpec, Work
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import drop
 from tests.contract.targets import STORING
 

@@ -5,15 +5,7 @@ import random
 import pytest
 
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from tests.unit.control.interleaved import (
-    BEFORE,
-    FAULTS,
-    Event,
-    History,
-    User,
-    World,
-    every_event,
-)
+from tests.unit.control.interleaved import BEFORE, FAULTS, Event, History, User, World, every_event
 
 pytestmark = pytest.mark.server("postgres")
 

@@ -15,7 +15,6 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Se
 from simulator.data.schema import PrimaryKey, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
@@ -27,6 +26,7 @@ from simulator.modules.clickhouse.session import (
 )
 from simulator.modules.clickhouse.tables import durability
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, drop, send
 from tests.contract.wide import READINGS

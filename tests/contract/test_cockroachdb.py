@@ -15,12 +15,12 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.load.sender import Sender
+from simulator.load.write.sender import Sender
 from simulator.modules import cockroachdb as module
-from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import PostgresOptions
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql.language import TRANSACTION, VALUES
 from tests.contract.harness import Wideset, ask, count
 from tests.contract.wide import READINGS, SEEN_US
 from tests.standins.relatives import CockroachdbOnPostgres

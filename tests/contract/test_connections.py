@@ -8,14 +8,14 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.query_type import always
 from simulator.data.ranges import RowRange
-from simulator.load.asker import asker_of
-from simulator.load.callers import callers_of
+from simulator.load.ask.asker import asker_of
+from simulator.load.ask.callers import callers_of
 from simulator.load.connection import session_of
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH
 from simulator.protocol.spec import Ask, Several
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import drop, rendered
 from tests.contract.targets import STORING
 

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from simulator.control.marks import MarkTable
+from simulator.control.database.marks import MarkTable
 from simulator.data.features import Feature, features_of
 from simulator.data.query import (
     EVERYTHING,
@@ -24,8 +24,8 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
-from simulator.load.imports import write_files
-from simulator.modules.base import (
+from simulator.load.write.imports import write_files
+from simulator.modules.contract.base import (
     BATCH,
     DRIVER,
     IMPORT,
@@ -36,8 +36,8 @@ from simulator.modules.base import (
 )
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
-from simulator.verify.interrupted import verify_interrupted
+from simulator.verify.stored.comparison import verify
+from simulator.verify.stored.interrupted import verify_interrupted
 from tests.contract.harness import Wideset, ask, count, drop, send
 from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import ROWS, Awkward

@@ -14,9 +14,9 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import TimeUnit, Type
-from simulator.modules.base import BATCH, Database
+from simulator.modules.contract.base import BATCH, Database
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, ask, drop, send
 from tests.contract.targets import STORING
 from tests.contract.wide import Awkward

@@ -18,10 +18,10 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions, _sizes
 from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions
-from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from tests.contract.harness import count, send
 from tests.contract.wide import READINGS
 from tests.servers import free_port

@@ -15,10 +15,10 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.load.sender import Sender
-from simulator.modules.base import Database
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import Database
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import ask, writing
 from tests.contract.targets import STORING
 from tests.servers import Server

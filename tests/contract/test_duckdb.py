@@ -13,10 +13,10 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery,
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from simulator.modules.duckdb.query import DuckDbDialect
-from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from tests import ROOT
 from tests.contract.harness import Wideset, ask, count, drop
 

@@ -33,8 +33,8 @@ from simulator.data.query import (
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.changes import CORRECT
+from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract.changes import CORRECT
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import (
     Elasticsearch,
@@ -42,9 +42,9 @@ from simulator.modules.elasticsearch.database import (
     in_requests,
 )
 from simulator.modules.elasticsearch.session import BulkError
-from simulator.modules.shared.http import HttpReply, Refused
+from simulator.modules.shared.http.client import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests import ROOT
 from tests.contract.harness import Wideset, ask, count, drop, rendered, send
 from tests.contract.reference import answer_of, rows_of

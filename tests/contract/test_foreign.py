@@ -14,15 +14,15 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from simulator.control.database_work import DatabaseWork
-from simulator.control.marks import TABLE as MARKS
+from simulator.control.database.marks import TABLE as MARKS
+from simulator.control.database.work import DatabaseWork
 from simulator.data.block import Block, ColumnData, Values
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
-from simulator.modules.base import BATCH, Database
+from simulator.modules.contract.base import BATCH, Database
 from simulator.protocol.mark import State
 from simulator.protocol.spec import Ask, Insert, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send

@@ -8,10 +8,10 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import created
 from tests.contract.targets import STORING
 

@@ -12,7 +12,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Statement,
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE

@@ -6,8 +6,8 @@ import pytest
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
-from simulator.modules.base import BATCH, Unsupported
-from simulator.verify.oracle import Oracle
+from simulator.modules.contract.base import BATCH, Unsupported
+from simulator.verify.truth.oracle import Oracle
 from tests.contract.harness import ask, created, send
 from tests.contract.targets import STORING
 

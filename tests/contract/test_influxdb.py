@@ -12,17 +12,12 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules import database_class
-from simulator.modules.base import BATCH, Failure
-from simulator.modules.influxdb.database import (
-    Influxdb,
-    InfluxOptions,
-    _bucket_ids,
-    shard_metrics,
-)
+from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.influxdb.database import Influxdb, InfluxOptions, _bucket_ids, shard_metrics
 from simulator.modules.influxdb.session import PartialWrite
 from simulator.modules.influxdb1 import Influx1Options, Influxdb1
-from simulator.modules.shared.http import HttpError, Refused
-from simulator.modules.shared.influxql import QueryFailed
+from simulator.modules.shared.http.client import HttpError, Refused
+from simulator.modules.shared.influx.influxql import QueryFailed
 from tests.contract.harness import Wideset, count, drop, refusal
 from tests.servers import free_port
 

@@ -34,14 +34,14 @@ from simulator.data.ranges import lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
 from simulator.modules.iotdb.query import Clock, planned, render
 from simulator.modules.iotdb.session import IotDbSession
 from simulator.modules.iotdb.wire import ConnectError, ServerError, Status, Unanswered, check
 from simulator.protocol.verdict import Status as Verdict
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import ask, count, drop
 from tests.contract.test_kill import ROWS_PER_BATCH, Writer
 from tests.servers import free_port

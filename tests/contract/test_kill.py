@@ -15,10 +15,10 @@ import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, lane_range
-from simulator.modules.base import BATCH, Failure, Session
+from simulator.modules.contract.base import BATCH, Failure, Session
 from simulator.modules.evidence import Kill
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests import ROOT
 from tests.contract.targets import STORING
 
@@ -39,7 +39,7 @@ import json, os, signal, sys
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.modules import database_class
-from simulator.modules.base import BATCH
+from simulator.modules.contract.base import BATCH
 
 module, options, dataset = json.loads(sys.argv[1])
 cls = database_class(module)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from simulator.control.marks import TABLE as MARKS
+from simulator.control.database.marks import TABLE as MARKS
 from simulator.errors import ConfigError
-from simulator.modules.base import Database
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded
-from simulator.modules.shared import sql_tables
+from simulator.modules.contract.base import Database
+from simulator.modules.shared.sql import tables as sql_tables
 from simulator.modules.victoriametrics.wire import LAST_MS
 from tests.contract.harness import SCRATCH, drop
 from tests.contract.targets import STORING, TARGETS

@@ -16,12 +16,12 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Table, Type
 from simulator.data.workloads.devops.workload import Devops
 from simulator.errors import UnstorableError
-from simulator.load.mixing import Mixer
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH, Failure
+from simulator.load.write.mixing import Mixer
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
-from simulator.verify.folding import truths
+from simulator.verify.stored.comparison import verify
+from simulator.verify.truth.folding import truths
 from tests.contract.harness import ask, drop
 from tests.contract.targets import STORING
 

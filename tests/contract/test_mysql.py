@@ -12,13 +12,13 @@ from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.mysql.database import MySql, _version
 from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import MySqlDialect
-from simulator.modules.shared.acknowledged import RowCountMismatch
-from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from tests.contract.harness import Wideset, count, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS, free_port

@@ -12,12 +12,12 @@ from simulator.data.query import OneOf, RowsQuery, Selection, Statement, outputs
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Payload
+from simulator.modules.contract.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
-from simulator.modules.shared.acknowledged import RowCountMismatch
-from simulator.modules.shared.http import NoAnswer, NotConnected
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
+from simulator.modules.shared.http.client import NoAnswer, NotConnected
 from tests.contract.harness import ask, count, drop
 from tests.servers import free_port
 from tests.standins.web import Response, Web

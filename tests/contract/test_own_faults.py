@@ -7,17 +7,17 @@ from contextlib import closing
 import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.load.network import Network
+from simulator.load.faults.network import Network
+from simulator.load.faults.spells import Spells
 from simulator.load.pace import paces_of
-from simulator.load.sender import Sender
-from simulator.load.sending_process import SendingProcess
-from simulator.load.spells import Spells
-from simulator.modules.addresses import explain_unrelayed
-from simulator.modules.base import BATCH
+from simulator.load.write.sender import Sender
+from simulator.load.write.sending_process import SendingProcess
+from simulator.modules.contract.addresses import explain_unrelayed
+from simulator.modules.contract.base import BATCH
 from simulator.protocol.messages import Acknowledged
 from simulator.protocol.spec import Clocking, PlannedFault, Several, Weather
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import created
 from tests.contract.targets import STORING
 

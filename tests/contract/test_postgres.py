@@ -11,11 +11,11 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Selection,
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared import sql_tables
-from simulator.modules.shared.acknowledged import RowCountMismatch
-from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, drop, refusal
 from tests.contract.wide import READINGS

@@ -12,12 +12,12 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, DRIVER, Failure
+from simulator.modules.contract.base import BATCH, DRIVER, Failure
 from simulator.modules.questdb import database as module
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
 from simulator.modules.questdb.query import LINES, check_names, stored
-from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
+from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
 from tests import ROOT
 from tests.contract.harness import ask, count, drop, refusal
 from tests.contract.targets import TARGETS

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules.base import Database
+from simulator.modules.contract.base import Database
 from tests.contract.harness import refusal
 from tests.contract.targets import STORING, Target
 from tests.servers import SERVERS, Server, free_port

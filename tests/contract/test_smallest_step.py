@@ -17,9 +17,9 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import RowsQuery, answer, outputs
 from simulator.data.ranges import RowRange
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Payload
+from simulator.modules.contract.base import BATCH, SINGLE, Payload
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests.contract import reference
 from tests.contract.harness import drop, send
 from tests.contract.steps import ROWS, STAND_IN, Step, Steps, altered_rows
@@ -29,7 +29,7 @@ from tests.contract.targets import TARGETS
 @pytest.fixture(autouse=True)
 def _steps_are_known(monkeypatch):
     monkeypatch.setitem(workloads.WORKLOADS, Steps.name, Steps)
-    monkeypatch.setattr("simulator.verify.comparison._MAX_SHOWN", ROWS)
+    monkeypatch.setattr("simulator.verify.stored.comparison._MAX_SHOWN", ROWS)
 
 
 def _dataset(target) -> Dataset:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from simulator.control.marks import MarkTable
+from simulator.control.database.marks import MarkTable
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from tests.contract.harness import Wideset, drop
 

@@ -11,10 +11,10 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, Failure
+from simulator.modules.contract.base import BATCH, Failure
 from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptions
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests import ROOT
 from tests.contract.harness import Wideset, drop, send
 from tests.contract.targets import STORING

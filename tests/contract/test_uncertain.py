@@ -5,11 +5,11 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.hashes import hash_stored
 from simulator.data.ranges import RowRange
-from simulator.modules.base import BATCH
+from simulator.modules.contract.base import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify import uncertain
-from simulator.verify.comparison import verify
-from simulator.verify.stored import takes_windows
+from simulator.verify.stored import uncertain
+from simulator.verify.stored.comparison import verify
+from simulator.verify.stored.reader import takes_windows
 from tests.contract.harness import created, send
 from tests.contract.targets import STORING
 

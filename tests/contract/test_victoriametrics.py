@@ -21,8 +21,8 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, Failure, Payload
-from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
+from simulator.modules.contract.base import BATCH, Failure, Payload
+from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
 from simulator.modules.victoriametrics.server import Page, seconds

@@ -9,14 +9,14 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.load.fold_tasks import read_window
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify import stored
-from simulator.verify.comparison import verify
-from simulator.verify.fold_tasks import FoldTasks
-from simulator.verify.folding import fold_here
-from simulator.verify.stored import StoredRows, windows_of
+from simulator.verify.stored import reader as stored
+from simulator.verify.stored.comparison import verify
+from simulator.verify.stored.reader import StoredRows, windows_of
+from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import fold_here
 from tests.contract.harness import created
 from tests.contract.targets import STORING
 

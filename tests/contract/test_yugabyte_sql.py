@@ -11,8 +11,8 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules import yugabyte_sql as module
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.shared.sql.language import TRANSACTION, VALUES
 from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
 from tests.contract.harness import Wideset
 from tests.standins.relatives import YugabyteSqlOnPostgres

@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from cli.cluster import lifetime, release
-from cli.main import main
+from iotbench.commands.main import main
+from iotbench.execution.kubernetes import lifetime, release
 
 UNATTENDED_S = 12
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.cluster.diagnosis import index_of
+from iotbench.execution.kubernetes.diagnosis import index_of
 from tests.e2e.harness import (
     LONG,
     NULL,

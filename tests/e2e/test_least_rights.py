@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cli.cluster.permissions import PERMISSIONS
+from iotbench.execution.kubernetes.permissions import PERMISSIONS
 from tests.e2e.harness import RESTRICTED, Namespace
 
 UNCONTAINED = {

@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 import yaml
 from _pytest.outcomes import Failed
 
-from cli.results import result_files
-from cli.results.result import Result
+from iotbench.results import result_files
+from iotbench.results.result import Result
 from simulator.protocol.verdict import Status
 from tests.e2e.harness import (
     SMALL,

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from cli.results.result import Result
+from iotbench.results.result import Result
 from simulator.protocol.verdict import Status
 from tests.faults.causes import causes, may_survive, must_survive
 from tests.faults.cells import Cell

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from cli.results import result_files
-from cli.results.result import Result
+from iotbench.results import result_files
+from iotbench.results.result import Result
 from simulator.errors import ConfigError
 from tests import ROOT
 from tests.faults import processes

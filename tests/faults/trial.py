@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from cli.report import tables
-from cli.results.result import Result
+from iotbench.output.terminal import tables
+from iotbench.results.result import Result
 from tests.faults import processes
 from tests.faults.cells import TIMEOUT_S, Cell
 from tests.faults.line import Finished, Line, Running

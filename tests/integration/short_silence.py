@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from cli.main import main
+from iotbench.commands.main import main
 from simulator.protocol.spec import RunSpec
 
 SILENCE_S = 5.0

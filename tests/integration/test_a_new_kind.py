@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-WHAT_RUNS = ("cli", "simulator", "run.py", "config.yaml", "requirements.txt", "deployment")
+WHAT_RUNS = ("iotbench", "simulator", "run.py", "config.yaml", "requirements.txt", "deployment")
 LINE = 'NAMES = ("insert", "query", "mixed", "change", "verify")'
 
 
@@ -24,8 +24,8 @@ def tree(tmp_path_factory):
     page = (ROOT / "CONTRIBUTING.md").read_text()
     text = page.partition("\n## Adding a kind of measurement\n")[2].partition("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (tree / "cli/kinds/once.py").write_text(code)
-    table = tree / "cli/results/kinds.py"
+    (tree / "iotbench/measurements/once.py").write_text(code)
+    table = tree / "iotbench/results/kinds.py"
     assert LINE in table.read_text()
     table.write_text(table.read_text().replace(LINE, LINE.replace(")", ', "once")')))
     run(tree, "insert", "-t", "sqlite", "-w", "1", "-r", "1", "--num-inserts", "2000",

@@ -10,7 +10,7 @@ from tests.integration.conftest import CommandLine, Finished
 SCRIPT = """
 from pathlib import Path
 from cli.host import caches
-from cli.main import main
+from iotbench.commands.main import main
 
 caches._DROP = Path("switch")
 main()

@@ -10,7 +10,7 @@ FORGETFUL = """
 import time
 
 from simulator.modules.sqlite import Sqlite, SqliteSession
-from simulator.modules.shared.sql_changes import deletions
+from simulator.modules.shared.sql.changes import deletions
 
 
 class Session(SqliteSession):

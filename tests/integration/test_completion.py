@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
-from tests.unit.archive.made import id_of, store
+from tests.unit.store.made import id_of, store
 
 CONFIG = "targets:\n  alpha: {module: sqlite, runner: local}\n  beta: {module: postgres}\n"
 

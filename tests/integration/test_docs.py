@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 import pytest
 
-from cli.main import commands
+from iotbench.commands.main import commands
 from tests import ROOT
 from tests.servers import SERVERS
 

@@ -12,16 +12,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cli.host.interrupts import Interrupts
-from cli.runners.local import LocalRunner
+from iotbench.execution.local.runner import LocalRunner
+from iotbench.machine.interrupts import Interrupts
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.events import Event, Outcome, PhaseEvent
 from simulator.protocol.spec import Ask, Insert, QueryLoad, RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict
-from simulator.verify.folding import truths
-from simulator.verify.needed import statistics_of
+from simulator.verify.truth.folding import truths
+from simulator.verify.truth.needed import statistics_of
 from tests.processes import part_of
 
 EMPTY = """

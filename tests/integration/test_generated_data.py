@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.records.manifest import read
-from cli.records.output import COMPRESSIONS
+from iotbench.rows.recorded.manifest import read
+from iotbench.rows.recorded.output import COMPRESSIONS
 from simulator.data.dataset import DatasetReader
 from simulator.records.formats import FORMATS
 from simulator.records.prepared import read_prepared_file

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.page.build import page_of
-from cli.page.html import render
-from cli.page.sources import Sources
+from iotbench.output.page.build import page_of
+from iotbench.output.page.html import render
+from iotbench.output.page.sources import Sources
 from tests.browser import WIDTHS, Tab, browser, chromium
 from tests.servers import NotInstalled
-from tests.unit.page import shown
+from tests.unit.output.page import shown
 
 _BOXES = """[...document.querySelectorAll("figure svg")].map(svg => {
     const box = svg.getBoundingClientRect(), marks = [...svg.querySelectorAll("path, line, text")];

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from cli.page.build import page_of
-from cli.page.html import render
-from cli.page.sources import Repeated, Sources
-from cli.results.result import Result
+from iotbench.output.page.build import page_of
+from iotbench.output.page.html import render
+from iotbench.output.page.sources import Repeated, Sources
+from iotbench.results.result import Result
 from simulator.protocol.verdict import Status, Verdict
 from tests.browser import WIDTHS, Tab, browser, chromium
 from tests.perf.page import many
 from tests.servers import NotInstalled
-from tests.unit.page import shown
+from tests.unit.output.page import shown
 
 _NAMES = "[...document.querySelectorAll('#overview tbody a')].map(each => each.textContent)"
 _MARKS = """[...document.querySelectorAll('#ranking-picture [aria-roledescription="point"]')].map(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.reproduce.documents import NAMES
+from iotbench.plans.published.documents import NAMES
 from tests import ROOT
 from tests.integration.conftest import CommandLine, Finished
 from tests.integration.test_databases import edited
@@ -41,15 +41,15 @@ targets:
 SCRIPT = """
 import sys
 from pathlib import Path
-from cli.cluster.options import ClusterOptions
-from cli.running.measure import Measuring
-from cli.commands.reproduce import reproduce_document
-from cli.options.choice import Reach
-from cli.options.plans import PlanRun
-from cli.running.roster import roster_of
-from cli.experiment.plan import read_plan
-from cli.host.interrupts import caught_interrupts, stop_on_signals
-from cli.reproduce.documents import read_document
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.execution.measure import Measuring
+from iotbench.commands.reproduce import reproduce_document
+from iotbench.config.options.choice import Reach
+from iotbench.plans.options import PlanRun
+from iotbench.execution.roster import roster_of
+from iotbench.plans.plan import read_plan
+from iotbench.machine.interrupts import caught_interrupts, stop_on_signals
+from iotbench.plans.published.documents import read_document
 
 stop_on_signals()
 plan, cluster = read_plan(Path("plan.yaml")), ClusterOptions()
@@ -130,7 +130,7 @@ def test_the_modes_of_postgresql_stand_beside_the_documents(
 
 def test_the_loose_index_scan_finds_the_newest_row_of_each_device(folder: CommandLine) -> None:
     """Own queries are not checked, the same text instead of the workload's query is."""
-    path = ROOT / "cli/reproduce/queries/loose-index-scan.yaml"
+    path = ROOT / "iotbench/plans/published/queries/loose-index-scan.yaml"
     (query,) = yaml.safe_load(path.read_text())["queries"].values()
     text = query["text"]["sql"].replace("{table}", "events")
     target = {"module": "sqlite", "runner": "local", "path": "bench.db"}

@@ -17,12 +17,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from cli.planning.plan import collector_run
-from cli.targets import config
+from iotbench.config.targets import config
+from iotbench.measurements.shared.plan import collector_run
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
-from simulator.modules.options import Options
+from simulator.modules.contract.options import Options
 from simulator.protocol.events import Outcome, parse_event
 from simulator.protocol.spec import Insert, Work
 from tests.integration.conftest import CommandLine, combined

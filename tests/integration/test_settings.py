@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cli.targets.advice import SUFFIX, Choice, Size, advice
+from iotbench.config.targets.advice import SUFFIX, Choice, Size, advice
 from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import arguments, edited
 from tests.published.targets import OTHERS

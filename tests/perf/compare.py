@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 import yaml
 
-from cli.compare.comparison import CONFIDENCE, NOISE
-from cli.compare.statistics import difference
-from cli.results.result_files import read
+from iotbench.comparison.comparison import CONFIDENCE, NOISE
+from iotbench.comparison.statistics import difference
+from iotbench.results.result_files import read
 from simulator.errors import Interrupted
 from tests.servers import SERVERS
 

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 from numpy.typing import NDArray
 
-from cli.compare.comparison import CONFIDENCE, NOISE
-from cli.compare.statistics import Difference, difference, scatter_of
+from iotbench.comparison.comparison import CONFIDENCE, NOISE
+from iotbench.comparison.statistics import Difference, difference, scatter_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "statistics.md"
 BEGIN, END = "<!-- simulation -->\n", "<!-- /simulation -->\n"

@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from cli.host.resources import Resources, Sample, Used
-from cli.page.build import page_of
-from cli.page.html import render
-from cli.page.sources import Sources
-from cli.results import result_files
-from cli.results.result import Result, RunRecord
+from iotbench.machine.resources import Resources, Sample, Used
+from iotbench.output.page.build import page_of
+from iotbench.output.page.html import render
+from iotbench.output.page.sources import Sources
+from iotbench.results import result_files
+from iotbench.results.result import Result, RunRecord
 from simulator.protocol.events import Occurrence
 from tests import ROOT
 from tests.browser import Tab, browser

@@ -19,7 +19,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from cli.results.result import Result
+from iotbench.results.result import Result
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey

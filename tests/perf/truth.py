@@ -38,10 +38,10 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.host import keep_freed_memory
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.spec import RunSpec, Work
-from simulator.verify.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
-from simulator.verify.folding import fold_here, truths
-from simulator.verify.needed import statistics_of
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
+from simulator.verify.truth.folding import fold_here, truths
+from simulator.verify.truth.needed import statistics_of
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_795_232_700_000
 INTERVAL_MS, HOUR_MS = 10_000, 3_600_000

@@ -10,11 +10,11 @@ from typing import Any
 import psutil
 import yaml
 
-from cli.archive import changes
-from cli.experiment.plan import read_plan
-from cli.results.result_files import read
-from cli.targets.advice import Choice
-from simulator.control import marks
+from iotbench.config.targets.advice import Choice
+from iotbench.plans.plan import read_plan
+from iotbench.results.result_files import read
+from iotbench.store import changes
+from simulator.control.database import marks
 from simulator.data.schema import PrimaryKey, Table
 from simulator.data.workloads import workload_class
 from tests.published import MEASURED, PLAN, ROOT

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from cli.experiment.record import FAILED, PlanRecord
-from cli.host.machine import this_machine
+from iotbench.machine.machine import this_machine
+from iotbench.plans.record import FAILED, PlanRecord
 from simulator.errors import Interrupted, counted
 from tests.published import BUNDLE, LEFT_OUT, MEASURED, PICTURE, PLAN, README, ROOT, TABLE
 from tests.published.elsewhere import database_on, hidden, tag_results

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from cli.page import charts
-from cli.page.charts import Axis, Bar
-from cli.page.style import Style
+from iotbench.output.page import charts
+from iotbench.output.page.charts import Axis, Bar
+from iotbench.output.page.style import Style
 from tests.published.row import Row
 
 _COLOURS = {

@@ -6,11 +6,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cli.experiment.plan import read_plan
-from cli.experiment.record import Curve, PlanRecord
-from cli.experiment.search import Search
-from cli.host.machine import this_machine
-from cli.results.result_files import read
+from iotbench.machine.machine import this_machine
+from iotbench.plans.plan import read_plan
+from iotbench.plans.record import Curve, PlanRecord
+from iotbench.plans.search import Search
+from iotbench.results.result_files import read
 from simulator import __version__
 from tests.published import FOLDER, MEASURED, PLAN
 

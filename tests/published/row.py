@@ -7,11 +7,11 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import fmean, median
 
-from cli.experiment.record import PlanLine, PlanRecord
-from cli.report.numbers import significant
-from cli.results.result import Result
-from cli.results.result_files import read
-from cli.targets.advice import SUFFIX
+from iotbench.config.targets.advice import SUFFIX
+from iotbench.figures.numbers import significant
+from iotbench.plans.record import PlanLine, PlanRecord
+from iotbench.results.result import Result
+from iotbench.results.result_files import read
 from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
 from tests.published import FOLDER

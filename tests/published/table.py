@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from statistics import fmean, median
 
-from cli.compare.statistics import precision
-from cli.targets.advice import SUFFIX
+from iotbench.comparison.statistics import precision
+from iotbench.config.targets.advice import SUFFIX
 from tests.published import BEGIN, END, README, TABLE
 from tests.published.remarks import preallocated, remarks, when_and_where
 from tests.published.row import (

@@ -2,7 +2,7 @@
 
 import psutil
 
-from cli.targets.advice import Choice, Size
+from iotbench.config.targets.advice import Choice, Size
 from tests.published import LEFT_OUT
 from tests.servers.settings import Place, places
 

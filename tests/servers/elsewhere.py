@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from cli.input.yamlfile import read_yaml
-from cli.targets.config import Config
+from iotbench.config.input.yamlfile import read_yaml
+from iotbench.config.targets.config import Config
 from simulator.data.schema import Table
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class
-from simulator.modules.base import Database
-from simulator.modules.options import Options
+from simulator.modules.contract.base import Database
+from simulator.modules.contract.options import Options
 from tests.servers.base import Server
 from tests.servers.spaces import Names, space_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cli.targets.advice import SUFFIX, Choice, Size, advice
+from iotbench.config.targets.advice import SUFFIX, Choice, Size, advice
 from tests.servers import SERVERS
 from tests.servers.base import Server
 

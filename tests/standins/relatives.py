@@ -7,8 +7,8 @@ module compare that part with the vendor's documentation, as text: test_cockroac
 from collections.abc import Sequence
 
 from simulator.data.schema import Table
-from simulator.modules.base import Server
 from simulator.modules.cockroachdb import Cockroachdb
+from simulator.modules.contract.base import Server
 from simulator.modules.cratedb_pg import CratedbPg
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.yugabyte_sql import YugabyteSql

@@ -12,11 +12,19 @@ from pydantic import Field
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload, Server
-from simulator.modules.base import Session as BaseSession
-from simulator.modules.shared import sql
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
+from simulator.modules.contract.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Encoder,
+    Failure,
+    Payload,
+    Server,
+)
+from simulator.modules.contract.base import Session as BaseSession
+from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.database import SqlDatabase, SqlOptions
 
 
 class Options(SqlOptions):

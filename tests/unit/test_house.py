@@ -44,7 +44,7 @@ def test_the_folder_of_a_database_has_foreseeable_files(folder):
     assert {"__init__.py", "database.py", "session.py"} <= files <= FILES
 
 
-@pytest.mark.parametrize("room", ["cli", "simulator"])
+@pytest.mark.parametrize("room", ["iotbench", "simulator"])
 def test_every_file_can_be_read_in_one_go(room):
     lines = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
@@ -57,7 +57,7 @@ def test_every_file_can_be_read_in_one_go(room):
 def test_every_room_says_what_it_is():
     silent = [
         str(path.relative_to(ROOT))
-        for room in ("cli", "simulator")
+        for room in ("iotbench", "simulator")
         for path in (ROOT / room).rglob("__init__.py")
         if not path.read_text(encoding="utf-8").startswith('"""')
     ]

@@ -8,7 +8,7 @@ from tests import ROOT
 
 _SCRIPT = """
 import sys
-import cli.main, cli.reference, simulator.control.collector, simulator.load.worker
+import iotbench.commands.main, tools.reference, simulator.control.collector, simulator.load.worker
 from simulator.modules import MODULES, database_class
 for module in MODULES:
     database_class(module)

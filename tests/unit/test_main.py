@@ -8,8 +8,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cli.completion.helping import Helping, find_known_help
-from cli.main import _run, commands
+from iotbench.commands.main import _run, commands
+from iotbench.config.completion.helping import Helping, find_known_help
 from tests import ROOT
 
 
@@ -72,5 +72,5 @@ def test_help_imports_no_command(arguments, text):
 
     assert text in done.stdout
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "cli.main" in imported
-    assert not imported & {"pydantic", "numpy", "rich", "cli.commands.insert"}
+    assert "iotbench.commands.main" in imported
+    assert not imported & {"pydantic", "numpy", "rich", "iotbench.commands.insert"}

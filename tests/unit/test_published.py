@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cli.bundle.folder import problems_of
-from cli.experiment.plan import read_plan
-from cli.experiment.record import Curve, CurvePoint, PlanRecord
-from cli.experiment.search import Sought
-from cli.host.bystanders import OtherWork
-from cli.results.result_files import read
-from cli.targets.advice import SUFFIX
+from iotbench.config.targets.advice import SUFFIX
+from iotbench.machine.bystanders import OtherWork
+from iotbench.output.published.folder import problems_of
+from iotbench.plans.plan import read_plan
+from iotbench.plans.record import Curve, CurvePoint, PlanRecord
+from iotbench.plans.search import Sought
+from iotbench.results.result_files import read
 from simulator import __version__
 from tests import published
 from tests.published import __main__ as command_line

@@ -5,16 +5,9 @@ import re
 import click
 import pytest
 
-from cli.reference import (
-    DOCUMENTS,
-    GENERATED,
-    PARTS,
-    ROOT,
-    every_command,
-    renew,
-)
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
+from tools.reference import DOCUMENTS, GENERATED, PARTS, ROOT, every_command, renew
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

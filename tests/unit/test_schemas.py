@@ -6,15 +6,15 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from cli.experiment.plan import read_plan
-from cli.planning.query_file import read_own
-from cli.planning.workload_file import read_workload
-from cli.schemas import config_schema, plan_schema, queries_schema, workload_schema
-from cli.targets.config import load
+from iotbench.config.targets.config import load
+from iotbench.measurements.shared.query_file import read_own
+from iotbench.measurements.shared.workload_file import read_workload
+from iotbench.plans.plan import read_plan
 from simulator.errors import ConfigError
 from tests import ROOT
+from tools.schemas import config_schema, plan_schema, queries_schema, workload_schema
 
-PLANS = sorted((ROOT / "cli/reproduce/plans").glob("*.yaml"))
+PLANS = sorted((ROOT / "iotbench/plans/published/plans").glob("*.yaml"))
 
 
 def problems(schema, text):

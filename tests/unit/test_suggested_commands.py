@@ -4,11 +4,11 @@ import ast
 
 import pytest
 
-from cli.host.program import command_line
+from iotbench.machine.program import command_line
 from tests import ROOT
 
-MAY_NAME_THE_PROGRAM = {"cli/host/program.py", "cli/completion/helping.py"}
-SOURCES = sorted(path for room in ("cli", "simulator") for path in (ROOT / room).rglob("*.py"))
+MAY_NAME_THE_PROGRAM = {"iotbench/machine/program.py", "iotbench/config/completion/helping.py"}
+SOURCES = sorted(path for room in ("iotbench", "simulator") for path in (ROOT / room).rglob("*.py"))
 
 
 @pytest.mark.parametrize("words", [["show", "my results/a.json"], ["insert", "-t", "a$(id)"]])

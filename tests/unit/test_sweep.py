@@ -5,20 +5,20 @@ from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from cli import sweep
-from cli.host.bystanders import Bystanders
-from cli.host.caches import DROPPED
-from cli.host.interrupts import Interrupts
-from cli.host.machine import this_machine
-from cli.planning.plan import PlannedRun
-from cli.report.notes import notes_of
-from cli.results import result_files
-from cli.results.result import Manifest, Result
-from cli.results.result_files import ResultFile
-from cli.sweep import run_sweep
+from iotbench.execution import sweep
+from iotbench.execution.sweep import run_sweep
+from iotbench.machine.bystanders import Bystanders
+from iotbench.machine.caches import DROPPED
+from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.machine import this_machine
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.output.terminal.notes import notes_of
+from iotbench.results import result_files
+from iotbench.results.result import Manifest, Result
+from iotbench.results.result_files import ResultFile
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
-from simulator.modules.options import Options
+from simulator.modules.contract.options import Options
 from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Insert

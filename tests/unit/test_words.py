@@ -42,7 +42,7 @@ EXCEPTIONS = {
     "LICENSE": "",
     "tests/unit/test_words.py": "",
     "simulator/records/formats.py": r"def tell\(",
-    "tests/unit/page/test_page.py": r"self\.feed\(text\)",
+    "tests/unit/output/page/test_page.py": r"self\.feed\(text\)",
     "tests/files/ohlcv.py": r"sink\.tell\(\)",
 }
 """File -> a regular expression of the lines that may use a retired word; empty: all of them."""

@@ -22,12 +22,12 @@ from simulator.errors import SetupError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import ArangodbSession, number_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
-from simulator.modules.signature import signature
-from simulator.modules.wording import EXISTS
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.signature import signature
+from simulator.modules.contract.wording import EXISTS
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
 _KEYS = {PrimaryKey.UUID: "uuid"}

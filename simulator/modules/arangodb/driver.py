@@ -11,8 +11,8 @@ from simulator.data.block import Block
 from simulator.data.schema import ID, Table
 from simulator.encode.objects import Objects
 from simulator.modules.arangodb import query as queries
-from simulator.modules.base import DRIVER, Encoder
-from simulator.modules.shared.driver import DriverBatch, batches, map_rows
+from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.shared.client.driver import DriverBatch, batches, map_rows
 
 if TYPE_CHECKING:
     from arango.database import StandardDatabase

@@ -15,9 +15,9 @@ from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
-from simulator.modules.base import DRIVER, SINGLE, Encoder, Failure, Payload
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.http import Http, HttpSession, Refused, words
+from simulator.modules.contract.base import DRIVER, SINGLE, Encoder, Failure, Payload
+from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.shared.http.client import Http, HttpSession, Refused, words
 
 if TYPE_CHECKING:
     from arango.client import ArangoClient

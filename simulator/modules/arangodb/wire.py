@@ -10,7 +10,7 @@ from arango.client import ArangoClient
 from arango.http import DefaultHTTPAdapter, DefaultHTTPClient
 from requests import Session
 
-from simulator.modules.shared.tls import socket_options
+from simulator.modules.shared.http.tls import socket_options
 
 
 class _Adapter(DefaultHTTPAdapter):

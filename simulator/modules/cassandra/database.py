@@ -16,7 +16,12 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import (
+from simulator.modules.cassandra import query as cql
+from simulator.modules.cassandra.durability import SETTINGS, durability
+from simulator.modules.cassandra.options import CassandraOptions
+from simulator.modules.cassandra.signatures import Signatures
+from simulator.modules.cassandra.texts import CqlTexts
+from simulator.modules.contract.base import (
     BATCH,
     DRIVER,
     SINGLE,
@@ -24,19 +29,9 @@ from simulator.modules.base import (
     ReadCounters,
     Server,
 )
-from simulator.modules.cassandra import query as cql
-from simulator.modules.cassandra.durability import SETTINGS, durability
-from simulator.modules.cassandra.options import CassandraOptions
-from simulator.modules.cassandra.signatures import Signatures
-from simulator.modules.cassandra.texts import CqlTexts
-from simulator.modules.changes import Changes
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.shared.tls import (
-    CERTIFICATES,
-    UNTRUSTED,
-    socket_options,
-    tls_context,
-)
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 
 if TYPE_CHECKING:
     from cassandra.cluster import Cluster

@@ -13,9 +13,9 @@ from cassandra.query import UNSET_VALUE, PreparedStatement
 from simulator.data.block import Block
 from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.encode.objects import Instant, Objects
-from simulator.modules.base import Encoder
 from simulator.modules.cassandra.query import type_name
-from simulator.modules.shared.driver import DriverBatch, batches
+from simulator.modules.contract.base import Encoder
+from simulator.modules.shared.client.driver import DriverBatch, batches
 
 _AT_ONCE = 100
 """Requests in flight: the driver's default."""

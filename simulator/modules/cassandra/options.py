@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.http.tls import CA, CA_FILE, INSECURE
 
 Consistency = Literal[
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE"

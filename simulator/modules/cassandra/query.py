@@ -29,7 +29,8 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.shared.partials import (
+from simulator.modules.contract.signature import comment
+from simulator.modules.shared.client.partials import (
     ROWS,
     Collected,
     Combiner,
@@ -43,8 +44,7 @@ from simulator.modules.shared.partials import (
     needs_time,
     partials_of,
 )
-from simulator.modules.shared.planned import Fetch, PlannedQuery
-from simulator.modules.signature import comment
+from simulator.modules.shared.client.planned import Fetch, PlannedQuery
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)

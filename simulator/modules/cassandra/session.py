@@ -34,16 +34,16 @@ from cassandra.query import PreparedStatement, tuple_factory
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
-from simulator.modules.base import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload
 from simulator.modules.cassandra import driver, plans
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
 from simulator.modules.cassandra.server import Nodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared.driver import DriverBatch
-from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
+from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload
+from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.client.planned import Answers, PlannedQuery, PlannedSession
 
 QUERIES = "queries"
 """The driver's execution profile for queries; writes use the default one."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.data.schema import Table
-from simulator.modules.base import Database
 from simulator.modules.cassandra.query import type_name
-from simulator.modules.signature import Columns, signature
+from simulator.modules.contract.base import Database
+from simulator.modules.contract.signature import Columns, signature
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession  # noqa: F401  # in a base

@@ -7,7 +7,7 @@ table inserts into the other one, too, before it is acknowledged; merges combine
 from simulator.data.query import Aggregate, Function
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.shared.preaggregated import combine, definition, kept, kept_for, tags_of
+from simulator.modules.shared.sql.preaggregated import combine, definition, kept, kept_for, tags_of
 
 READING_AGGREGATES = "SETTINGS prefer_column_name_to_alias = 1"
 """The end of a query: a column of the answer may have the name of one that is read."""

@@ -12,14 +12,6 @@ from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    IMPORT,
-    SINGLE,
-    Capabilities,
-    ReadCounters,
-)
-from simulator.modules.changes import Changes
 from simulator.modules.clickhouse.session import (
     CSV,
     EXPLAINS,
@@ -29,8 +21,10 @@ from simulator.modules.clickhouse.session import (
     ServerSession,
 )
 from simulator.modules.clickhouse.tables import ClickhouseTables, TableOptions
-from simulator.modules.options import Options
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.options import Options
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 
 _WORK = {
     "MergedRows": "rows merged",

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from simulator.data.query import NewestQuery
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.modules.shared import sql, sql_hashes
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql import language as sql
 
 _DECIMALS = {
     TimeUnit.SECOND: 0,

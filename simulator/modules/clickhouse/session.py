@@ -23,7 +23,8 @@ from simulator.encode.native import Native, RowBinary
 from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Style, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import (
+from simulator.modules.clickhouse.query import ClickhouseDialect
+from simulator.modules.contract.base import (
     BATCH,
     IMPORT,
     SINGLE,
@@ -33,10 +34,11 @@ from simulator.modules.base import (
     Payload,
     Session,
 )
-from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import http, shapes, sql_changes
-from simulator.modules.shared.contents import contents
+from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import contents
+from simulator.modules.shared.http import client as http
+from simulator.modules.shared.sql import changes as sql_changes
 
 ROWBINARY = "rowbinary"
 """Insert mode: a batch row by row, in binary."""

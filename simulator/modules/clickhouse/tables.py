@@ -10,9 +10,6 @@ from simulator.data.query import Output, Query, Statement
 from simulator.data.row_hash import MurmurHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.aggregates import AggregateOptions, intervals
-from simulator.modules.base import BATCH, SINGLE, Database, Server
-from simulator.modules.changes import Changes
 from simulator.modules.clickhouse.aggregates import (
     READING_AGGREGATES,
     VIEW,
@@ -21,11 +18,15 @@ from simulator.modules.clickhouse.aggregates import (
 )
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
-from simulator.modules.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.shared import sql, sql_hashes
-from simulator.modules.shared.preaggregated import aggregates_of, from_kept
-from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.signature import Columns, signature
+from simulator.modules.contract.aggregates import AggregateOptions, intervals
+from simulator.modules.contract.base import BATCH, SINGLE, Database, Server
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept
+from simulator.modules.shared.sql.texts import SqlTexts
 
 _MOST_ROWS = 1_000_000
 _NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))

@@ -18,20 +18,15 @@ from simulator.data.derived import below
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, Session
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server, Session
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import Columns
 from simulator.modules.cratedb.plans import EXPLAIN
-from simulator.modules.cratedb.query import (
-    LONGEST_TEXT_BYTES,
-    CrateDialect,
-    check_names,
-    quote,
-)
+from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names, quote
 from simulator.modules.cratedb.session import CratedbSession
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.options import Options
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
-from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlDatabase
-from simulator.modules.signature import Columns
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase
 
 ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "

@@ -15,7 +15,8 @@ from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Table, T
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style
 from simulator.errors import UnstorableError
-from simulator.modules.shared import names, sql
+from simulator.modules.shared import names
+from simulator.modules.shared.sql import language as sql
 
 LONGEST_TEXT_BYTES = 32_766
 """Lucene's longest term."""

@@ -11,11 +11,11 @@ from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import Style, Text
-from simulator.modules.base import SINGLE, Encoder, Failure, Payload
+from simulator.modules.contract.base import SINGLE, Encoder, Failure, Payload
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.query import CrateDialect, check_values, quote
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared.http import Http, HttpError, HttpSession, Refused, classify
+from simulator.modules.shared.http.client import Http, HttpError, HttpSession, Refused, classify
 
 _STORED = b'"rowcount":1}'
 UNKNOWN_RELATION = (4041, 4045)

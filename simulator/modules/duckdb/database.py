@@ -15,20 +15,15 @@ from pydantic import Field
 from simulator.data.row_hash import SquareHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    IMPORT,
-    SINGLE,
-    Capabilities,
-    Server,
-)
+from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, Server
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import signature
 from simulator.modules.duckdb.query import DuckDbDialect, NanosecondDialect, dialect_of
 from simulator.modules.duckdb.session import DuckDbSession
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.options import Options
-from simulator.modules.shared import sql_changes, sql_hashes
-from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlFile, SqlOptions
-from simulator.modules.signature import signature
+from simulator.modules.shared.sql import changes as sql_changes
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlFile, SqlOptions
 
 _OPENING = threading.Lock()
 """Serializes opening: concurrent connections may not find the driver's own functions."""

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.shared import sql, sql_hashes
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql import language as sql
 
 # Words that DuckDB 2.0 accepts as a name only in quotes, unlike PostgreSQL and SQLite.
 _RESERVED = frozenset(

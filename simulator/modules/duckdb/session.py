@@ -16,19 +16,14 @@ from simulator.encode.instants import Iso
 from simulator.encode.objects import Objects
 from simulator.encode.text import CSV, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import (
-    IMPORT,
-    SINGLE,
-    Encoder,
-    Failure,
-    Payload,
-    Session,
-)
-from simulator.modules.changes import CORRECT
+from simulator.modules.contract.base import IMPORT, SINGLE, Encoder, Failure, Payload, Session
+from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.duckdb.query import dialect_of
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import shapes, sql, sql_changes
-from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared import shapes
+from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.sql import changes as sql_changes
+from simulator.modules.shared.sql import language as sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection

@@ -18,26 +18,25 @@ from pydantic import Field, SecretStr
 from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import (
-    Column,
-    PrimaryKey,
-    Role,
-    Table,
-    TimeUnit,
-    Type,
-    names_of,
-)
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, ReadCounters, Server
-from simulator.modules.changes import Changes
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, ReadCounters, Server
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.signature import Columns, signature
 from simulator.modules.elasticsearch import driver
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import ElasticsearchSession, reason
 from simulator.modules.elasticsearch.texts import Searches
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.http import Http, HttpDatabase, HttpError, HttpOptions, Refused, basic
-from simulator.modules.signature import Columns, signature
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.http.client import (
+    Http,
+    HttpDatabase,
+    HttpError,
+    HttpOptions,
+    Refused,
+    basic,
+)
 
 _TYPES = {
     Type.INT16: "short",

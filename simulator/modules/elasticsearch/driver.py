@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from simulator.data.block import Block
 from simulator.data.schema import Table
 from simulator.encode.objects import Objects
-from simulator.modules.base import DRIVER, Encoder
+from simulator.modules.contract.base import DRIVER, Encoder
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.shared.driver import DriverBatch, batches, map_rows
+from simulator.modules.shared.client.driver import DriverBatch, batches, map_rows
 
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client

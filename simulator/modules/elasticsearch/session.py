@@ -18,14 +18,21 @@ from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
-from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, MixedEncoder, Payload
-from simulator.modules.changes import CORRECT
+from simulator.modules.contract.base import (
+    DRIVER,
+    Encoder,
+    Envelope,
+    Failure,
+    MixedEncoder,
+    Payload,
+)
+from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.elasticsearch import driver, plans, texts
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import shapes
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.http import Http, HttpError, HttpSession, gzip_body
+from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.shared.http.client import Http, HttpError, HttpSession, gzip_body
 
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client

@@ -11,7 +11,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Output
 from simulator.errors import RunError
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.shared.json_texts import JsonTexts
+from simulator.modules.shared.http.json_texts import JsonTexts
 
 _COUNT = "count"
 _SHORT, _LONG = "aggs", "aggregations"

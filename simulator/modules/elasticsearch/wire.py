@@ -18,7 +18,7 @@ from elasticsearch import ApiError, Elasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS
 from typing_extensions import override
 
-from simulator.modules.shared.tls import socket_options
+from simulator.modules.shared.http.tls import socket_options
 
 _MEDIA_TYPES = {"accept": "application/json", "content-type": "application/json"}
 

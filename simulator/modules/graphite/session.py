@@ -15,7 +15,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.contract.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.server import Generations
 from simulator.modules.graphite.wire import (
@@ -29,7 +29,7 @@ from simulator.modules.graphite.wire import (
     path_lengths,
     pickles,
 )
-from simulator.modules.shared.http import Http
+from simulator.modules.shared.http.client import Http
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series
 from simulator.modules.shared.metrics.rollups import Combined, RolledUp, Rollup

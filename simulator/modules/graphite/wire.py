@@ -16,8 +16,8 @@ from simulator.data.block import Array, Block
 from simulator.data.schema import Column, Table, Type
 from simulator.encode.points import Piece, Point, Points, Written, as_text
 from simulator.encode.rows import Frame
+from simulator.modules.shared.http.tls import CONNECT_S, socket_options
 from simulator.modules.shared.metrics.points import fields
-from simulator.modules.shared.tls import CONNECT_S, socket_options
 
 MESSAGE_BYTES = 1 << 20
 """The longest pickle that carbon accepts."""

@@ -20,22 +20,22 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOATS, INTEGERS, PrimaryKey, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.changes import BY_SERIES
-from simulator.modules.existing import Contents, Existing
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.contract.changes import BY_SERIES
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.contract.texts import TextLanguage
 from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
-from simulator.modules.options import Options
-from simulator.modules.shared import influxql
-from simulator.modules.shared.chunks import Language
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
-from simulator.modules.shared.influxql import InfluxqlTexts
-from simulator.modules.shared.prometheus import Metrics, Sample
-from simulator.modules.shared.tls import tls_context
-from simulator.modules.signature import Columns, signature
-from simulator.modules.texts import TextLanguage
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, Refused
+from simulator.modules.shared.http.prometheus import Metrics, Sample
+from simulator.modules.shared.http.tls import tls_context
+from simulator.modules.shared.influx import influxql
+from simulator.modules.shared.influx.chunks import Language
+from simulator.modules.shared.influx.influxql import InfluxqlTexts
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client

@@ -13,8 +13,8 @@ from simulator.encode.levels import Rendered
 from simulator.encode.lineprotocol import INFLUXDB, tag_text
 from simulator.encode.objects import Objects
 from simulator.errors import UnstorableError
-from simulator.modules.base import DRIVER, Encoder
-from simulator.modules.shared.driver import batches
+from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.shared.client.driver import batches
 
 MODES = {DRIVER: "influxdb-client's synchronous write_api, one request of points"}
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from simulator.modules.shared import shapes
-from simulator.modules.shared.influxql import QueryFailed
+from simulator.modules.shared.influx.influxql import QueryFailed
 
 EXPLAIN = "EXPLAIN"
 PROFILED = 'import "profiler"\noption profiler.enabledProfilers = ["query"]\n'

@@ -13,17 +13,14 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.data.own_query import Instant, Value
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    Function,
-    NewestQuery,
-    Query,
-)
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
-from simulator.modules.shared import chunks, influxql
-from simulator.modules.shared.chunks import (
+from simulator.modules.contract.texts import StatementLanguage
+from simulator.modules.shared.client.partials import Partial
+from simulator.modules.shared.client.planned import PlannedQuery
+from simulator.modules.shared.influx import chunks, influxql
+from simulator.modules.shared.influx.chunks import (
     NEWEST,
     ROWS,
     SECOND_NS,
@@ -36,10 +33,7 @@ from simulator.modules.shared.chunks import (
     label,
     unit_ns,
 )
-from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
-from simulator.modules.shared.partials import Partial
-from simulator.modules.shared.planned import PlannedQuery
-from simulator.modules.texts import StatementLanguage
+from simulator.modules.shared.influx.influxql import CHUNK_ROWS, QueryFailed
 
 _FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

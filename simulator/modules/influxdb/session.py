@@ -12,7 +12,7 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import INFLUXDB, Dialect, LineProtocol
-from simulator.modules.base import (
+from simulator.modules.contract.base import (
     BATCH,
     DRIVER,
     Encoder,
@@ -21,14 +21,13 @@ from simulator.modules.base import (
     MixedEncoder,
     Payload,
 )
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.influxdb import driver, plans
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.query import moment
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import influxql
-from simulator.modules.shared.chunks import Chunk, Language, Subquery, read_named_columns
-from simulator.modules.shared.driver import DriverBatch
-from simulator.modules.shared.http import (
+from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.client.planned import Answers, PlannedQuery, PlannedSession
+from simulator.modules.shared.http.client import (
     Http,
     HttpError,
     HttpSession,
@@ -38,7 +37,8 @@ from simulator.modules.shared.http import (
     gzip_body,
     lines,
 )
-from simulator.modules.shared.planned import Answers, PlannedQuery, PlannedSession
+from simulator.modules.shared.influx import influxql
+from simulator.modules.shared.influx.chunks import Chunk, Language, Subquery, read_named_columns
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client

@@ -37,7 +37,7 @@ from influxdb_client.service.query_service import QueryService
 from typing_extensions import override
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, SSLError
 
-from simulator.modules.shared.http import (
+from simulator.modules.shared.http.client import (
     HttpError,
     HttpOptions,
     HttpReply,
@@ -45,7 +45,7 @@ from simulator.modules.shared.http import (
     Refused,
     not_connected,
 )
-from simulator.modules.shared.tls import CONNECT_S, socket_options
+from simulator.modules.shared.http.tls import CONNECT_S, socket_options
 
 _PIECE_BYTES = 1 << 16
 _FORM = "application/x-www-form-urlencoded"

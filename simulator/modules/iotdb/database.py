@@ -16,17 +16,17 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, DRIVER, SINGLE, Capabilities, Database, Server
-from simulator.modules.changes import BY_SERIES
-from simulator.modules.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Capabilities, Database, Server
+from simulator.modules.contract.changes import BY_SERIES
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import Columns
+from simulator.modules.contract.wording import EXISTS
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.plans import ANALYZE
 from simulator.modules.iotdb.query import columns_of, name_table, quote, type_of
-from simulator.modules.options import Options
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
-from simulator.modules.signature import Columns
-from simulator.modules.wording import EXISTS
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.http.tls import CA, CA_FILE, INSECURE, tls_context
 
 if TYPE_CHECKING:
     from iotdb.table_session import TableSession

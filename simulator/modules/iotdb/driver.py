@@ -16,9 +16,9 @@ from iotdb.utils.Tablet import ColumnType, Tablet
 from simulator.data.block import Array, Block
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.objects import Objects
-from simulator.modules.base import Encoder
+from simulator.modules.contract.base import Encoder
 from simulator.modules.iotdb.wire import ServerError, Status, Unanswered
-from simulator.modules.shared.driver import DriverBatch
+from simulator.modules.shared.client.driver import DriverBatch
 
 
 class Into(NamedTuple):

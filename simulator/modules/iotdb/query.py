@@ -30,8 +30,8 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
-from simulator.modules.base import Unsupported
-from simulator.modules.shared.partials import (
+from simulator.modules.contract.base import Unsupported
+from simulator.modules.shared.client.partials import (
     Collected,
     Distinct,
     Groups,
@@ -41,9 +41,9 @@ from simulator.modules.shared.partials import (
     Row,
     partials_of,
 )
-from simulator.modules.shared.planned import Fetch, PlannedQuery
-from simulator.modules.shared.sql import Dialect
-from simulator.modules.shared.sql_texts import SqlTexts
+from simulator.modules.shared.client.planned import Fetch, PlannedQuery
+from simulator.modules.shared.sql.language import Dialect
+from simulator.modules.shared.sql.texts import SqlTexts
 
 # --- names and types -----------------------------------------------------------------------------
 

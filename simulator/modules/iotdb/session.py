@@ -10,13 +10,13 @@ from iotdb.table_session import TableSession
 from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
-from simulator.modules.base import BATCH, DRIVER, Encoder, Failure, Payload
+from simulator.modules.contract.base import BATCH, DRIVER, Encoder, Failure, Payload
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.iotdb import driver, plans, query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared.driver import DriverBatch
-from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
+from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 _TAG, _FIELD = 0, 1
 _FATAL = frozenset(

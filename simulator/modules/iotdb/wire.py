@@ -22,7 +22,7 @@ from thrift.transport.TTransport import TFramedTransport
 
 from simulator.data.schema import TimeUnit
 from simulator.encode.tablet import Tablet
-from simulator.modules.shared.tls import CONNECT_S, certificate_remedy, socket_options
+from simulator.modules.shared.http.tls import CONNECT_S, certificate_remedy, socket_options
 
 _PROTOCOL = rpc.TSProtocolVersion.IOTDB_SERVICE_PROTOCOL_V3
 _TLS_HANDSHAKE_S = 10.0

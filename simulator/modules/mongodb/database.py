@@ -19,18 +19,18 @@ from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.changes import Changes
-from simulator.modules.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.options import Options
 from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
 from simulator.modules.mongodb.signatures import Signatures
 from simulator.modules.mongodb.texts import Pipelines
-from simulator.modules.options import Options
+from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.conninfo import redacted
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED
+from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession

@@ -10,8 +10,8 @@ from simulator.data.block import Block
 from simulator.data.schema import Table
 from simulator.encode.bson import Constant, Element, Embedded, Field
 from simulator.encode.objects import Instant, Objects
-from simulator.modules.base import DRIVER, Encoder
-from simulator.modules.shared.driver import batches
+from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.shared.client.driver import batches
 
 MODES = {DRIVER: "pymongo's insert_many; not a transaction"}
 

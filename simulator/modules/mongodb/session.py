@@ -34,14 +34,14 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.errors import UnstorableError
-from simulator.modules.base import DRIVER, Encoder, Envelope, Failure, Payload, Session
-from simulator.modules.changes import CORRECT
+from simulator.modules.contract.base import DRIVER, Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.mongodb import driver, plans
 from simulator.modules.mongodb.query import Documents, Format, fields_of
-from simulator.modules.query_plans import QueryPlan
 from simulator.modules.shared import shapes
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.driver import DriverBatch
+from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.http.acknowledged import expect_rows
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """The most bytes of documents that the driver accepts in one command."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.schema import FLOATS, INTEGERS, Table, Type
 from simulator.encode.bson import Constant, Element, Embedded, Field
-from simulator.modules.base import Database
-from simulator.modules.existing import Existing
+from simulator.modules.contract.base import Database
+from simulator.modules.contract.existing import Existing
+from simulator.modules.contract.signature import Columns
 from simulator.modules.mongodb.query import Documents, Format
-from simulator.modules.signature import Columns
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession  # noqa: F401  # in a base

@@ -7,7 +7,7 @@ from typing import Any
 from simulator.data.own_query import PLACEHOLDER, TextQuery
 from simulator.data.schema import Table
 from simulator.modules.mongodb.query import Documents, Format, match_stages
-from simulator.modules.shared.json_texts import JsonTexts, strings
+from simulator.modules.shared.http.json_texts import JsonTexts, strings
 
 _WRITES = ("$out", "$merge")
 _EXPECTED = 'expected a list of stages, such as [{"$match": {...}}, {"$group": {...}}]'

@@ -12,21 +12,29 @@ from typing import TYPE_CHECKING, ClassVar
 from simulator.data.row_hash import SquareHash
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
-from simulator.modules.changes import Changes
-from simulator.modules.existing import Existing
+from simulator.modules.contract.base import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    ReadCounters,
+    Server,
+)
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import signature
+from simulator.modules.contract.wording import EXISTS
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.durability import durability as durability_of
 from simulator.modules.mysql.options import MySqlOptions
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
-from simulator.modules.options import Options
-from simulator.modules.shared import sql_hashes, sql_tables
-from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
-from simulator.modules.shared.sql_database import SqlDatabase
-from simulator.modules.shared.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
-from simulator.modules.signature import signature
-from simulator.modules.wording import EXISTS
+from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.database import SqlDatabase
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection

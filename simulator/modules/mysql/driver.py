@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from simulator.data.schema import Table
 from simulator.encode.objects import Instant, Objects
-from simulator.modules.base import DRIVER, Encoder
-from simulator.modules.shared.driver import DriverBatch, batches
+from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.shared.client.driver import DriverBatch, batches
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection

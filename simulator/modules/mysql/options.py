@@ -2,8 +2,8 @@
 
 from pydantic import Field, SecretStr
 
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.sql_database import SqlOptions
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.sql.database import SqlOptions
 
 
 class MySqlOptions(SqlOptions, DriverOptions):

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from simulator.data.row_hash import LARGEST
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.modules.shared import sql, sql_hashes
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql import language as sql
 
 TEXT_LENGTHS = {Role.TAG: 128, Role.KEY: 250}
 """Characters that a tag and a client's key may have if the table does not declare how many.

@@ -18,15 +18,24 @@ from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, DRIVER, IMPORT, Encoder, Failure, Payload, Session
-from simulator.modules.changes import CORRECT
+from simulator.modules.contract.base import (
+    BATCH,
+    DRIVER,
+    IMPORT,
+    Encoder,
+    Failure,
+    Payload,
+    Session,
+)
+from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.query import varchar_length
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import sql, sql_changes
-from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
-from simulator.modules.shared.contents import contents
-from simulator.modules.shared.sql import PREPARED, TRANSACTION
+from simulator.modules.shared.client.contents import contents
+from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.sql import changes as sql_changes
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection

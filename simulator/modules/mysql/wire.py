@@ -16,7 +16,7 @@ from pymysql.cursors import SSCursor
 from pymysql.err import OperationalError
 from pymysql.protocol import OKPacketWrapper
 
-from simulator.modules.shared.contents import Content
+from simulator.modules.shared.client.contents import Content
 
 _CHUNK_BYTES = 1 << 20
 

@@ -18,13 +18,13 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Sta
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.changes import BY_SERIES
-from simulator.modules.existing import Contents, Existing
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.contract.changes import BY_SERIES
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
-from simulator.modules.options import Options
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 

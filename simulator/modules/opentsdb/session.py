@@ -14,10 +14,10 @@ from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.contract.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.http import Http, HttpError, Refused, classify
+from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.shared.http.client import Http, HttpError, Refused, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, of_pieces

@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr
 from simulator.data.row_hash import JenkinsHash
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted, with_remedy
-from simulator.modules.base import (
+from simulator.modules.contract.base import (
     BATCH,
     IMPORT,
     SINGLE,
@@ -23,20 +23,28 @@ from simulator.modules.base import (
     ReadCounters,
     Server,
 )
-from simulator.modules.existing import Existing
-from simulator.modules.options import Options
+from simulator.modules.contract.existing import Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import signature
+from simulator.modules.contract.wording import EXISTS
 from simulator.modules.postgres import driver, server
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.postgres.signatures import Signatures
-from simulator.modules.shared import sql_changes, sql_hashes, sql_tables
+from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.conninfo import redacted
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
-from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
-from simulator.modules.shared.tls import CERTIFICATES
-from simulator.modules.signature import signature
-from simulator.modules.wording import EXISTS
+from simulator.modules.shared.http.tls import CERTIFICATES
+from simulator.modules.shared.sql import (
+    changes as sql_changes,
+)
+from simulator.modules.shared.sql import (
+    hashes as sql_hashes,
+)
+from simulator.modules.shared.sql import (
+    tables as sql_tables,
+)
+from simulator.modules.shared.sql.database import SqlDatabase, SqlOptions
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100

@@ -10,8 +10,8 @@ from typing import Any
 
 from simulator.data.schema import Table
 from simulator.encode.objects import Instant, Objects
-from simulator.modules.base import DRIVER, DRIVER_COPY, Encoder
-from simulator.modules.shared.driver import DriverBatch, batches
+from simulator.modules.contract.base import DRIVER, DRIVER_COPY, Encoder
+from simulator.modules.shared.client.driver import DriverBatch, batches
 
 MODES = {
     DRIVER: "psycopg2's execute_values, one INSERT with a list of rows, which is a transaction",

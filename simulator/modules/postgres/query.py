@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.shared import sql, sql_hashes
+from simulator.modules.shared.sql import hashes as sql_hashes
+from simulator.modules.shared.sql import language as sql
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -15,14 +15,23 @@ from simulator.data.schema import Table
 from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, Text
-from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload, Session
-from simulator.modules.changes import CORRECT
+from simulator.modules.contract.base import (
+    BATCH,
+    IMPORT,
+    Encoder,
+    Envelope,
+    Failure,
+    Payload,
+    Session,
+)
+from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.postgres import driver, plans
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared import sql, sql_changes
-from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
-from simulator.modules.shared.contents import contents
-from simulator.modules.shared.sql import PREPARED, TRANSACTION
+from simulator.modules.shared.client.contents import contents
+from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.sql import changes as sql_changes
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
 
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class

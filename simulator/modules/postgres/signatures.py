@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from simulator.data.query import Statement
-from simulator.modules.base import Session
+from simulator.modules.contract.base import Session
+from simulator.modules.contract.signature import signature
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared.sql_database import STANDARD_COLUMNS, SqlDatabase
-from simulator.modules.signature import signature
+from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase
 
 
 class Signatures(SqlDatabase[PostgresSession]):

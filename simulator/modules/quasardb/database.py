@@ -14,13 +14,13 @@ from pydantic import Field, SecretStr
 from simulator.data.features import Feature
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.options import Options
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import Columns
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, list_columns
-from simulator.modules.shared.tls import CONNECT_S
-from simulator.modules.signature import Columns
+from simulator.modules.shared.http.tls import CONNECT_S
 
 _COUNT = (Aggregate(Function.COUNT),)
 _POLL_S = 0.2

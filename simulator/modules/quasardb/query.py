@@ -22,11 +22,11 @@ from simulator.data.query import (
     in_units,
 )
 from simulator.data.schema import Role, Table, TimeUnit
-from simulator.modules.base import Unsupported
+from simulator.modules.contract.base import Unsupported
 from simulator.modules.shared import names
+from simulator.modules.shared.client.partials import Collected, Combiner, Key, Merged, Partial, Row
+from simulator.modules.shared.client.planned import Fetch, PlannedQuery
 from simulator.modules.shared.metrics.rollups import Rollup, newest_rollups, partial_of, rollups
-from simulator.modules.shared.partials import Collected, Combiner, Key, Merged, Partial, Row
-from simulator.modules.shared.planned import Fetch, PlannedQuery
 
 TIME = "$timestamp"
 """The column of every table: nanoseconds in 64 bits."""

@@ -12,8 +12,8 @@ from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload
-from simulator.modules.shared.planned import Answers, Fetch, PlannedQuery, PlannedSession
+from simulator.modules.contract.base import BATCH, SINGLE, Encoder, Failure, Payload
+from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 FAST, ASYNC = "fast", "async"
 """Insert modes in addition to single and batch."""

@@ -20,11 +20,12 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.aggregates import AggregateOptions, intervals
-from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
-from simulator.modules.changes import Changes
-from simulator.modules.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.options import Options
+from simulator.modules.contract.aggregates import AggregateOptions, intervals
+from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, Server
+from simulator.modules.contract.changes import Changes
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import Columns
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import (
     AggregatesSql,
@@ -34,11 +35,10 @@ from simulator.modules.questdb.query import (
     stored,
 )
 from simulator.modules.questdb.session import QuestSession
-from simulator.modules.shared.driver import DriverOptions
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused, basic
-from simulator.modules.shared.preaggregated import aggregates_of, from_kept, is_kept
-from simulator.modules.shared.sql_texts import SqlTexts
-from simulator.modules.signature import Columns
+from simulator.modules.shared.client.driver import DriverOptions
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, Refused, basic
+from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept, is_kept
+from simulator.modules.shared.sql.texts import SqlTexts
 
 if TYPE_CHECKING:
     from questdb import Sender

@@ -20,8 +20,10 @@ from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
 from simulator.encode.text import Style
 from simulator.errors import UnstorableError
-from simulator.modules.shared import names, sql, sql_tables
-from simulator.modules.shared.preaggregated import combine, definition, kept_for
+from simulator.modules.shared import names
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.preaggregated import combine, definition, kept_for
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
 _FORBIDDEN_IN_COLUMNS = re.compile(rf"{_FORBIDDEN.pattern}|[.-]")

@@ -15,16 +15,24 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
-from simulator.modules.base import BATCH, DRIVER, IMPORT, Encoder, Envelope, Failure, Payload
-from simulator.modules.query_plans import QueryPlan
+from simulator.modules.contract.base import (
+    BATCH,
+    DRIVER,
+    IMPORT,
+    Encoder,
+    Envelope,
+    Failure,
+    Payload,
+)
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import LINES, QuestSql, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines
-from simulator.modules.shared import shapes, sql_changes
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.contents import contents
-from simulator.modules.shared.driver import DriverBatch
-from simulator.modules.shared.http import (
+from simulator.modules.shared import shapes
+from simulator.modules.shared.client.contents import contents
+from simulator.modules.shared.client.driver import DriverBatch
+from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.shared.http.client import (
     Body,
     Http,
     HttpSession,
@@ -33,6 +41,7 @@ from simulator.modules.shared.http import (
     Refused,
     gzip_body,
 )
+from simulator.modules.shared.sql import changes as sql_changes
 
 if TYPE_CHECKING:
     from questdb import Sender

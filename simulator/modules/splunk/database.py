@@ -15,9 +15,10 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.existing import Contents, Existing
-from simulator.modules.shared.http import (
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract.signature import Columns
+from simulator.modules.shared.http.client import (
     Http,
     HttpDatabase,
     HttpOptions,
@@ -25,7 +26,6 @@ from simulator.modules.shared.http import (
     basic,
     check_url,
 )
-from simulator.modules.signature import Columns
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 from simulator.modules.splunk.session import SplunkSession, code_of

@@ -12,8 +12,15 @@ from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
-from simulator.modules.base import Encoder, Envelope, Failure, Payload
-from simulator.modules.shared.http import Http, HttpError, HttpSession, NoAnswer, Refused, lines
+from simulator.modules.contract.base import Encoder, Envelope, Failure, Payload
+from simulator.modules.shared.http.client import (
+    Http,
+    HttpError,
+    HttpSession,
+    NoAnswer,
+    Refused,
+    lines,
+)
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 

@@ -3,8 +3,8 @@
 from simulator.data.query import Aggregate
 from simulator.data.schema import Column, Table, Type
 from simulator.modules.postgres.query import PostgresDialect
-from simulator.modules.shared import sql
-from simulator.modules.shared.preaggregated import combine
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.preaggregated import combine
 
 
 class TimescaledbDialect(PostgresDialect):

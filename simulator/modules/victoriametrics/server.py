@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from simulator.modules.shared.http import Http
-from simulator.modules.shared.prometheus import Metrics
+from simulator.modules.shared.http.client import Http
+from simulator.modules.shared.http.prometheus import Metrics
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics import wire
 

@@ -17,9 +17,9 @@ from simulator.data.query import (
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Envelope, MixedEncoder, Payload, Unsupported
-from simulator.modules.query_plans import QueryPlan
-from simulator.modules.shared.http import Http, HttpError, NoAnswer, Refused, lines
+from simulator.modules.contract.base import Encoder, Envelope, MixedEncoder, Payload, Unsupported
+from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import (
     RolledUp,

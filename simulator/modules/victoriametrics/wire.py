@@ -15,7 +15,7 @@ from simulator.encode.levels import Rendered
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError
-from simulator.modules.shared.http import Body
+from simulator.modules.shared.http.client import Body
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import fields
 

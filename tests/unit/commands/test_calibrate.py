@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from cli.main import commands
+from iotbench.commands.main import commands
 from simulator.errors import ConfigError
 
 

@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from cli.compare.calibration import keep
-from cli.main import commands
-from cli.results import result_files
+from iotbench.commands.main import commands
+from iotbench.comparison.calibration import keep
+from iotbench.results import result_files
 from simulator.errors import ConfigError
-from tests.unit.compare.test_comparison import calibrated, sweep
+from tests.unit.comparison.test_comparison import calibrated, sweep
 
 
 @pytest.fixture

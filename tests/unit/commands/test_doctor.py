@@ -8,8 +8,8 @@ from importlib import metadata
 import pytest
 from click.testing import CliRunner
 
-from cli import health
-from cli.main import commands
+from iotbench.commands.main import commands
+from iotbench.config import health
 
 
 @pytest.fixture

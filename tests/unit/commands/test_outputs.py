@@ -6,13 +6,13 @@ from contextlib import suppress
 import pytest
 from click.testing import CliRunner
 
-import cli.commands.reproduce as reproduce_command
-import cli.commands.run as run_command
-from cli.archive.export import FORMATS
-from cli.host import outfile
-from cli.main import commands
+import iotbench.commands.reproduce as reproduce_command
+import iotbench.commands.run as run_command
+from iotbench.commands.main import commands
+from iotbench.machine import outfile
+from iotbench.store.export import FORMATS
 from simulator.errors import ConfigError
-from tests.unit.archive.made import store, timed
+from tests.unit.store.made import store, timed
 
 FOREIGN = {
     "a program": "import os\n",
@@ -42,7 +42,7 @@ OUTPUTS = {
 }  # fmt: skip
 """Every option that names a file or folder to write; insert writes none before it is checked."""
 ONCE = {"init", "prepare", "publish", "metrics"}
-"""Outputs that are never replaced; metrics take a run, whose file `tests/unit/live` replaces."""
+"""Outputs that are never replaced; metrics take a run, whose file `tests/unit/output/live` replaces."""
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from cli.host import outfile
-from cli.main import commands
-from cli.results import result_files
+from iotbench.commands.main import commands
+from iotbench.machine import outfile
+from iotbench.results import result_files
 from simulator.errors import ConfigError
 from tests import ROOT
-from tests.unit.page import shown
+from tests.unit.output.page import shown
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_disk_that_is_full_leaves_the_earlier_page(folder, monkeypatch):
 
 
 def test_other_commands_load_no_library_for_pictures():
-    code = "import cli.main, sys; print({'vl_convert', 'jinja2'} & {*sys.modules})"
+    code = "import iotbench.commands.main, sys; print({'vl_convert', 'jinja2'} & {*sys.modules})"
     found = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)
 
     assert found == "set()\n"

@@ -11,17 +11,17 @@ import pytest
 from click.testing import CliRunner
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from cli.archive.export import FORMATS
-from cli.archive.listing import age_of
-from cli.experiment.record import ItemRecord
-from cli.main import commands
-from cli.reproduce.record import Reproduction
-from cli.results import result_files
-from cli.results.result import Manifest
+from iotbench.commands.main import commands
+from iotbench.plans.published.record import Reproduction
+from iotbench.plans.record import ItemRecord
+from iotbench.results import result_files
+from iotbench.results.result import Manifest
+from iotbench.store.export import FORMATS
+from iotbench.store.listing import age_of
 from simulator.errors import ConfigError
 from tests import ROOT
-from tests.unit.archive.made import FIRST, id_of, store, timed
-from tests.unit.report import made
+from tests.unit.output.terminal import made
+from tests.unit.store.made import FIRST, id_of, store, timed
 
 
 @pytest.fixture

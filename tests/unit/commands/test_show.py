@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 from hdrh.histogram import HdrHistogram
 
-from cli.main import commands
-from cli.report.capacity import days_until_full
-from cli.report.tables import FORMATS
-from cli.results import result_files
+from iotbench.commands.main import commands
+from iotbench.output.terminal.capacity import days_until_full
+from iotbench.output.terminal.tables import FORMATS
+from iotbench.results import result_files
 from simulator.errors import ConfigError
-from tests.unit.report import made
+from tests.unit.output.terminal import made
 
 OTHER_BOUNDS = HdrHistogram(1, 10**6, 2).encode().decode()
 BOMB = base64.b64encode(bytes(8) + zlib.compress(bytes(10**8))).decode()

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from cli.main import commands
+from iotbench.commands.main import commands
 from simulator.errors import ConfigError
 from simulator.modules import database_class
 

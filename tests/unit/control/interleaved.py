@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from itertools import count, product
 from typing import Any, Protocol
 
-from simulator.control.database_work import DatabaseWork
+from simulator.control.database.work import DatabaseWork
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, SetupError
-from simulator.modules.base import Database
+from simulator.modules.contract.base import Database
 from simulator.protocol.spec import Insert
 from tests.unit.specs import dataset, run_spec
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic.json_schema import models_json_schema
 
 from simulator import __version__
-from simulator.control.endpoints import KINDS
+from simulator.control.workers.endpoints import KINDS
 from simulator.protocol.messages import TOKEN_HEADER, UID_HEADER, UID_PATTERN
 
 Schema: TypeAlias = dict[str, Any]

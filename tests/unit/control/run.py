@@ -6,11 +6,11 @@ from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from simulator import __version__
-from simulator.control.coordinator import Coordinator
-from simulator.control.endpoints import application
-from simulator.control.gate import Gate
 from simulator.control.journal import Journal
 from simulator.control.script import Script
+from simulator.control.workers.coordinator import Coordinator
+from simulator.control.workers.endpoints import application
+from simulator.control.workers.gate import Gate
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.load.meter import encode_histogram
@@ -28,7 +28,7 @@ from simulator.protocol.messages import (
     digest_of,
 )
 from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, RunSpec, Work
-from simulator.verify.needed import Names, names_of_instances, names_of_tables
+from simulator.verify.truth.needed import Names, names_of_instances, names_of_tables
 from tests.unit.specs import dataset, run_spec
 
 TOKEN = "the-token"

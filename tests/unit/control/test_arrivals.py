@@ -6,8 +6,8 @@ import zlib
 import numpy as np
 import pytest
 
-from simulator.control import arrivals
-from simulator.control.arrivals import Arrivals
+from simulator.control.answers import arrivals
+from simulator.control.answers.arrivals import Arrivals
 from simulator.control.rejected import Rejected
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.packed import MOST_NUMBERS, pack, unpack

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from simulator.control.background import MOST_CHANGES, BackgroundWatch
+from simulator.control.database.background import MOST_CHANGES, BackgroundWatch
 from simulator.modules.null import Null, NullOptions
 
 TICK_S = 0.005
@@ -130,7 +130,7 @@ class Stuck(Null):
 
 
 def test_a_server_that_does_not_answer_delays_a_run_for_seconds_only(monkeypatch):
-    monkeypatch.setattr("simulator.control.background._FIRST_S", 0.05)
+    monkeypatch.setattr("simulator.control.database.background._FIRST_S", 0.05)
     server = Stuck()
     watch = BackgroundWatch(server)
     began_s = time.monotonic()

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from cli.runners.stream import EventStream
+from iotbench.execution.stream import EventStream
 from simulator.clock import OwnClock
 from simulator.control import collector as simulator_collector
 from simulator.control.collector import Collector

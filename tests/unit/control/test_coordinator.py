@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from simulator.control import coordinator
-from simulator.control.coordinator import Coordinator
+from simulator.control.workers import coordinator
+from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.messages import (
     SILENCE_S,
     Arrival,

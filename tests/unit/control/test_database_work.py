@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.control.database_work import DatabaseWork, _complete
+from simulator.control.database.work import DatabaseWork, _complete
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.control import coordinator, endpoints
+from simulator.control.workers import coordinator, endpoints
 from simulator.protocol.messages import Arrival, Heartbeat, Registration, Reply
 from tests.unit.control.run import (
     ANSWERS,

@@ -4,11 +4,11 @@ from types import MappingProxyType
 
 import pytest
 
-from simulator.control.explaining import MOST_STATEMENTS, explained
+from simulator.control.database.explaining import MOST_STATEMENTS, explained
 from simulator.data.dataset import DatasetReader
 from simulator.data.own_query import OwnQuery, own_types
 from simulator.data.schema import Type
-from simulator.modules.query_plans import QueryPlan
+from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.spec import QueryLoad
 from tests.unit.specs import dataset

@@ -6,22 +6,18 @@ from base64 import b64encode
 
 import pytest
 
-from simulator.control import coordinator, script
+from simulator.control import script
 from simulator.control.rejected import Rejected
+from simulator.control.workers import coordinator
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.spec import Ask, Change, Insert, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify import fold_tasks
-from simulator.verify.fold_tasks import FoldTasks
-from simulator.verify.folding import fold_here, truths
-from tests.unit.control.run import (
-    gate_of,
-    needed,
-    uid_of,
-    within_a_moment,
-)
+from simulator.verify.truth import fold_tasks
+from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import fold_here, truths
+from tests.unit.control.run import gate_of, needed, uid_of, within_a_moment
 from tests.unit.specs import dataset, run_spec
 
 SPECS = {

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from simulator import __version__
-from simulator.control import coordinator
 from simulator.control.rejected import Rejected
+from simulator.control.workers import coordinator
 from simulator.data.query import Answer
 from simulator.data.ranges import RowRange, lane_range
 from simulator.load.meter import encode_histogram
@@ -243,7 +243,7 @@ def test_a_wrong_answer_is_admitted_since_it_is_for_the_verdict_to_judge(query, 
 
 
 def test_different_answers_take_a_limited_memory(query, monkeypatch):
-    monkeypatch.setattr("simulator.control.gate.MOST_ANSWER_BYTES", 100)
+    monkeypatch.setattr("simulator.control.workers.gate.MOST_ANSWER_BYTES", 100)
     query.answer(answer(QUERIES[0], [[int("1" * 60)]]), uid_of(0))
 
     with pytest.raises(Rejected, match="all different answers of this run take more than 100"):

@@ -18,16 +18,17 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pydantic import ValidationError
 
 from simulator import __version__
-from simulator.control import coordinator, script
-from simulator.control.endpoints import KINDS
+from simulator.control import script
+from simulator.control.workers import coordinator
+from simulator.control.workers.endpoints import KINDS
 from simulator.data.ranges import RowRange
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.arrivals import FreshAnswers, SentBatches
 from simulator.protocol.folding import Folded, FoldReply, FoldRequest
 from simulator.protocol.messages import Arrival, Heartbeat, Known, Registration, Reply
-from simulator.verify import fold_tasks
-from simulator.verify.fold_tasks import FoldTasks
-from simulator.verify.folding import fold_here, truths
+from simulator.verify.truth import fold_tasks
+from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import fold_here, truths
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
     ANSWERS,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.control.judge import Judge
+from simulator.control.answers.judge import Judge
 from simulator.data.dataset import DatasetReader
 from simulator.data.derived import derive
 from simulator.data.own_query import Drawn, OwnQuery, own_types
@@ -25,7 +25,7 @@ from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import digest_of
 from simulator.protocol.spec import QueryLoad
 from simulator.protocol.verdict import Status
-from simulator.verify.folding import truths
+from simulator.verify.truth.folding import truths
 from tests.unit.specs import dataset
 
 HOSTS, TICKS = 4, 3 * 360
@@ -90,7 +90,7 @@ def test_own_queries_are_kept_and_not_judged(monkeypatch):
         (0, None, ((0,), (2,)))
     ]
 
-    monkeypatch.setattr("simulator.control.judge._MOST_OWN_VALUES", 5)
+    monkeypatch.setattr("simulator.control.answers.judge._MOST_OWN_VALUES", 5)
     (found,) = judge.list_unchecked(own_types(load.own, STORED), lambda _: given)
     assert [each.rows is None for each in found.digests] == [False, False, True]
 

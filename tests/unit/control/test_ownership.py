@@ -6,14 +6,14 @@ from contextlib import closing, suppress
 
 import pytest
 
-from simulator.control import marks as mark_table
-from simulator.control.database_work import DatabaseWork
-from simulator.control.marks import SPARE, TABLE, MarkTable
+from simulator.control.database import marks as mark_table
+from simulator.control.database.marks import SPARE, TABLE, MarkTable
+from simulator.control.database.work import DatabaseWork
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, MismatchError, SetupError
-from simulator.modules.base import BATCH
+from simulator.modules.contract.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport

@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.control.coordinator import Coordinator
-from simulator.control.ramp import Move, Ramping, Sample, average_s, next_move
+from simulator.control.progress.ramp import Move, Ramping, Sample, average_s, next_move
+from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.events import RampEnd
 from simulator.protocol.messages import Arrival, Heartbeat
 from simulator.protocol.spec import Ramp

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from simulator.control.coordinator import Coordinator
-from simulator.control.recent import Recent
+from simulator.control.progress.recent import Recent
+from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.messages import WARMUP, Heartbeat, QueryTimes, WorkerReport
 from simulator.protocol.sketch import counts_of, pairs_of
 

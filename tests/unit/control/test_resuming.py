@@ -7,11 +7,12 @@ import pytest
 
 from simulator import __version__, clock
 from simulator.clock import ahead_s
-from simulator.control import coordinator, journal
-from simulator.control.event_writer import EventWriter
-from simulator.control.follower import Follower
+from simulator.control import journal
 from simulator.control.journal import Began, Journal, Prepared, Steadied
+from simulator.control.progress.event_writer import EventWriter
+from simulator.control.progress.follower import Follower
 from simulator.control.resuming import resume
+from simulator.control.workers import coordinator
 from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.errors import RunError

@@ -8,20 +8,13 @@ from pydantic import ValidationError
 
 from simulator.data.block import Block
 from simulator.data.hashes import block_hashes
-from simulator.data.query import (
-    AggregateQuery,
-    Compared,
-    NewestQuery,
-    Operator,
-    RowsQuery,
-    outputs,
-)
+from simulator.data.query import AggregateQuery, Compared, NewestQuery, Operator, RowsQuery, outputs
 from simulator.data.query_type import askable
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams, Kind
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000

@@ -15,7 +15,7 @@ from simulator.data.workloads.dashboard.tables import CLUSTER_HOSTS, DATA, META,
 from simulator.data.workloads.dashboard.workload import Dashboard, DashboardParams
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000

@@ -19,7 +19,7 @@ from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS
 from simulator.data.workloads.shared.hosts import DATACENTERS, PERCENTS
 from simulator.data.workloads.shared.measurements import measurements
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 FIELDS = {

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from cli.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
-from cli.files.names import table_name
-from cli.files.prepare import prepared, reopen
-from cli.files.request import Request, conflicts
+from iotbench.rows.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
+from iotbench.rows.files.names import table_name
+from iotbench.rows.files.prepare import prepared, reopen
+from iotbench.rows.files.request import Request, conflicts
 from simulator.data.block import Coded, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange

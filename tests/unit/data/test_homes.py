@@ -17,7 +17,7 @@ from simulator.data.workloads.homes.changes import Changes
 from simulator.data.workloads.homes.sensors import sensors_of
 from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, kinds
 from simulator.data.workloads.homes.workload import Homes, HomesParams
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000

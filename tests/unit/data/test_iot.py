@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from cli.planning.insert_options import MOST_WORKERS
+from iotbench.measurements.insert.checks import MOST_WORKERS
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import outputs
 from simulator.data.ranges import LANE_ROWS, lane_range

@@ -12,7 +12,7 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import DistinctQuery, RowsQuery, Selection, outputs
 from simulator.data.walks import Precision
 from simulator.data.workloads.metaquery import MOST_SCALE, Metaquery, MetaqueryParams
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000

@@ -23,7 +23,7 @@ from simulator.data.workloads.ohlcv import (
     OhlcvParams,
 )
 from simulator.encode.text import CSV, Text
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 MONDAY_MS = 978_307_200_000
 """2001-01-01."""

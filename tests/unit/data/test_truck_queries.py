@@ -10,7 +10,7 @@ from simulator.data.derived import innermost
 from simulator.data.query import Operator
 from simulator.data.query_type import askable
 from simulator.data.workloads.trucks.workload import Trucks, TrucksParams
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000

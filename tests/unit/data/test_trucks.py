@@ -15,7 +15,7 @@ from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.trucks.tables import FIELDS
 from simulator.data.workloads.trucks.workload import Nulls, Trucks, TrucksParams
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS = 3_600_000

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from cli.cluster import diagnosis
-from cli.cluster.lifetime import KEPT_S, UNATTENDED_S
+from iotbench.execution.kubernetes import diagnosis
+from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S
 from tests import ROOT
 
 PAGE = (ROOT / "docs/cluster.md").read_text()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.main import _run
+from iotbench.commands.main import _run
 
 DOCUMENTED = {0, 1, 2, 3, 4, 130}
 LONGEST_S = 10.0

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.host.cleaning import LONGEST_IN_PICTURE, csv_text, in_picture, in_shell, markdown, plain
+from iotbench.machine.cleaning import (
+    LONGEST_IN_PICTURE,
+    csv_text,
+    in_picture,
+    in_shell,
+    markdown,
+    plain,
+)
 from tests import ROOT
 from tests.fuzzing import fuzzed
 

@@ -8,14 +8,14 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.query_type import QueryType, always
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
-from simulator.load import asker as asking
-from simulator.load.asker import asker_of
-from simulator.load.callers import OneCaller
+from simulator.load.ask import asker as asking
+from simulator.load.ask.asker import asker_of
+from simulator.load.ask.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
-from simulator.modules import waits
-from simulator.modules.base import Session
+from simulator.modules.contract import waits
+from simulator.modules.contract.base import Session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import MOST_ANSWERS, digest_of
 from simulator.protocol.spec import FIRST_INSTANCE, Ask

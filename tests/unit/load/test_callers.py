@@ -6,14 +6,14 @@ import time
 import pytest
 
 from simulator.errors import RunError
-from simulator.load.asker import asker_of
-from simulator.load.callers import OneCaller, callers_of
+from simulator.load.ask.asker import asker_of
+from simulator.load.ask.callers import OneCaller, callers_of
+from simulator.load.ask.persistence import Persistence
+from simulator.load.ask.turns import Turns
 from simulator.load.connection import Stopped
 from simulator.load.connections import Connections
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
-from simulator.load.persistence import Persistence
-from simulator.load.turns import Turns
 from simulator.modules.null import NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import FIRST_INSTANCE, Ask

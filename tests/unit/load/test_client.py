@@ -15,18 +15,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from simulator.clock import OwnClock
-from simulator.control import coordinator
-from simulator.control.coordinator import Coordinator
-from simulator.control.endpoints import application
-from simulator.control.gate import Gate
 from simulator.control.script import Script
-from simulator.control.server import server_of
+from simulator.control.workers import coordinator
+from simulator.control.workers.coordinator import Coordinator
+from simulator.control.workers.endpoints import application
+from simulator.control.workers.gate import Gate
+from simulator.control.workers.server import server_of
 from simulator.data.ranges import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load import client as client_module
 from simulator.load.client import CollectorClient
-from simulator.load.network import Network
+from simulator.load.faults.network import Network
 from simulator.load.worker import Worker
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import (

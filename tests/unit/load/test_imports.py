@@ -10,8 +10,8 @@ from simulator.data.schema import PrimaryKey
 from simulator.encode.text import CSV, Text
 from simulator.errors import RunError
 from simulator.load.connection import Stopped
-from simulator.load.sender import Sender
-from simulator.modules.base import IMPORT
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import IMPORT
 from simulator.modules.null import Null, NullOptions, NullSession
 
 

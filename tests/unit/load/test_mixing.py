@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.planning.distribution import Load, Split, worker_plans
+from iotbench.measurements.shared.distribution import Load, Split, worker_plans
 from simulator.data.block import Block, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.edges import edges
 from simulator.data.ranges import merge
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.load.sender import Sender, Stopped
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Failure, Payload
+from simulator.load.write.sender import Sender, Stopped
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 
 SCALE, TICKS = 7, 60

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter
-from simulator.load.outages import Outages
 from simulator.protocol.messages import MOST_SILENCES
 from simulator.protocol.sketch import buckets_of
 

@@ -6,7 +6,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.records import RecordFormat
 from simulator.errors import RunError
-from simulator.load.records import RecordReader
+from simulator.load.write.records import RecordReader
 from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import Insert
 from simulator.records.formats import FORMATS

@@ -46,7 +46,7 @@ class Relay:
 
     def __init__(self, server):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "simulator.load.relay"],
+            [sys.executable, "-m", "simulator.load.faults.relay"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self.write_line(json.dumps([server]))

@@ -12,13 +12,13 @@ from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
-from simulator.load import delivery, preparing
 from simulator.load.connection import Stopped
-from simulator.load.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
-from simulator.load.sender import Sender
-from simulator.modules.base import BATCH, SINGLE, Failure, Payload
+from simulator.load.write import delivery, preparing
+from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
+from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")

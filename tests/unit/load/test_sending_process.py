@@ -13,10 +13,10 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
 from simulator.load.connection import FailedElsewhere, Stopped
-from simulator.load.sender import Sender
-from simulator.load.sending_process import SendingProcess
+from simulator.load.write.sender import Sender
+from simulator.load.write.sending_process import SendingProcess
 from simulator.modules import open_database
-from simulator.modules.base import BATCH, Failure
+from simulator.modules.contract.base import BATCH, Failure
 from simulator.protocol.spec import PlannedFault, Several
 
 ROWS, BATCH_ROWS = 100, 10

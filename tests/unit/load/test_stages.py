@@ -8,16 +8,16 @@ import pytest
 
 from simulator.data.query_type import always
 from simulator.data.ranges import lane_range
-from simulator.load import asker as asking
 from simulator.load import meter as metering
-from simulator.load.asker import asker_of
-from simulator.load.callers import OneCaller
+from simulator.load.ask import asker as asking
+from simulator.load.ask.asker import asker_of
+from simulator.load.ask.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import Meter, StageMeter, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
-from simulator.load.sender import Sender
-from simulator.modules import waits
-from simulator.modules.base import BATCH
+from simulator.load.write.sender import Sender
+from simulator.modules.contract import waits
+from simulator.modules.contract.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Ask, Clocking, LoadStage
 from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1

@@ -4,16 +4,16 @@ import threading
 
 import pytest
 
-from simulator.load import asker as asking
 from simulator.load import pace as pacing
-from simulator.load import turns as turning
-from simulator.load.asker import asker_of
-from simulator.load.callers import OneCaller
+from simulator.load.ask import asker as asking
+from simulator.load.ask import turns as turning
+from simulator.load.ask.asker import asker_of
+from simulator.load.ask.callers import OneCaller
+from simulator.load.ask.turns import Turns, in_turn
 from simulator.load.connection import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import Pace
-from simulator.load.turns import Turns, in_turn
-from simulator.modules import waits
+from simulator.modules.contract import waits
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Ask
 from tests.unit.load.test_asker import FIXED, VARYING, Clock, Scripted

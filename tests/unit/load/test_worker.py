@@ -13,17 +13,17 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load import worker
-from simulator.load.network import Network
+from simulator.load.faults.network import Network
 from simulator.load.worker import Worker
-from simulator.modules.base import Failure
+from simulator.modules.contract.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.folding import FoldReply
 from simulator.protocol.messages import Reply
 from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, Work
-from simulator.verify.folding import truths
-from simulator.verify.needed import statistics_of
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.folding import truths
+from simulator.verify.truth.needed import statistics_of
+from simulator.verify.truth.oracle import Oracle
 from tests.unit.specs import dataset, run_spec
 
 

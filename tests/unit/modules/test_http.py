@@ -10,9 +10,9 @@ import trustme
 from pydantic import ValidationError
 
 from simulator.errors import SetupError
-from simulator.modules.base import Failure
-from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
-from simulator.modules.shared.http import (
+from simulator.modules.contract.base import Failure
+from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.http.client import (
     Http,
     HttpError,
     HttpOptions,
@@ -162,7 +162,7 @@ def test_an_unknown_host_is_named(connect, host):
 
 
 def test_a_host_that_accepts_no_connection(connect, monkeypatch):
-    monkeypatch.setattr("simulator.modules.shared.http.CONNECT_S", 0.1)
+    monkeypatch.setattr("simulator.modules.shared.http.client.CONNECT_S", 0.1)
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -246,7 +246,7 @@ def test_a_server_that_takes_too_long(serve, connect):
 def test_a_connection_that_the_system_gives_up_is_not_a_late_answer(connect, monkeypatch):
     """As when the server's node is gone; here nobody reads, which the system also waits for."""
     soon = [(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)]
-    monkeypatch.setattr("simulator.modules.shared.http.socket_options", lambda: soon)
+    monkeypatch.setattr("simulator.modules.shared.http.client.socket_options", lambda: soon)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         http = connect(f"http://127.0.0.1:{listening.getsockname()[1]}", timeout_s=20)
         error = failed(http, NoAnswer, bytes(50_000_000))

@@ -9,7 +9,7 @@ import trustme
 
 from simulator.errors import SetupError
 from simulator.modules.influxdb.database import Influxdb, InfluxOptions, open_client
-from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
+from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
 from tests.servers import free_port
 from tests.standins.web import Reset, Response, Web
 

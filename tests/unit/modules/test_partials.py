@@ -5,8 +5,8 @@ import pytest
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, outputs
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
-from simulator.modules.shared import partials
-from simulator.modules.shared.partials import (
+from simulator.modules.shared.client import partials
+from simulator.modules.shared.client.partials import (
     ROWS,
     Collected,
     Distinct,

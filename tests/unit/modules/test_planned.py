@@ -6,9 +6,9 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Ro
 from simulator.data.schema import TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
-from simulator.modules.base import Session
-from simulator.modules.shared.partials import Collected, Distinct, Latest, Merged, Partial
-from simulator.modules.shared.planned import Fetch, PlannedQuery, PlannedSession
+from simulator.modules.contract.base import Session
+from simulator.modules.shared.client.partials import Collected, Distinct, Latest, Merged, Partial
+from simulator.modules.shared.client.planned import Fetch, PlannedQuery, PlannedSession
 
 NUMBERS = (Output("n", Type.INT64, TimeUnit.SECOND),)
 

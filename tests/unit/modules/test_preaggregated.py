@@ -20,9 +20,9 @@ from simulator.data.query_type import askable
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
-from simulator.modules.aggregates import AggregateOptions
-from simulator.modules.shared import sql
-from simulator.modules.shared.preaggregated import (
+from simulator.modules.contract.aggregates import AggregateOptions
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.preaggregated import (
     combine,
     definition,
     from_kept,

@@ -1,6 +1,6 @@
 """What a server reports about itself."""
 
-from simulator.modules.shared.prometheus import Metrics
+from simulator.modules.shared.http.prometheus import Metrics
 
 PAGE = r"""# HELP rows_total rows
 # TYPE rows_total counter

@@ -10,16 +10,16 @@ from simulator.data.query import Output
 from simulator.data.schema import Role, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.modules import MODULES, database_class
-from simulator.modules.base import Unsupported
 from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.clickhouse.query import ClickhouseDialect
+from simulator.modules.contract.base import Unsupported
 from simulator.modules.influxdb.query import FluxTexts
 from simulator.modules.influxdb3 import Influxdb3
 from simulator.modules.iotdb.query import Clock, IotDbTexts, planned
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.postgres.query import PostgresDialect
-from simulator.modules.shared.influxql import InfluxqlTexts
-from simulator.modules.shared.sql_texts import SqlTexts
+from simulator.modules.shared.influx.influxql import InfluxqlTexts
+from simulator.modules.shared.sql.texts import SqlTexts
 from simulator.modules.sqlite import SqliteDialect
 
 PARTS = replace(EVENTS, parts=2)

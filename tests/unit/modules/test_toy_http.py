@@ -18,10 +18,10 @@ import pytest
 from simulator.data import workloads
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, Failure
-from simulator.modules.shared.http import HttpOptions
+from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.shared.http.client import HttpOptions
 from simulator.protocol.verdict import Status, VerifyMode
-from simulator.verify.comparison import verify
+from simulator.verify.stored.comparison import verify
 from tests import ROOT
 from tests.contract.harness import Wideset, ask
 from tests.contract.wide import Wide

@@ -9,10 +9,11 @@ import pytest
 
 from simulator.data.query import EVERYTHING, Output, Statement
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.modules import waits
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.clickhouse import session as clickhouse
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
+from simulator.modules.contract import waits
+from simulator.modules.contract.waits import Waits
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
@@ -25,7 +26,6 @@ from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
 from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
-from simulator.modules.waits import Waits
 from tests.standins.web import Response, Web
 
 PAUSE_S = 0.3

@@ -8,11 +8,11 @@ from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Text
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Payload, Server
-from simulator.modules.shared import sql
-from simulator.modules.shared.acknowledged import expect_rows
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, HttpSession
-from simulator.modules.shared.sql_database import SqlDatabase
+from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Encoder, Payload, Server
+from simulator.modules.shared.http.acknowledged import expect_rows
+from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, HttpSession
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql.database import SqlDatabase
 
 ROWS = Format(JSON, row=Frame(b"[", b",", b"]"), payload=Frame(b"[", b",", b"]"))
 

@@ -7,13 +7,13 @@ import math
 
 import pytest
 
-from cli.report.agreements import format_validated
-from cli.results.agreement import Agreement, agreements, differences, exit_code, near
+from iotbench.output.terminal.agreements import format_validated
+from iotbench.results.agreement import Agreement, agreements, differences, exit_code, near
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import digest_of
 from simulator.protocol.verdict import Check, Status, Verdict
-from tests.unit.report.made import outcome, result, run, stored
+from tests.unit.output.terminal.made import outcome, result, run, stored
 
 RIGHT = Verdict(status=Status.VERIFIED)
 WRONG = Verdict.of([Check(name="q: answer 1", expected="(1,)", found="(2,)", ok=False)])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from cli.results.faults import Injected, outages_of
+from iotbench.results.faults import Injected, outages_of
 from simulator.protocol.messages import Silence
 from simulator.protocol.sketch import buckets_of
-from tests.unit.report import made
+from tests.unit.output.terminal import made
 
 START_S = 1000.0
 KILL = Injected(fault="kill-database", began_s=START_S + 10.2, undone_s=START_S + 12.0)

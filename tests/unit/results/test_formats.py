@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from cli.results.formats import as_current
-from cli.results.latency import latency_of
-from cli.results.timed import time_query, together
+from iotbench.results.formats import as_current
+from iotbench.results.latency import latency_of
+from iotbench.results.timed import time_query, together
 from simulator.protocol.messages import QueryTimes
 
 

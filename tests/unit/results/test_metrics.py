@@ -10,7 +10,8 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, OneOf, Selection
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
-from simulator.modules.base import Unsupported
+from simulator.modules.contract.base import Unsupported
+from simulator.modules.shared.client.partials import Groups, Partial
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series, rows_from_series, windows, within
 from simulator.modules.shared.metrics.rollups import (
@@ -22,7 +23,6 @@ from simulator.modules.shared.metrics.rollups import (
     newest_rollups,
     rollups,
 )
-from simulator.modules.shared.partials import Groups, Partial
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 LIMITS = Limits(

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from cli.report.tables import FORMATS, format_record
-from cli.results import result_files
+from iotbench.output.terminal.tables import FORMATS, format_record
+from iotbench.results import result_files
 from tests import ROOT
 
 FILES = sorted((ROOT / "tests/files/format1").glob("*.json"))

@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jsonschema import Draft202012Validator
 
-from cli.host.machine import Machine
-from cli.host.owner import Owner
-from cli.kinds import writing_kinds
-from cli.reference import RESULT_SCHEMA
-from cli.results import result_files
-from cli.results.latency import Latency
-from cli.results.metrics import InsertMetrics
-from cli.results.result import Manifest, Progress, Result, RunRecord
+from iotbench.machine.machine import Machine
+from iotbench.machine.owner import Owner
+from iotbench.measurements import writing_kinds
+from iotbench.results import result_files
+from iotbench.results.latency import Latency
+from iotbench.results.metrics import InsertMetrics
+from iotbench.results.result import Manifest, Progress, Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
@@ -26,6 +25,7 @@ from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
 from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.specs import mark
+from tools.reference import RESULT_SCHEMA
 
 CREATED = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
 DATASET = Dataset(

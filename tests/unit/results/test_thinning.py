@@ -2,11 +2,11 @@
 
 import pytest
 
-from cli.host.resources import Resources, Sample, Used
-from cli.page.courses import _by_second
-from cli.results.metrics import rates_by_second
-from cli.results.thinning import MOST, thin_report, thin_resources
-from tests.unit.report.made import outcome, result, run, worker
+from iotbench.machine.resources import Resources, Sample, Used
+from iotbench.output.page.courses import _by_second
+from iotbench.results.metrics import rates_by_second
+from iotbench.results.thinning import MOST, thin_report, thin_resources
+from tests.unit.output.terminal.made import outcome, result, run, worker
 
 DAY_S = 86_400
 WARMUP_S = 30

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cli.results.warmup import LEAST_S, found_in
+from iotbench.results.warmup import LEAST_S, found_in
 
 COURSES = 200
 

@@ -8,11 +8,11 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.modules.base import BATCH
+from simulator.modules.contract.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Accounts, Status, VerifyMode
-from simulator.verify.accounting import Accountant
-from simulator.verify.comparison import verify
+from simulator.verify.stored.accounting import Accountant
+from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
 
 STORED = dataset(primary_key=PrimaryKey.DB).with_ranges([lane_range(0, 0, 1000)])

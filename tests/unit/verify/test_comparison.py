@@ -18,11 +18,11 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import counted
-from simulator.modules.base import BATCH, Unsupported
+from simulator.modules.contract.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
-from simulator.verify import comparison
-from simulator.verify.comparison import verify
+from simulator.verify.stored import comparison
+from simulator.verify.stored.comparison import verify
 
 ROWS = 500
 
@@ -361,12 +361,12 @@ def test_only_the_times_of_uncertain_rows_are_read(stored, monkeypatch, most):
         DELETE_UNCERTAIN.format(104), "DELETE FROM events WHERE sequence_number BETWEEN 30 AND 31"
     )
     read = []
-    monkeypatch.setattr("simulator.verify.uncertain.MOST_SPANS", most)
+    monkeypatch.setattr("simulator.verify.stored.uncertain.MOST_SPANS", most)
     monkeypatch.setattr(
-        "simulator.verify.uncertain.hash_stored",
+        "simulator.verify.stored.uncertain.hash_stored",
         lambda outputs, raw: read.append(len(raw)) or hash_stored(outputs, raw),
     )
-    monkeypatch.setattr("simulator.verify.comparison._Comparison.rows", None)
+    monkeypatch.setattr("simulator.verify.stored.comparison._Comparison.rows", None)
     others = [RowRange(start=start, stop=start + 4) for start in (30, 200)]
     lost = RowRange(start=LANE_ROWS + 30, stop=LANE_ROWS + 32)
     verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN, lost, *others)
@@ -380,7 +380,7 @@ def test_a_table_is_read_whole_if_too_many_rows_have_the_times_of_uncertain_ones
     stored, monkeypatch
 ):
     stored.tamper(DELETE_UNCERTAIN.format(104))
-    monkeypatch.setattr("simulator.verify.uncertain.PASS_ROWS", 9)
+    monkeypatch.setattr("simulator.verify.stored.uncertain.PASS_ROWS", 9)
     verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN)
 
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (5, 5)
@@ -401,7 +401,7 @@ def test_a_table_without_any_row_is_never_verified(stored, mode):
 
 
 def test_full_with_more_differences_than_it_can_look_at_is_a_mismatch(stored, monkeypatch):
-    monkeypatch.setattr("simulator.verify.comparison._MAX_BUCKETS", 3)
+    monkeypatch.setattr("simulator.verify.stored.comparison._MAX_BUCKETS", 3)
     stored.tamper("DELETE FROM events WHERE sequence_number < 5")
 
     assert stored.verify(VerifyMode.FULL).status is Status.MISMATCH

@@ -22,8 +22,8 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.verify import cube, groups
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth import cube, groups
+from simulator.verify.truth.oracle import Oracle
 
 TABLE = Table(
     "cpu",

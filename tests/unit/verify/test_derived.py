@@ -21,7 +21,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth.oracle import Oracle
 
 TABLE = Table(
     "points",

@@ -13,7 +13,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.hashes import block_hashes, hash_stored
 from simulator.data.query import Output, RowsQuery, outputs
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.verify.fingerprint import Fingerprint, buckets_of
+from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
 
 TABLE = Table(
     "wide",

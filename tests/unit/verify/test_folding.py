@@ -31,10 +31,10 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
-from simulator.verify import fold_tasks
-from simulator.verify.fold_tasks import FoldTasks, fold_rows
-from simulator.verify.folding import fold_here, truths
-from simulator.verify.oracle import Oracle
+from simulator.verify.truth import fold_tasks
+from simulator.verify.truth.fold_tasks import FoldTasks, fold_rows
+from simulator.verify.truth.folding import fold_here, truths
+from simulator.verify.truth.oracle import Oracle
 
 HOSTS = np.array([b"host_%d" % host for host in range(10)])
 TICKS = 300

@@ -11,14 +11,14 @@ from simulator.data.fresh import FreshType, fresh_types
 from simulator.data.query import Statement
 from simulator.data.ranges import lane_range
 from simulator.data.schema import Type
-from simulator.load.asker import Asked
-from simulator.load.batch import Batch, Held, OfBlock
-from simulator.load.fresh import EveryAnswer
-from simulator.load.send_log import SendLog
-from simulator.modules.base import Payload
+from simulator.load.ask.asker import Asked
+from simulator.load.ask.fresh import EveryAnswer
+from simulator.load.write.batch import Batch, Held, OfBlock
+from simulator.load.write.send_log import SendLog
+from simulator.modules.contract.base import Payload
 from simulator.protocol.arrivals import Ticks
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
-from simulator.verify.fresh import check
+from simulator.verify.fresh.answers import check
+from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
 from tests.unit.specs import dataset
 
 STORED, BATCH_ROWS, BATCHES, WORKERS = 1000, 10, 30, 2

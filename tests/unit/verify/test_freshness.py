@@ -6,19 +6,19 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cli.results.freshness import freshness_ms, least_freshness_ms
+from iotbench.results.freshness import freshness_ms, least_freshness_ms
 from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query import Statement
-from simulator.load.batch import Batch, Held, OfBlock
-from simulator.load.fresh import EveryAnswer, Moving
-from simulator.load.send_log import SendLog
-from simulator.modules.base import Payload
+from simulator.load.ask.fresh import EveryAnswer, Moving
+from simulator.load.write.batch import Batch, Held, OfBlock
+from simulator.load.write.send_log import SendLog
+from simulator.modules.contract.base import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.events import Freshness
 from simulator.protocol.sketch import counts_of, pairs_of
-from simulator.verify.arriving import Answers, ArrivingRows, Sent, select_stored_since
-from simulator.verify.fresh import check
+from simulator.verify.fresh.answers import check
+from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
 from tests.unit.specs import dataset
 
 MS = 10**6

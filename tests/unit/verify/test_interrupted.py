@@ -8,10 +8,10 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.modules.base import BATCH
+from simulator.modules.contract.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status
-from simulator.verify.interrupted import verify_interrupted
+from simulator.verify.stored.interrupted import verify_interrupted
 from tests.unit.specs import dataset
 
 WANTED = dataset(primary_key=PrimaryKey.DB, parts=4).with_ranges(

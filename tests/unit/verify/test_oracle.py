@@ -28,7 +28,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.verify.oracle import Oracle, Truth
+from simulator.verify.truth.oracle import Oracle, Truth
 
 TABLE = Table(
     "wide",

@@ -5,7 +5,7 @@ import pytest
 from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import MismatchError
-from simulator.verify.statistics import one_row
+from simulator.verify.stored.statistics import one_row
 
 COUNT = AggregateQuery(EVENTS, (Aggregate(Function.COUNT),))
 

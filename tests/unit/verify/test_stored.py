@@ -10,13 +10,13 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.modules import open_database
-from simulator.modules.base import Unsupported
+from simulator.modules.contract.base import Unsupported
 from simulator.protocol.folding import Window
-from simulator.verify.fingerprint import EveryRow, Fingerprint
-from simulator.verify.fold_tasks import FoldTasks
-from simulator.verify.folding import fold_here
-from simulator.verify.record import to_bytes
-from simulator.verify.stored import MOST_WINDOWS, WINDOW_ROWS, windows_of
+from simulator.verify.stored.reader import MOST_WINDOWS, WINDOW_ROWS, windows_of
+from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
+from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import fold_here
+from simulator.verify.truth.record import to_bytes
 
 
 def dataset(rows):

@@ -23,9 +23,9 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Column, Role, Table, Type
-from simulator.modules.base import Unsupported
+from simulator.modules.contract.base import Unsupported
+from simulator.modules.shared.client.partials import ROWS, Groups, Key, Partial
 from simulator.modules.shared.metrics.points import Series, counted, fields
-from simulator.modules.shared.partials import ROWS, Groups, Key, Partial
 
 COUNT_ROWS = (Aggregate(Function.COUNT),)
 ROWS_APART = {

@@ -19,7 +19,8 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, Table
-from simulator.modules.shared.http import Http, HttpSession
+from simulator.modules.shared.client.partials import Distinct, Groups, Key, Latest, Newest, Partial
+from simulator.modules.shared.http.client import Http, HttpSession
 from simulator.modules.shared.metrics.points import (
     Series,
     fields,
@@ -42,7 +43,6 @@ from simulator.modules.shared.metrics.rollups import (
     of_newest,
     rollups,
 )
-from simulator.modules.shared.partials import Distinct, Groups, Key, Latest, Newest, Partial
 
 _PORTION_ROWS = 20_000
 

@@ -1,1 +1,0 @@
-"""A folder of result files: finding one by its name."""

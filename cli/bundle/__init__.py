@@ -1,1 +1,0 @@
-"""A bundle: a folder with results, and all that others need to check and repeat them."""

@@ -1,1 +1,0 @@
-"""Results judged: against each other, with intervals over runs, and against thresholds."""

@@ -1,1 +1,0 @@
-"""Experiments: a plan in YAML, its items in order, and what of them has been measured already."""

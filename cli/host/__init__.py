@@ -1,1 +1,0 @@
-"""The machine at hand: signals, processes, temporary folders."""

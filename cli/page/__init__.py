@@ -1,1 +1,0 @@
-"""Results and reproductions -> one HTML page with pictures, and a table behind each."""

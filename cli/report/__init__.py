@@ -1,1 +1,0 @@
-"""Text for people, from a result and its summary: progress, tables, warnings."""

@@ -1,1 +1,0 @@
-"""The published benchmarks: their experiments as plans, their figures, and their claims."""

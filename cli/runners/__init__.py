@@ -1,1 +1,0 @@
-"""Runners: where collector and workers run."""

@@ -1,1 +1,0 @@
-"""Runs sweeps from checked options, to the end."""

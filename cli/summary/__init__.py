@@ -1,1 +1,0 @@
-"""A result -> one typed summary, which tables, pages, comparisons and exports show."""

@@ -1,0 +1,136 @@
+"""`calibrate`: measure what equal sweeps differ by on this machine, for `compare`."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import click
+
+from iotbench.comparison.calibration import (
+    LEAST_SWEEPS,
+    Calibration,
+    calibration_from,
+    calibrations_file,
+    keep,
+)
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Count, Seconds
+from iotbench.config.options.basic import Command
+from iotbench.config.options.declared import options_of
+from iotbench.execution.experiment import all_measured, forecast_of
+from iotbench.execution.measure import Measuring
+from iotbench.execution.roster import Roster, roster_of
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.streams import print_out, say
+from iotbench.measurements.shared.options import Insert, Workers
+from iotbench.plans.engine import Found
+from iotbench.plans.options import PlanOptions, PlanRun, plan_options
+from iotbench.plans.plan import Plan
+from iotbench.plans.settings import Setting
+from iotbench.results.other_work import much_other_work
+from iotbench.results.result_files import now_utc
+from simulator.errors import ConfigError, Interrupted, RunError
+
+_RUNS = 3
+"""Runs of a sweep."""
+_EXAMPLES = """\b
+Examples:
+  python run.py calibrate --targets sqlite
+  python run.py calibrate --targets sqlite,postgresql --workers 1,4 --sweeps 20
+"""
+
+
+class _Calibration(Options):
+    """The measurements of a calibration."""
+
+    GROUP: ClassVar[str] = "Calibration"
+
+    workers: Workers = (1,)
+    """Worker counts; `compare` uses a calibration for rows with its number of workers."""
+    sweeps: Annotated[Count, Opt(least=LEAST_SWEEPS, most=100)] = 10
+    """Number of equal sweeps, of three runs each, one after the other."""
+    duration_s: Annotated[Seconds, Opt(least=0.5, most=3600)] = 3.0
+    """Timed part of each run."""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@plan_options("Targets", "those of the configuration that answer")
+@options_of(_Calibration, "wanted")
+def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> None:
+    """Measure what equal sweeps differ by on this machine.
+
+    Sweeps of the same thing differ by more than their runs do. For each target, `calibrate` inserts
+    rows of `iot` in equal sweeps, and keeps how much their rates differ, with the machine's
+    processor, cores and memory, in the user's state folder. `compare` needs it to judge results
+    that were not measured in turns. Calibrate each module, on a machine that does nothing else, and
+    again once the machine changes.
+    """
+    if problems := [*options.reach.cluster.problems(), *wanted.problems()]:
+        raise ConfigError(problems)
+    plan = options.applied(_plan(wanted))
+    roster = roster_of(plan, options.targets, options.reach, run)
+    if run.dry_run:
+        print_out(forecast_of(plan.name, plan, roster, run.output))
+        return
+    for name, why in ((each.name, each.not_had) for each in roster.candidates if each.not_had):
+        say(f"not calibrated: {name}: {why}", err=True)
+    if not roster.pairs:
+        raise ConfigError("no target can be calibrated")
+    if far := {p.target.name for p in roster.pairs if p.target.runner != "local"}:
+        raise ConfigError(
+            f"{', '.join(sorted(far))}: runs on Kubernetes, and `calibrate` measures this machine;"
+            " use --runner local, or measure both sides in turns by a plan"
+        )
+    with caught_interrupts() as interrupts:
+        measuring = Measuring.of(run, options, interrupts, {**os.environ})
+        found = [*_calibrations(plan, roster, measuring)]
+    keep(found)
+    if run.form == "json":
+        print_out(json.dumps([each.model_dump(mode="json") for each in found], indent=1) + "\n")
+        return
+    print_out("".join(f"{each}\n" for each in found) + f"kept in {calibrations_file()}\n")
+
+
+def _plan(wanted: _Calibration) -> Plan:
+    """Return a plan of runs that follow each other, a setting for each number of workers."""
+    settings = [
+        Setting(
+            name=f"workers-{count}",
+            insert=Insert(
+                workload="iot", workers=(count,), batch=1000, duration_s=wanted.duration_s,
+            ),
+        )
+        for count in wanted.workers
+    ]  # fmt: skip
+    name = f"calibrate-{now_utc():%Y%m%d-%H%M%S}"  # what was measured before is measured again
+    return Plan(name=name, repeats=_RUNS * wanted.sweeps, settings=tuple(settings))
+
+
+def _calibrations(plan: Plan, roster: Roster, measuring: Measuring) -> Iterator[Calibration]:
+    """Measure one target after the other; yield what its sweeps differ by."""
+    for pair in roster.pairs:
+        alone = replace(roster, pairs=(pair,))
+        found, status, _ = all_measured(plan, alone, measuring)
+        if status == "interrupted":
+            raise Interrupted("interrupted; nothing of this calibration is kept")
+        yield _calibration(found)
+
+
+def _calibration(found: Found) -> Calibration:
+    """Return what the sweeps of a target differ by; RunError if one of them did not end well."""
+    item, _ = found[0]
+    what = f"{item.target.name}, {item.setting.name}"
+    results = [each.results[0][1] for _, each in found if each.is_complete and each.results]
+    causes = [each.failure for _, each in found if each.failure]
+    if causes or any(each.exit_code for each in results):
+        why = causes[0] if causes else "its rows were not verified; `show` its results"
+        raise RunError(f"{what}: not calibrated: {why}")
+    if work := much_other_work(*results):
+        say(
+            f"warning: {what}: other work took a tenth of the cores or more ({work}), so equal"
+            " sweeps differ by more than on a quiet machine; stop it, and calibrate again",
+            err=True,
+        )
+    return calibration_from(results, _RUNS)

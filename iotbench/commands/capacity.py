@@ -1,0 +1,305 @@
+"""`capacity`: find the highest rate at which a target keeps an objective."""
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, ClassVar
+
+import click
+
+from iotbench.comparison.thresholds import EXIT_CODE, Scope, Threshold, parse
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.parameters import option_of
+from iotbench.config.input.values import Count, Number, Seconds
+from iotbench.config.options.basic import Command
+from iotbench.config.options.choice import Choice, TargetRun, writing_options
+from iotbench.config.options.declared import options_of
+from iotbench.config.options.given import build_given_command
+from iotbench.config.targets.config import Target
+from iotbench.execution.capacity import Measuring, OfInserts, OfMixed, OfQueries
+from iotbench.execution.stored import find_inserted
+from iotbench.figures.subjects import LOAD, QUERY, WORKERS
+from iotbench.figures.verdicts import worst
+from iotbench.machine import outfile
+from iotbench.machine.interrupts import Interrupts, caught_interrupts
+from iotbench.machine.machine import this_machine
+from iotbench.machine.streams import print_out, say
+from iotbench.machine.terminal import width_of
+from iotbench.measurements.insert import checks as insert_options
+from iotbench.measurements.mixed.plan import option_problems
+from iotbench.measurements.query.options import MixedOptions, OwnQueries, QueryOptions, Types
+from iotbench.measurements.shared.options import (
+    MOST_WORKERS,
+    Connecting,
+    InsertOptions,
+    Naming,
+    OfInsert,
+    Replacing,
+    Rows,
+    Sending,
+    Verification,
+)
+from iotbench.measurements.shared.plan import Stored
+from iotbench.plans.capacity.record import Capacity, Of, findings
+from iotbench.plans.capacity.search import Bounds, Level, Trial, next_rate
+from iotbench.plans.capacity.tables import format_record
+from iotbench.results import result_files
+from iotbench.results.result import Result
+from iotbench.rows.files.prepare import reopen
+from simulator import __version__
+from simulator.errors import ConfigError, UnverifiableError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py capacity --target postgresql --slo 'p99_ms < 50' --workers 8 --batch 1000
+  python run.py capacity -t sqlite --slo 'p99_ms < 20' --duration 5s --repeats 3
+  python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --types newest-per-device
+  python run.py capacity -t postgresql --of queries --slo 'p99_ms < 20' --queries queries.yaml
+"""
+
+
+class _Search(Options):
+    """The object of the search, and its precision."""
+
+    GROUP: ClassVar[str] = "Search"
+
+    of: Of = Of.INSERTS
+    """The operations that the rate counts: rows inserted into empty tables, or queries about rows
+    that an insert has stored, during inserts with --insert-workers.
+    """
+    slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)]
+    """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch or a query is
+    due until it is acknowledged or answered, or another figure of --fail-if; may be given several
+    times.
+    """
+    duration_s: Seconds = 10.0
+    """Duration of each repeat."""
+    repeats: Count = 3
+    """Number of measurements of each rate; it holds if most of the repeats do."""
+    tolerance: Annotated[Number, Opt(least=0.005, most=0.5)] = 0.05
+    """End when the rates between which the capacity lies differ by this part."""
+
+
+class _Beside(Options):
+    """Rows that are inserted while queries are asked."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
+    """Workers that insert rows meanwhile, as in `mixed`, with --of queries; the queries are then
+    asked in turn.
+    """
+    insert_rate: Number = 0.0
+    """Rows/s of all of them together. 0: no limit."""
+
+
+class _Options(
+    Verification, Rows, Replacing, Naming, Connecting, Sending, OfInsert, OwnQueries, Types,
+    _Beside, _Search,
+):  # fmt: skip
+    """The options of `capacity`."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    workers: Annotated[Count, Opt("-w")] = 4
+    """Number of workers that insert, or that ask."""
+    batch: Count = 1000
+
+    def insert(self) -> InsertOptions:
+        """Return the options of the inserts that measure a rate."""
+        same = {name: getattr(self, name) for name in InsertOptions.model_fields if name in _SAME}
+        return InsertOptions(workers=(self.workers,), runs=self.repeats, **same)
+
+    def query(self, timeout_s: float) -> QueryOptions:
+        """Return the options of the queries that measure a rate."""
+        return QueryOptions(
+            workers=(self.workers,), types=self.types, aligned=self.aligned, queries=self.queries,
+            connections=self.connections, pool=self.pool, duration_s=self.duration_s,
+            timeout_s=timeout_s,
+        )  # fmt: skip
+
+    def mixed(self, timeout_s: float) -> MixedOptions:
+        """Return the options of queries during inserts."""
+        return MixedOptions(
+            insert_workers=self.insert_workers, insert_rate=self.insert_rate, batch=self.batch,
+            query_workers=self.workers, types=self.types, aligned=self.aligned,
+            queries=self.queries, connections=self.connections, pool=self.pool,
+            duration_s=self.duration_s, retry_for_s=self.retry_for_s, verify=self.verify,
+            timeout_s=timeout_s,
+        )  # fmt: skip
+
+
+def _names(*several: type[Options]) -> set[str]:
+    return {each.names[0] for one in several for each in one.declare().values()}
+
+
+_OF_ROWS, _OF_QUERIES = (Rows, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
+_SAME = {
+    field for one in (*_OF_ROWS, Verification, Connecting, Sending) for field in one.model_fields
+} | {"duration_s"}
+"""Fields of inserts that have the same names here."""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@writing_options
+@options_of(_Options)
+def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
+    """Find the highest sustained rate of inserts or queries.
+
+    First the rate is measured that the target takes without a schedule. Then rates below that are
+    measured, each on a schedule that does not wait for the database: latency counts from the time
+    at which a batch or a query is due. At last the rates between the highest one that holds and the
+    next one are halved. Every row and every answer is verified. Printed are the curve of rate
+    against latency, the capacity, and what bounds it: the database, the client, or the objective.
+
+    With --of queries each type is asked by itself, and the slowest decides; run `insert` first.
+    """
+    problems: list[str] = []
+    subject = WORKERS if options.of is Of.INSERTS else LOAD if options.insert_workers else QUERY
+    counts = (options.workers,) if options.of is Of.INSERTS else None
+    wanted = parse(options.slo, Scope((subject,), workers=counts), problems, "--slo")
+    target = choice.resolve(choice.extra_options(problems), problems)
+    problems += _problems(options)
+    with ExitStack() as stack:
+        make = _of_inserts if options.of is Of.INSERTS else _of_queries
+        task = make(_Given(choice, run, options, wanted, stack), target, problems)
+        if problems or not task:
+            raise ConfigError([*dict.fromkeys(problems)])
+        if run.dry_run:
+            print_out(f"{task.about()}\n")
+            return
+        result_files.prepare_folder(run.output)
+        with caught_interrupts() as interrupts:
+            found = _search(task, options.tolerance, interrupts)
+    path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
+    outfile.write(path, found.model_dump_json(indent=1), None, named=False)
+    is_json = run.form == "json"
+    text = found.model_dump_json(indent=1) + "\n" if is_json else None
+    print_out(text or format_record(found, str(path), width_of(sys.stdout)))
+    click.get_current_context().exit(found.exit_code)
+
+
+def _problems(options: _Options) -> list[str]:
+    problems = options.problems()
+    if not options.duration_s:
+        problems.append("--duration: each repeat must end; expected a time such as 10s, got 0")
+    is_insert = options.of is Of.INSERTS
+    wrong = _names(*(_OF_QUERIES if is_insert else _OF_ROWS))
+    problems += [
+        f"{name}: is about {'queries' if is_insert else 'the rows of an insert'}; "
+        + ("give --of queries as well" if is_insert else "give it to `insert`, which comes first")
+        for name in options.given
+        if name in wrong or (not is_insert and name in map(option_of, options.params))
+    ]
+    if options.insert_rate and not options.insert_workers:
+        problems.append("--insert-rate: give --insert-workers as well")
+    return problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The user's input."""
+
+    choice: Choice
+    run: TargetRun
+    options: _Options
+    objectives: tuple[Threshold, ...]
+    stack: ExitStack
+    """Resources that are open while rates are measured."""
+
+    def common(self, target: Target) -> dict[str, Any]:
+        """Return what all measurements have."""
+        return {
+            "target": target, "objectives": self.objectives, "repeats": self.options.repeats,
+            "output": self.run.output, "choice": self.choice, "quiet": self.run.quiet,
+        }  # fmt: skip
+
+
+def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
+    """Return what measures inserts; add what is wrong to `problems`."""
+    capabilities = target.open().capabilities if target else None
+    timeout_s = given.run.timeout_s
+    insert = given.options.insert().decide(capabilities, result_files.now_ms(), timeout_s)
+    problems += insert_options.option_problems(insert)
+    if target:
+        problems += insert_options.target_problems(insert, target, force=given.run.force)
+    try:
+        params = insert_options.generator_params(insert)
+    except ConfigError as error:
+        problems += error.problems
+        return None
+    return OfInserts(**given.common(target), options=insert, params=params) if target else None
+
+
+def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
+    """Return the measurement of queries about stored rows, alone or during inserts."""
+    options, run = given.options, given.run
+    if problems or not target:
+        return None
+    stored = find_inserted(run, target, given.choice, options.dataset)
+    asked = given.stack.enter_context(reopen(stored.dataset, quiet=run.quiet))
+    more: dict[str, Any] = {"stored": Stored(asked, stored.complete), "force": run.force}
+    if options.insert_workers:
+        mixed = options.mixed(run.timeout_s)
+        problems += option_problems(mixed)
+        return OfMixed(**given.common(target), options=mixed, **more)
+    return OfQueries(**given.common(target), options=options.query(run.timeout_s), **more)
+
+
+def _search(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capacity:
+    """Measure rate after rate until the capacity is known, or a run fails."""
+    created = result_files.now_utc()
+    sweep_id = result_files.new_id(created)
+    found: list[tuple[Path, Result]] = []
+    levels: list[Level] = []
+    unscheduled: tuple[float, ...] = ()
+    rate: float | None = 0.0
+    number = 0
+    while rate is not None:
+        if not task.quiet:
+            say(f"[{number}] {f'{rate:,.0f} {task.of.unit}' if rate else 'no schedule'}", err=True)
+        trials: list[Trial] = []
+        for path, result in task.at(rate, f"{sweep_id}-{number}", interrupts):
+            found.append((path, result))
+            if _has_failed(result):
+                break
+            trials += task.trials(result)
+        if _has_failed(found[-1][1]):
+            break
+        if rate:
+            levels.append(Level(rate, tuple(trials)))
+        else:
+            unscheduled = tuple(trial.per_s for trial in trials)
+        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_per_s, tolerance), levels)
+        number += 1
+    last, said = found[-1][1], findings(levels)
+    verdict = worst([run for _, result in found for run in result.runs])
+    status, cause = last.status, last.cause
+    if status == "done" and _has_failed(last):
+        status, cause = "failed", f"the rows or answers of a run are not right: {verdict.value}"
+    return Capacity(
+        program_version=__version__,
+        sweep_id=sweep_id,
+        created=created,
+        status="failed" if status == "running" else status,
+        cause=cause,
+        target=task.target.name,
+        module=task.target.module,
+        of=task.of,
+        objective=tuple(each.text for each in task.objectives),
+        configuration={**last.configuration, "rate": None, "tolerance": tolerance},
+        command=build_given_command(task.target.options),
+        machine=this_machine(),
+        unscheduled_per_s=unscheduled,
+        **said,
+        verdict=verdict.value,
+        files=tuple(path.name for path, _ in found),
+        exit_code=last.exit_code if _has_failed(last) or said["holds_per_s"] else EXIT_CODE,
+    )
+
+
+def _has_failed(result: Result) -> bool:
+    """Return whether no rate can be learned: not so if answers have no truth (--queries)."""
+    return result.status != "done" or result.exit_code not in (0, UnverifiableError.exit_code)

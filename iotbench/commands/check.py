@@ -1,0 +1,28 @@
+"""`check`: check that a target can be reached and used, before a long sweep."""
+
+import click
+
+from iotbench.config.options.basic import Command
+from iotbench.config.options.choice import Choice, target_options
+from iotbench.execution.facts import target_facts
+from iotbench.machine.streams import say
+from simulator.errors import ConfigError
+
+_NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
+
+
+@click.command(cls=Command)
+@target_options
+def check(*, choice: Choice) -> None:
+    """Check that a target can be reached and used.
+
+    The check shows the server's version, what an acknowledgement means, and your permissions. It
+    connects from where a run would connect: on a cluster from a pod, after it has checked your
+    permissions there. It creates a scratch table, writes to it, reads it and drops it.
+    """
+    problems: list[str] = []
+    found = choice.resolve(choice.extra_options(problems), problems)
+    if problems or not found:
+        raise ConfigError(problems)
+    for name, text in target_facts(found, choice.cluster):
+        say(f"{name:13} {text}")

@@ -1,0 +1,158 @@
+"""`cleanup`: remove what killed commands left behind."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from iotbench.config.options.basic import Command, config_option, option
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets import config as configuration
+from iotbench.machine.lock import remove_free_locks
+from iotbench.machine.scratch import left_folders, remove_folder
+from iotbench.machine.streams import OutputError, say
+from iotbench.measurements import writing_kinds
+from iotbench.results import result_files
+from simulator.errors import ConfigError, SetupError, counted
+
+
+@click.command(cls=Command)
+@config_option
+@option("--namespace", "-n", help="Namespace to clean up.  [default: the configuration's]")
+@option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    help="Kubeconfig file.  [default: as kubectl finds it]",
+)
+@option("--context", help="Context in the kubeconfig.  [default: the current context]")
+@option("--run", "run_id", metavar="ID", help="Remove this sweep, even if another user started it.")
+@option("--all", "everything", is_flag=True, help="Remove every sweep, even one in progress.")
+@option(
+    "--tables",
+    is_flag=True,
+    help="Only list the tables that inserts left, by the result files in --output.",
+)
+@option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of result files.",
+)
+def cleanup(  # noqa: PLR0913
+    *,
+    config: Path | None,
+    namespace: str | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    run_id: str | None,
+    everything: bool,
+    tables: bool,
+    output: Path,
+) -> None:
+    """Remove the remains of killed commands.
+
+    Cleans up this machine and the cluster's namespace. Without --run or --all it removes only what
+    you started from this machine, and only if that command has ended. It lists everything else.
+
+    The tables of the last insert stay in the database; each file of --data has its own tables.
+    --tables lists them, so that you can drop those you no longer need.
+    """
+    if tables:
+        _list_tables(output)
+        return
+    if run_id and everything:
+        raise ConfigError("--run, --all: give one of them")
+    problems = _clean_machine(output)
+    where = namespace or configuration.load(config).namespace
+    options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
+    wrong = options.problems()
+    if wrong:
+        raise ConfigError(wrong)
+    try:
+        _clean_cluster(options, where, run_id, everything=everything)
+    except ConfigError as error:
+        if run_id or everything or kubeconfig or context:
+            raise
+        _report(f"no cluster was cleaned up: {error}")
+    if problems:
+        raise SetupError("; ".join(problems))
+
+
+def _report(text: str) -> None:
+    """Print a line; the end of the program reports an output that cannot be written."""
+    with suppress(OutputError):
+        say(text)
+
+
+def _clean_machine(output: Path) -> list[str]:
+    """Remove what ended commands left; return what could not be removed, and why."""
+    removed, problems = 0, []
+    left = left_folders()
+    for folder in left.abandoned:
+        try:
+            remove_folder(folder)
+        except OSError as error:
+            problems.append(f"cannot remove folder {folder}: {error.strerror or error}")
+        else:
+            _report(f"removed folder {folder}")
+            removed += 1
+    for folder in left.unknown:
+        _report(
+            f"left folder {folder}: it does not name the command that made it; if no command runs,"
+            " remove it with rm -r"
+        )
+    for path in result_files.find_unfinished(output):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            problems.append(f"cannot remove file {path}: {error.strerror or error}")
+        else:
+            _report(f"removed unfinished file {path}")
+            removed += 1
+    for lock in remove_free_locks():
+        _report(f"removed lock {lock}")
+        removed += 1
+    if not removed:
+        _report("nothing to remove on this machine")
+    return problems
+
+
+def _list_tables(output: Path) -> None:
+    """List the tables that inserts left, newest first; whether they still exist is not checked."""
+    left = result_files.tables_left(output, writing_kinds())
+    for (target, table), (path, manifest) in left.items():
+        rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
+        _report(f"{target}: table {table}, {rows} by {path}")
+    if not left:
+        _report(f"no insert in {output} left tables")
+
+
+def _clean_cluster(
+    options: ClusterOptions, namespace: str, run_id: str | None, *, everything: bool
+) -> None:
+    from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415 - only here
+    from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
+    from iotbench.execution.kubernetes.release import is_abandoned  # noqa: PLC0415
+    from iotbench.execution.kubernetes.removal import found_sweeps, remove  # noqa: PLC0415
+
+    cluster, helm = Cluster(options, namespace), Helm(options, namespace)
+    helm.version()
+    found = found_sweeps(cluster)
+    chosen = [
+        sweep
+        for sweep in found
+        if everything or (run_id.startswith(sweep.sweep) if run_id else is_abandoned(sweep.owner))
+    ]
+    for sweep in chosen:
+        remove(cluster, helm, sweep.sweep)
+        _report(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
+    if run_id and not chosen:
+        raise SetupError(f"--run: namespace {namespace} has no objects of {run_id}")
+    left = [sweep for sweep in found if sweep not in chosen]
+    for sweep in left:
+        _report(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
+    if left:
+        _report("remove one with --run ID, all with --all")
+    if not found:
+        _report(f"nothing to remove in namespace {namespace}")

@@ -1,0 +1,128 @@
+"""`compare`: results against each other, with intervals over their runs."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from iotbench.comparison import tables
+from iotbench.comparison.calibration import read_calibrations
+from iotbench.comparison.comparison import NOISE, Comparison, compared
+from iotbench.comparison.junit import check_cases, comparison_cases
+from iotbench.comparison.sides import Side, expect_comparable
+from iotbench.comparison.thresholds import Check, Scope, Threshold, checks_of, comparison_checks
+from iotbench.config.options.basic import SHARE, Command, option, output_option
+from iotbench.config.options.declared import options_of
+from iotbench.machine.streams import print_out
+from iotbench.machine.terminal import width_of
+from iotbench.measurements import summary_of
+from iotbench.output.terminal.damage import expect_whole
+from iotbench.plans.gates import Gates
+from iotbench.results.result_files import now_utc
+from iotbench.store.lookup import found
+from iotbench.store.planned import planned_sides
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py compare last~1 last
+  python run.py compare last~3,last~1 last~2,last --format markdown
+  python run.py compare results/plan-batches-1a2b3c4d.json
+  python run.py compare nightly.json last --fail-if 'slower > 0' --junit compare.xml
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("base")
+@click.argument("others", metavar="[OTHER...]", nargs=-1)
+@output_option
+@option(
+    "--format",
+    "form",
+    type=click.Choice(tables.FORMATS),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@option(
+    "--noise",
+    type=SHARE,
+    default=f"{NOISE:.0%}",
+    show_default=True,
+    help="A change below this is called noise, whatever its interval.",
+)
+@option(
+    "--of",
+    type=click.Choice(("insert", "query", "mixed", "change")),
+    default="insert",
+    show_default=True,
+    help="Of a plan: which results to compare.",
+)
+@options_of(Gates, "gates")
+def compare(  # noqa: PLR0913
+    *,
+    base: str,
+    others: tuple[str, ...],
+    output: Path,
+    form: str,
+    noise: float,
+    of: str,
+    gates: Gates,
+) -> None:
+    """Compare results of inserts or queries with those of BASE.
+
+    BASE and OTHER are result files, ids, beginnings of ids, last, or last~1 for the one before the
+    last. Results of the same sweep, repeated, are joined by commas. The file of a plan, without
+    OTHER, has its settings and targets compared with the first of them.
+
+    For each worker count, step or query the change of every figure is printed, with an interval. By
+    the first figure the other result is faster, slower, or differs by no more than noise. Sweeps
+    differ by more than their runs do: a difference is judged if the sweeps of both sides were
+    measured in turns, as a plan does, or if `calibrate` has measured what equal sweeps differ by on
+    this machine. Results of other rows, and those with the verdict mismatch, are refused.
+
+    --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p99_ms_change >
+    10%'), and numbers of rows ('slower > 0').
+    """
+    if others:
+        sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
+    else:
+        sides = planned_sides(output, base, of)
+    known = read_calibrations()
+    with expect_whole(", ".join((base, *others))):
+        expect_comparable(sides)
+        comparisons = [compared(sides[0], other, noise, known) for other in sides[1:]]
+        thresholds = gates.expected(_scope(comparisons))
+        text = tables.format_record(comparisons, form, width_of(sys.stdout))
+        checks = [check for each in comparisons for check in _checks(each, thresholds)]
+        cases = [case for each in comparisons for case in comparison_cases(each)]
+    print_out(text)
+    cases += check_cases("compare", checks)
+    code = gates.reported(f"compare with {sides[0].label}", now_utc(), cases, checks)
+    click.get_current_context().exit(code)
+
+
+def _scope(comparisons: Sequence[Comparison]) -> Scope:
+    """Return what thresholds may name: the rows that are compared."""
+    places = [row.place for each in comparisons for row in each.rows]
+    names = dict.fromkeys(each.name for each in places if each.query or each.load)
+    workers = {each.workers for each in places if each.workers is not None}
+    return Scope((comparisons[0].subject,), compares=True, workers=workers, queries=tuple(names))
+
+
+def _checks(comparison: Comparison, thresholds: Sequence[Threshold]) -> Iterator[Check]:
+    for _, result in comparison.other.results:
+        yield from checks_of(thresholds, summary_of(result), place=f"{result.sweep_id}, ")
+    yield from comparison_checks(thresholds, comparison)
+
+
+def _names(words: tuple[str, ...]) -> list[list[str]]:
+    """Return the names of each side's results; a file may have a comma in its name."""
+    found = [[word] if Path(word).is_file() else word.split(",") for word in words]
+    empty = [word for word, names in zip(words, found, strict=True) if not all(names)]
+    if empty:
+        raise ConfigError(
+            [f"{word!r}: expected names of results, joined by commas" for word in empty]
+        )
+    return found

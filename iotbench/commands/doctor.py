@@ -1,0 +1,82 @@
+"""`doctor`: check what a first run needs, on this machine and of the targets."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from iotbench.config.completion.words import complete_target
+from iotbench.config.health import Finding, machine_findings
+from iotbench.config.options.basic import Command, option, output_option
+from iotbench.config.options.choice import Choice, Reach, reach_options
+from iotbench.execution.facts import target_facts
+from iotbench.machine.streams import print_out, say
+from simulator.errors import BenchError, ConfigError, Interrupted
+
+_UNUSABLE = 2
+_CHECK_NAMES = 13
+
+
+@click.command(cls=Command)
+@click.argument("targets", nargs=-1, metavar="[TARGET...]", shell_complete=complete_target)
+@reach_options
+@option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@output_option
+def doctor(*, targets: tuple[str, ...], reach: Reach, form: str, output: Path) -> None:
+    """Check this machine, and targets, for a first run.
+
+    Each line is ok, or a problem with its remedy: packages, configuration, folders, memory, clock;
+    for each TARGET what `check` checks: the packages of its module, the connection, permissions;
+    on a cluster also helm and the image. Exit code 2: there is a problem.
+    """
+    found = []
+    for each in _findings(targets, reach, output):
+        found.append(each)
+        if form == "table":
+            say(_line(each))
+    if form == "json":
+        print_out(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+    click.get_current_context().exit(0 if all(each.ok for each in found) else _UNUSABLE)
+
+
+def _findings(targets: tuple[str, ...], reach: Reach, output: Path) -> Iterator[Finding]:
+    machine = list(machine_findings(output, reach.config))
+    yield from machine
+    if any(each.name == "configuration" and not each.ok for each in machine):
+        return
+    for name in dict.fromkeys(targets):
+        yield from _target_findings(reach.choice(name))
+
+
+def _target_findings(choice: Choice) -> Iterator[Finding]:
+    """Yield what `check` shows of a target, and last what is wrong with it."""
+    try:
+        problems: list[str] = []
+        target = choice.resolve({}, problems)
+        if problems or not target:
+            raise ConfigError(problems)
+        if target.runner == "kubernetes":
+            kubectl = shutil.which("kubectl") or "not found; only the guides in dbinstall/ use it"
+            yield Finding(f"{target.name}: kubectl", kubectl)
+        for name, text in target_facts(target, choice.cluster):
+            yield Finding(f"{target.name}: {name}", text)
+    except Interrupted:
+        raise
+    except BenchError as error:
+        yield Finding(choice.target, str(error).removeprefix(f"{choice.target}: "), ok=False)
+
+
+def _line(found: Finding) -> str:
+    state = "ok" if found.ok else "problem"
+    remedy = f"; {found.remedy}" if found.remedy and not found.ok else ""
+    return f"{state:8} {found.name:{_CHECK_NAMES}} {found.text}{remedy}"

@@ -1,0 +1,210 @@
+"""`generate`: write the rows of a workload as a file that databases and their tools read."""
+
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import click
+from pydantic import Field
+
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Count
+from iotbench.config.options.basic import Command
+from iotbench.config.options.declared import options_of
+from iotbench.machine.streams import say
+from iotbench.measurements.insert import checks as insert_options
+from iotbench.measurements.shared.options import InsertOptions, Rows
+from iotbench.measurements.shared.plan import empty_dataset
+from iotbench.measurements.shared.workload_file import class_of
+from iotbench.results import result_files
+from iotbench.rows.recorded.manifest import beside, read
+from iotbench.rows.recorded.output import COMPRESSIONS, Written, to_file, to_standard_output
+from iotbench.rows.recorded.processes import encode_file
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import LANE_ROWS, distribute, lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.errors import ConfigError, counted
+from simulator.protocol.records import FileManifest
+from simulator.records.formats import FORMATS, Format, format_named
+
+_EXAMPLES = """\b
+Examples:
+  python run.py generate --workload devops --scale 100 --format influx -o fleet.lp
+  python run.py generate --format csv --num-inserts 1M --output events.csv.gz
+"""
+
+
+class _File(Options):
+    """The file to write, and its format."""
+
+    GROUP: ClassVar[str] = "File"
+
+    format: Annotated[str, Opt(metavar="FORMAT")] = Field(
+        description="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values()) + "."
+    )
+    output: Annotated[Path | None, Opt("-o", metavar="FILE")] = None
+    """File to write, compressed if it ends in .gz, .zst, .bz2, .xz, .lz4 or .zip.
+    [default: standard output]
+    """
+    manifest: Annotated[Path | None, Opt(metavar="FILE")] = None
+    """File for a description of the contents, with SHA-256.  [default: FILE.json of --output; none
+    for standard output]
+    """
+    table: Annotated[str | None, Opt(metavar="NAME")] = None
+    """Write the rows of this table only; needed for a workload with several tables and a format
+    whose records do not name their table.
+    """
+    groups: Annotated[Count, Opt(least=1, most=10_000)] = 1
+    """Divide the rows among this many files, row by row in turn, so that several processes can
+    write one dataset; of a workload without an end, each group has the rows of a worker.
+    """
+    group: Count = 0
+    """Group to write, from 0."""
+    workers: Annotated[Count, Opt(least=1, most=256)] = 1
+    """Processes that draw and encode the rows; the file is the same with any number."""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Do not print how much was written."""
+
+    @property
+    def known_by(self) -> Path | None:
+        """The manifest of an earlier file in its place."""
+        return self.manifest or (beside(self.output) if self.output else None)
+
+
+class _Options(Rows, _File):
+    """The options of `generate`."""
+
+    GROUP: ClassVar[str] = "Generated rows"
+
+    num_inserts: Count | None = None
+    """Rows of the group, of a workload without an end.  [default: 10000]"""
+
+    def insert(self) -> InsertOptions:
+        """Return the options of an insert of the same rows, which are checked alike."""
+        same = {field: getattr(self, field) for field in Rows.model_fields}
+        found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
+        return found.decide(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@options_of(_Options)
+def generate(*, options: _Options) -> None:
+    """Write generated rows in the format of a database.
+
+    The same options give the same bytes. `insert --data FILE --format F` inserts a file as it is
+    and verifies it by its manifest; databases' own tools read it, too.
+    """
+    problems = options.problems()
+    if options.num_inserts is not None and class_of(options.workload).has_end:
+        problems.append(f"--num-inserts: workload {options.workload} has an end; leave it out")
+        options = options.model_copy(update={"num_inserts": None})
+    insert = options.insert()
+    problems += insert_options.option_problems(insert)
+    group, groups = options.group, options.groups
+    is_known = 0 <= group < groups
+    if not is_known:
+        problems.append(f"--group: must be 0 to {groups - 1} with --groups {groups}, got {group}")
+    dataset = form = None
+    try:
+        form = format_named(options.format)
+        if not options.output and not form.is_text and sys.stdout.isatty():
+            problems.append(f"--format {form.name}: is binary; use --output, or redirect it")
+        if options.workers > 1 and not form.divisible:
+            problems.append(
+                f"--workers: format {form.name} is written by one process; leave it out"
+            )
+        suffix = options.output.suffix.lower() if options.output else ""
+        if suffix in COMPRESSIONS and form.is_compressed:
+            problems.append(
+                f"--output: {options.output}: Parquet is compressed inside; leave {suffix} out"
+            )
+    except ConfigError as error:
+        problems += error.problems
+    try:
+        empty = empty_dataset(insert, insert_options.generator_params(insert))
+        place = (group, groups) if is_known else (0, 1)
+        dataset = _of_group(empty, insert.rows_each, options.table, *place)
+        if form:
+            _expect_one_file(DatasetReader(empty), form, options.table)
+    except ConfigError as error:
+        problems += error.problems
+    problems += _in_the_way(options)
+    if problems or not dataset or not form:
+        raise ConfigError(problems)
+    _write(dataset, form, options)
+
+
+def _in_the_way(options: _File) -> list[str]:
+    """Return which files do not come from an earlier `generate`, by its manifest."""
+    known, output = options.known_by, options.output
+    has_manifest = known is not None and known.is_file()
+    wrong = ""
+    if known and has_manifest:
+        try:
+            read(known)
+        except ConfigError:
+            wrong = f"{known}: exists and is not a manifest of this program"
+    elif output and output.is_file() and output.stat().st_size:
+        wrong = f"--output: {output}: exists and has no manifest of this program"
+    return [f"{wrong}; remove it, or use another name"] if wrong else []
+
+
+def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
+    """Return the rows of one group: every `groups`-th of each table, or one lane."""
+    reader = DatasetReader(empty)
+    names = [table.name for table in reader.tables]
+    if only is not None and only not in names:
+        raise ConfigError(
+            f"--table: workload {empty.workload} has no table {only!r}; it has: {', '.join(names)}"
+        )
+    places = [place for place, name in enumerate(names) if only in (None, name)]
+    if reader.sizes is None:
+        if rows > min(reader.lane_rows, LANE_ROWS):
+            raise ConfigError(
+                f"--num-inserts: with these options a group has {reader.lane_rows:,} rows, got"
+                f" {rows:,}"
+            )
+        return empty.with_ranges([lane_range(group, 0, rows)])
+    ranges = (distribute(0, reader.sizes[p], [1] * groups, p)[group] for p in places)
+    return empty.with_ranges(ranges)
+
+
+def _expect_one_file(reader: DatasetReader, form: Format, table: str | None) -> None:
+    """Raise ConfigError if the tables cannot be in one file of this format."""
+    if table or len(reader.tables) == 1 or (form.names_tables and reader.one_group):
+        return
+    names = ", ".join(each.name for each in reader.tables)
+    raise ConfigError(
+        f"--table: a file of format {form.name} has the rows of one table; name one of {names}"
+    )
+
+
+def _write(dataset: Dataset, form: Format, options: _File) -> None:
+    output, manifest = options.output, options.manifest
+    began_s = time.perf_counter()
+    with closing(encode_file(dataset, form, options.workers)) as stream:
+        written = to_file(stream, output) if output else to_standard_output(stream)
+    took_s = time.perf_counter() - began_s
+    known = FileManifest(
+        format=form.name,
+        dataset=dataset,
+        rows=dataset.rows,
+        size_bytes=written.size_bytes,
+        sha256=written.sha256,
+    )
+    if output and not manifest and (output.is_file() or not output.exists()):
+        manifest = beside(output)
+    if manifest:
+        to_file([known.text().encode()], manifest)
+    if not options.quiet:
+        say(_summary(dataset, written, took_s), err=True)
+
+
+def _summary(dataset: Dataset, written: Written, took_s: float) -> str:
+    rate, speed = dataset.rows / took_s, written.size_bytes / took_s / 1e6
+    return (
+        f"{counted(dataset.rows, 'row')}, {counted(written.size_bytes, 'byte')} in {took_s:.1f} s:"
+        f" {rate:,.0f} rows/s, {speed:,.1f} MB/s"
+    )

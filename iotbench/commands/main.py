@@ -1,0 +1,153 @@
+"""The command line's entry point: the commands, and errors as text with an exit code."""
+
+import io
+import os
+import sys
+from collections import UserDict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+
+import click
+
+from iotbench.config.completion.helping import HELP_OPTIONS, find_known_help
+from iotbench.config.completion.words import table
+from iotbench.machine.interrupts import end_by_signals, end_on_signals, stop_on_signals
+from iotbench.machine.program import program_name
+from iotbench.machine.streams import OutputError, expect_printed, guard_streams, say
+from iotbench.results.kinds import NAMES as KINDS
+from simulator import __version__
+from simulator.errors import BenchError, ConfigError, Interrupted
+
+_OWN = (
+    "insert", "capacity", "validate", "run", "reproduce", "generate", "prepare", "show", "results",
+    "report", "compare", "calibrate", "repeat", "publish", "init", "doctor", "targets", "check",
+    "cleanup", "completion",
+)  # fmt: skip
+"""Each names a file of iotbench/commands/ and the command in it; other kinds have a command alike."""
+_NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))
+_EPILOG = """\b
+Exit codes:
+  0    done and verified, or verification switched off
+  1    the run failed
+  2    wrong usage or configuration; nothing was started
+  3    stored data or answers are wrong
+  4    verification was asked for and is not possible, as with --queries
+  99   all is right, and a threshold failed (--fail-if, --slo)
+  130  interrupted
+"""
+
+
+class _Commands(UserDict[str, click.Command]):
+    """The commands by name; each is imported when it is first asked for, as all take long."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self.data:
+            with end_by_signals():  # pydantic turns an exception into its own as it is imported
+                self.data[name] = find_known_help(name, sys.argv[1:]) or _import(name)
+        return self.data[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+def _import(name: str) -> click.Command:
+    if name in _OWN:
+        command: click.Command = getattr(import_module(f"iotbench.commands.{name}"), name)
+        return command
+    from iotbench.commands.of_kind import command_of  # noqa: PLC0415 - slow to load
+    from iotbench.measurements import kind_named  # noqa: PLC0415
+
+    return command_of(kind_named(name))
+
+
+class _Main(click.Group):
+    """The program: what it can do is shown without an import of the commands, which takes long."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their summaries, which `tools.reference` has collected."""
+        known = table()["commands"]["commands"]
+        shown = [
+            (name, known[name]["help"] if name in known else _import(name).get_short_help_str(80))
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(shown)
+
+
+@click.group(
+    cls=_Main,
+    commands=_Commands(),
+    epilog=_EPILOG,
+    context_settings={"help_option_names": HELP_OPTIONS},
+)
+@click.version_option(__version__, prog_name="run.py")
+def commands() -> None:
+    """Benchmark databases under IoT and time-series load, every number verified."""
+
+
+def main() -> None:
+    """Run the command that the arguments name, and exit with its code."""
+    guard_streams()
+    stop_on_signals()
+    code = _run()
+    end_on_signals()  # nothing is left to tidy up
+    with suppress(OutputError):  # after an error, which counts
+        sys.stdout.flush()
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command; print an error as text and return its exit code."""
+    try:
+        _check_arguments(sys.argv)
+        code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
+        if not code:  # another code says more than that its message could not be printed
+            expect_printed()
+    except click.ClickException as error:
+        text = io.StringIO()
+        error.show(text)
+        say(text.getvalue().rstrip("\n"), err=True)
+        return error.exit_code
+    except ConfigError as error:
+        for problem in error.problems:
+            say(f"error: {problem}", err=True)
+        return error.exit_code
+    except OutputError as error:
+        if not isinstance(error.__cause__, BrokenPipeError):  # `| head` has read enough
+            say(f"error: {error}", err=True)
+        return error.exit_code
+    except BenchError as error:
+        say(f"error: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return Interrupted.exit_code
+    except OSError as error:
+        say(f"error: {_words(error)}", err=True)
+        return 1
+    return code
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse bytes that are not text: no result file, no table and no database could hold them."""
+    for number, word in enumerate(arguments):
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(
+                f"argument {number}: expected text in UTF-8, got {os.fsencode(word)[:40]!r}; rename"
+                " the file"
+            ) from error
+
+
+def _words(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"

@@ -1,0 +1,93 @@
+"""`prepare`: convert a file of the user's own once, for pods and for inserts that follow."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import click
+
+from iotbench.config.input.options import Opt
+from iotbench.config.options.basic import Command
+from iotbench.config.options.declared import options_of
+from iotbench.execution.generated import as_prepared, as_promised
+from iotbench.machine.cleaning import in_shell
+from iotbench.machine.streams import print_out
+from iotbench.rows.files.objects import uri_of
+from iotbench.rows.files.prepare import converted
+from iotbench.rows.files.request import Reading, Request
+from simulator.data.schema import PrimaryKey
+from simulator.errors import ConfigError, counted
+from simulator.records.prepared import NAME, describe
+
+_EXAMPLES = """\b
+Examples:
+  python run.py prepare sensors.csv --tags rack --output sensors.rows
+  python run.py insert --target sqlite --data sensors.rows
+  kubectl cp sensors.rows copier:/data/sensors.rows
+  python run.py insert -t postgresql --data claim:fleet/sensors.rows
+"""
+
+
+class _Options(Reading):
+    """The options of `prepare`."""
+
+    GROUP: ClassVar[str] = "Rows from a file"
+
+    output: Annotated[Path | None, Opt(metavar="FOLDER")] = None
+    """Folder to write; it must not exist.  [default: FILE.rows]"""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Do not show columns and rows."""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@options_of(_Options)
+def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
+    """Convert a CSV or Parquet file once, for `insert --data`.
+
+    The folder holds the columns as plain arrays, which workers read without parsing: several
+    inserts need to read the file once only, and pods can read the folder from a volume claim.
+    """
+    request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
+    output = options.output or _beside_file(request)
+    if output.exists():
+        raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
+    request.check()
+    with _beside(output) as folder:
+        params = converted(request, folder, quiet=options.quiet)
+        known = describe(folder, params.model_copy(update={"folder": ""}))
+        (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")
+        folder.chmod(0o755)  # pods run as another user
+        folder.rename(output)
+    print_out(
+        f"{output}: {counted(params.rows, 'row')}, {known.size_bytes / 1e6:,.1f} MB of arrays;"
+        f" insert it with --data {in_shell([str(output)])}"
+    )
+
+
+def _beside_file(request: Request) -> Path:
+    """Return the folder beside the one file, or here with the name of the object or table."""
+    first, *others = request.named
+    if not others and uri_of(first):
+        return Path(f"{first.name}.rows")
+    is_one = not others and first.is_file()
+    return first.with_name(f"{first.name}.rows") if is_one else Path(f"{request.table}.rows")
+
+
+@contextmanager
+def _beside(output: Path) -> Iterator[Path]:
+    """Make a folder next to the one to be written; its remains are removed at the end."""
+    try:
+        folder = Path(tempfile.mkdtemp(dir=output.absolute().parent, prefix=f".{output.name}."))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"--output: {output}: cannot be written: {reason}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,87 @@
+"""`publish`: results in a folder that anyone can check and repeat."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from iotbench.config.completion.words import complete_result
+from iotbench.config.options.basic import Command, option, output_option
+from iotbench.config.options.given import divide, parse
+from iotbench.machine.streams import say
+from iotbench.results.command import Command as Stored
+from iotbench.results.result import Result
+from simulator.errors import ConfigError, counted
+
+_EXAMPLES = """\b
+Examples:
+  python run.py publish last -o published
+  python run.py publish --check published
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("names", nargs=-1, metavar="[RESULT...]", shell_complete=complete_result)
+@option(
+    "--folder",
+    "-o",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder to write; it must be new or empty.",
+)
+@option(
+    "--check",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    metavar="FOLDER",
+    help="Check such a folder instead: every checksum, and every result file.",
+)
+@output_option
+def publish(
+    *, names: tuple[str, ...], folder: Path | None, check: Path | None, output: Path
+) -> None:
+    """Write a folder that anyone can check and repeat.
+
+    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
+    result of `run`, `reproduce` or `capacity` brings those of its sweeps with it, and that of
+    `query` the insert whose rows were queried, if its file is there.
+
+    The folder has the result files, the page of `report`, a configuration without credentials, the
+    versions of program, driver and server, the machine, checksums for `sha256sum -c`, and a README
+    with the verdicts and the commands that measure the same again. Results that are not complete or
+    have the verdict mismatch are refused.
+    """
+    from iotbench.output.published.folder import expect_empty, problems_of, write  # noqa: PLC0415
+
+    if check:
+        if names or folder:
+            raise ConfigError("--check: takes no results and no --folder")
+        problems = list(problems_of(check))
+        for problem in problems:
+            say(f"error: {problem}", err=True)
+        say(f"{check}: {counted(len(problems), 'problem')}" if problems else f"{check}: all right")
+        click.get_current_context().exit(1 if problems else 0)
+    if not names or not folder:
+        raise ConfigError("expected results and --folder, or --check FOLDER")
+    expect_empty(folder)
+    from iotbench.output.published.build import (  # noqa: PLC0415 - pictures, which checking does without
+        files_of,
+    )
+    from iotbench.output.published.gather import gather  # noqa: PLC0415
+
+    found = gather(output, names)
+    files = files_of(found, _without_what_runs(found.sweeps))
+    write(folder, files)
+    size = sum(map(len, files.values()))
+    say(f"{folder}: {counted(len(files) + 1, 'file')}, {size / 1e6:.1f} MB")
+
+
+def _without_what_runs(found: Iterable[tuple[Path, Result]]) -> dict[Path, Stored]:
+    """Leave in the commands of results what `repeat` takes from a file; return the rest."""
+    left: dict[Path, Stored] = {}
+    for path, result in found:
+        if result.command:
+            stored = result.command
+            command = stored if isinstance(stored, Stored) else parse(stored, str(path))
+            result.command, left[path] = divide(command, str(path))
+    return left

@@ -1,0 +1,52 @@
+"""`report`: results as one page with pictures, for a browser, for paper, for others."""
+
+from pathlib import Path
+
+import click
+
+from iotbench.config.options.basic import Command, option, output_option
+from iotbench.machine import outfile
+from iotbench.machine.streams import say
+from iotbench.output.terminal.damage import expect_whole
+from simulator.errors import ConfigError, format_size
+
+_EXAMPLES = """\b
+Examples:
+  python run.py report last
+  python run.py report last~1 last -o compared.html
+  python run.py report results/*-insert-*.json
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("names", nargs=-1, required=True, metavar="ID|FILE...")
+@option(
+    "--page",
+    "-o",
+    type=click.Path(path_type=Path),
+    default="report.html",
+    show_default=True,
+    help="File of the page; an earlier page is replaced, any other file is not.",
+)
+@output_option
+def report(names: tuple[str, ...], page: Path, output: Path) -> None:
+    """Write results as one page with pictures.
+
+    A name is a result file, an id, the beginning of one, last, or last~1 for the one before the
+    last. Several results are shown side by side. The page is one HTML file without scripts that
+    loads nothing from elsewhere, and has a table behind every picture. The result of a reproduction
+    may be given, too; the result of `run` or `capacity` includes its sweeps.
+    """
+    from iotbench.output.page.build import (  # noqa: PLC0415 - the other commands draw nothing
+        page_of,
+    )
+    from iotbench.output.page.html import OWN, render  # noqa: PLC0415
+    from iotbench.output.page.sources import sources  # noqa: PLC0415
+
+    given = sources(output, names)
+    if problem := outfile.problem_with(page, OWN):
+        raise ConfigError(f"--page: {problem}")
+    with expect_whole(", ".join(names)):
+        text = render(page_of(given))
+    outfile.write(page, text, OWN)
+    say(f"{page}: {format_size(len(text.encode()))}")

@@ -1,0 +1,135 @@
+"""`reproduce`: run the experiment of a reference document, and compare our figures with its own."""
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from iotbench.config.options.basic import Command, option
+from iotbench.config.options.declared import options_of
+from iotbench.execution.experiment import Refused, all_measured, forecast_of
+from iotbench.execution.measure import Measuring
+from iotbench.execution.roster import Roster, roster_of
+from iotbench.machine import outfile
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.machine import this_machine
+from iotbench.machine.streams import print_out
+from iotbench.machine.terminal import width_of
+from iotbench.plans.engine import Found
+from iotbench.plans.gates import Gates
+from iotbench.plans.installing import format_before_runs
+from iotbench.plans.items import digest_of
+from iotbench.plans.machine import hardware_of
+from iotbench.plans.options import PlanOptions, PlanRun, plan_options
+from iotbench.plans.plan import Plan
+from iotbench.plans.published import documents
+from iotbench.plans.published.documents import Document, Size, keep_measured, plan_of, read_document
+from iotbench.plans.published.evaluate import Experiment
+from iotbench.plans.published.memory import caches, in_memory
+from iotbench.plans.published.record import OWN, Reproduction
+from iotbench.plans.published.tables import format_record
+from simulator import __version__
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py reproduce iot --targets sqlite
+  python run.py reproduce nosql --targets mysql_innodb,mysql_myisam,postgresql --runner local
+"""
+
+_experiment = functools.partial(option, group="Experiment")
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("document", type=click.Choice(documents.NAMES))
+@_experiment(
+    "--size",
+    type=click.Choice([size.value for size in Size]),
+    default=Size.DEMO.value,
+    show_default=True,
+    help="demo: minutes on one machine; document: as the document describes it.",
+)
+@plan_options("Experiment", "those of the configuration that answer")
+@options_of(Gates, "gates")
+def reproduce(
+    *,
+    document: str,
+    size: str,
+    options: PlanOptions,
+    run: PlanRun,
+    gates: Gates,
+) -> None:
+    """Repeat a published benchmark, and compare the figures.
+
+    Each setting of the document is measured several times on each target, in alternating order. The
+    published figures are listed next to ours, and the document's claims are compared with the
+    repeats: seen, not seen, or within the spread. What could not be measured is listed as "not
+    had", with the reason.
+
+    After an interruption, the same command continues where it stopped: results in --output that are
+    complete are not measured again. Another --output measures everything again.
+    """
+    reach = options.reach
+    if problems := reach.cluster.problems():
+        raise ConfigError(problems)
+    plan = options.applied(plan_of(document, Size(size)))
+    environment = {**os.environ}  # with credentials, which only the user's command inherits
+    thresholds = gates.beside(plan.thresholds).expected(plan.scope)
+    read = keep_measured(read_document(document), plan)
+    roster = roster_of(plan, options.targets, reach, run)
+    if run.dry_run:
+        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, run.output))
+        print_out(format_before_runs(plan))
+        return
+    with caught_interrupts() as interrupts:
+        measuring = Measuring.of(run, options, interrupts, environment)
+        record, path = reproduce_document(document, size, read, plan, roster, measuring)
+    if run.form == "json":
+        print_out(record.model_dump_json(indent=1) + "\n")
+    else:
+        print_out(format_record(record, str(path), width_of(sys.stdout)))
+    name = f"reproduce.{record.document}"
+    failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
+    click.get_current_context().exit(record.exit_code or failed)
+
+
+def reproduce_document(  # noqa: PLR0913, PLR0917
+    name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: Measuring
+) -> tuple[Reproduction, Path]:
+    """Measure what has no complete result yet; return the record of all, and its file."""
+
+    def find_unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
+        return Experiment(document, roster.candidates, refused, found).find_unsettled()
+
+    digest = digest_of(plan, roster.pairs)
+    path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
+    outfile.expect_own(path, OWN)
+    found, status, refused = all_measured(plan, roster, measuring, find_unsettled)
+    experiment = Experiment(document, roster.candidates, refused, found)
+    created = sorted(result.created for _, each in found for _, result in each.results)
+    record = Reproduction(
+        program_version=__version__,
+        document=name,
+        number=document.number,
+        size=size,
+        title=document.title,
+        measured_on=document.measured_on,
+        machine=this_machine(),
+        hardware=hardware_of(*(each for _, each in found)),
+        status=status,
+        first=created[0] if created else None,
+        last=created[-1] if created else None,
+        items=experiment.items(),
+        lines=experiment.lines(),
+        claims=experiment.claims(),
+        curves=experiment.curves(),
+        matrix=experiment.matrix(),
+        not_had=experiment.not_had(),
+        in_memory=in_memory(found) if document.compares_disks else {},
+        caches=caches(found),
+        refused=experiment.refusals(),
+    )
+    outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
+    return record, path

@@ -1,0 +1,154 @@
+"""`run`: carry out a plan: targets x settings x repeats, in alternating order, with one report."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from iotbench.config.options.basic import Command
+from iotbench.config.options.declared import options_of
+from iotbench.execution.experiment import all_measured, forecast_of
+from iotbench.execution.installing import Installing
+from iotbench.execution.measure import Measuring
+from iotbench.execution.roster import Roster, roster_of
+from iotbench.machine import outfile
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.machine import this_machine
+from iotbench.machine.streams import print_out
+from iotbench.machine.terminal import width_of
+from iotbench.plans.gates import Gates
+from iotbench.plans.installing import (
+    Installation,
+    format_before_runs,
+    format_shown,
+    installations_of,
+)
+from iotbench.plans.items import digest_of
+from iotbench.plans.lines import item_records, lines_of
+from iotbench.plans.machine import hardware_of
+from iotbench.plans.options import PlanOptions, PlanRun, plan_options
+from iotbench.plans.plan import Plan, read_plan
+from iotbench.plans.record import OWN, PlanRecord
+from iotbench.plans.searches import chosen, curves
+from iotbench.plans.tables import format_record
+from simulator import __version__
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py run plan.yaml --dry-run
+  python run.py run plan.yaml --targets sqlite,postgresql
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("plan", type=click.Path(path_type=Path))
+@plan_options("Plan", "those of the plan, or of the configuration that answer")
+@options_of(Gates, "gates")
+def run(
+    *,
+    plan: Path,
+    options: PlanOptions,
+    run: PlanRun,
+    gates: Gates,
+) -> None:
+    """Carry out a PLAN: settings, on several targets, several times.
+
+    Every other repeat goes backwards, so that a drift of the machine affects all alike. Each item
+    is an ordinary insert, and perhaps queries on its rows, verified as such, with result files of
+    its own. After an interruption, the same command continues where it stopped: results in --output
+    that are complete are not measured again. Another --output measures everything again.
+
+    A target that the plan installs is installed before its first item and removed after its last
+    one, whatever happens. All its repeats are measured together, so that two such databases are
+    never there at once.
+    """
+    reach = options.reach
+    if problems := reach.cluster.problems():
+        raise ConfigError(problems)
+    read = options.applied(read_plan(plan))
+    if read.until_settled is not None:
+        raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
+    installations = installations_of(read)
+    thresholds = gates.beside(read.thresholds).expected(read.scope)
+    environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
+    names = options.targets or read.target_names or None
+    roster = roster_of(read, names, reach, run, installations)
+    if run.dry_run:
+        installs = format_shown(_redact(installations, roster).values())
+        print_out(forecast_of(read.name, read, roster, run.output) + installs)
+        print_out(format_before_runs(read))
+        return
+    stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
+    path = run.output / f"{stem}.json"
+    outfile.expect_own(path, OWN)
+    with caught_interrupts() as interrupts:
+        measuring = Measuring.of(run, options, interrupts, environment)
+        installing = Installing(
+            installations,
+            run.output,
+            stem,
+            interrupts,
+            reach.cluster,
+            environment,
+            run.quiet,
+        )
+        record = _carry_out(read, roster, measuring, installing)
+    outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
+    is_json = run.form == "json"
+    text = record.model_dump_json(indent=1) + "\n" if is_json else None
+    print_out(text or format_record(record, str(path), width_of(sys.stdout)))
+    name = f"plan.{read.name}"
+    failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
+    click.get_current_context().exit(record.exit_code or failed)
+
+
+def _redact(installations: Mapping[str, Installation], roster: Roster) -> dict[str, Installation]:
+    """Return the installations of the targets that can be measured, for display."""
+    targets = {name: [p.target for p in roster.pairs if p.target.name == name]
+               for name in installations}  # fmt: skip
+    return {name: installations[name].redacted(own) for name, own in targets.items() if own}
+
+
+def _describe(
+    plan: Plan, installations: Mapping[str, Installation], roster: Roster
+) -> dict[str, Any]:
+    """Return the plan for its record; it shows only the commands that are not secret."""
+    record = plan.model_dump(mode="json", by_alias=True)
+    for setting in record["settings"]:
+        for each in filter(None, (setting["insert"], setting["query"])):
+            for pair in roster.pairs if each["before_run"] else ():
+                each["before_run"] = pair.target.options.redact(each["before_run"])
+    for each in record["targets"]:
+        found = installations.get(each["name"])
+        if isinstance(each["install"], list):
+            each["install"] = list(found.install) if found else []
+            each["remove"] = list(found.remove) if found else []
+    return record
+
+
+def _carry_out(
+    plan: Plan, roster: Roster, measuring: Measuring, installing: Installing
+) -> PlanRecord:
+    """Measure what has no complete result yet; return the record of all."""
+    found, status, refused = all_measured(plan, roster, measuring, installing=installing)
+    created = sorted(result.created for _, each in found for _, result in each.results)
+    return PlanRecord(
+        program_version=__version__,
+        name=plan.name,
+        plan=_describe(plan, _redact(installing.installations, roster), roster),
+        machine=this_machine(),
+        hardware=hardware_of(*(each for _, each in found)),
+        status=status,
+        first=created[0] if created else None,
+        last=created[-1] if created else None,
+        items=item_records(found),
+        lines=lines_of(chosen(found)),
+        curves=tuple(curves(found)),
+        not_had={each.name: each.not_had for each in roster.candidates if each.not_had},
+        installs=tuple(installing.records),
+        refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},
+    )

@@ -1,0 +1,84 @@
+"""`show`: print a result file's tables again."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from iotbench.config.completion.words import complete_result
+from iotbench.config.options.basic import BYTES, Command, option, output_option
+from iotbench.machine.streams import print_out
+from iotbench.machine.terminal import width_of
+from iotbench.output.terminal import tables
+from iotbench.output.terminal.capacity import days_until_full
+from iotbench.output.terminal.damage import expect_whole
+from iotbench.results import result_files
+from iotbench.store.gathered import Gathered, find_gathered
+from iotbench.store.lookup import paths_of
+from simulator.errors import ConfigError
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="RESULT", shell_complete=complete_result)
+@option(
+    "--format",
+    "form",
+    type=click.Choice(tables.FORMATS),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@option(
+    "--disk",
+    type=BYTES,
+    default=None,
+    help="Also print after how many days a disk of this size, such as 180GB, is full.",
+)
+@option("--plot", is_flag=True, help="Also draw the rates or waits below the table.")
+@option("--timings", is_flag=True, help="Also print where the time of the sweep went, by phase.")
+@output_option
+def show(  # noqa: PLR0913
+    name: str, form: str, disk: int | None, output: Path, *, plot: bool, timings: bool
+) -> None:
+    """Print the tables of a result again.
+
+    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
+    """
+    (file,) = paths_of(output, [name])
+    added = _list_added_options(disk, plot=plot, timings=timings)
+    if form != "table" and added:
+        raise ConfigError(f"{added[0]}: adds to the table; use --format table")
+    kind = find_gathered(file)
+    with expect_whole(file):
+        if kind is None:
+            text = _sweep(file, form, disk, plot=plot, timings=timings)
+        else:
+            text = _format_gathered(file, kind, form, added)
+    print_out(text)
+
+
+def _list_added_options(disk: int | None, *, plot: bool, timings: bool) -> list[str]:
+    """Return the options that add to the table."""
+    given = {"--plot": plot, "--disk": disk is not None, "--timings": timings}
+    return [name for name, is_given in given.items() if is_given]
+
+
+def _sweep(file: Path, form: str, disk: int | None, *, plot: bool, timings: bool) -> str:
+    result = result_files.read(file)
+    days = "" if disk is None else f"{days_until_full(result, disk)}\n"
+    return tables.format_record(result, file, form, plotted=plot, timings=timings) + days
+
+
+def _format_gathered(file: Path, kind: Gathered, form: str, added: Sequence[str]) -> str:
+    """Return what the command printed that gathered the sweeps."""
+    if form == "csv" or added:
+        given = "--format csv" if form == "csv" else added[0]
+        raise ConfigError(
+            f"{given}: {file} is of `{kind.command}`; use a result file that it names"
+        )
+    record = kind.read(file)
+    if form == "json":
+        text: str = record.model_dump_json(indent=1)
+        return text + "\n"
+    return kind.text(record, str(file), width_of(sys.stdout))

@@ -1,0 +1,120 @@
+"""`targets`: list the targets and show what each can do."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from iotbench.config.completion.words import complete_target
+from iotbench.config.options.basic import Command, config_option, option
+from iotbench.config.targets import config as configuration
+from iotbench.machine.streams import say
+from iotbench.machine.terminal import width_of
+from simulator.modules import database_class
+from simulator.modules.evidence import evidence
+
+_UNBOUNDED = 1000
+"""Wider than any table."""
+_NAMES = ("Target", "Module", "Runner")
+
+
+@click.command(cls=Command)
+@click.argument("name", required=False, shell_complete=complete_target)
+@config_option
+@option(
+    "--format",
+    "form",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+def targets(name: str | None, config: Path | None, form: str) -> None:
+    """List the targets, or show all about target NAME."""
+    loaded = configuration.load(config)
+    chosen = [name] if name else loaded.targets
+    rows = [_row(key, loaded.entry(key)) for key in chosen]
+    if form == "json":
+        say(json.dumps(rows, indent=1))
+        return
+    console = Console(highlight=False, markup=False, width=width_of(sys.stdout))
+    for table in _details(rows[0]) if name else [_overview(rows, console)]:
+        console.print(table)
+    if not name:
+        console.print("`targets NAME` and --format json show all that is known", soft_wrap=True)
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold", no_wrap=title in _NAMES)
+    return table
+
+
+def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
+    """Return a table that fits the width without splitting a word: columns on the right go."""
+    titles = ["Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on"]
+    while True:
+        table = _table(*titles)
+        for row in rows:
+            modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
+            cells = (row["target"], row["module"], row["runner"], modes, keys, row["verified_on"])
+            table.add_row(*cells[: len(titles)])
+        for column in table.columns:
+            words = (word for cell in column.cells for word in str(cell).split())
+            column.min_width = max(map(len, words), default=0)
+        needed = Measurement.get(console, console.options.update(width=_UNBOUNDED), table).minimum
+        separators = len(titles) + 1  # the measurement leaves them out
+        if needed + separators <= console.width or len(titles) == 1:
+            return table
+        titles.pop()
+
+
+def _details(row: dict[str, Any]) -> Iterator[Table]:
+    """Yield tables with everything that is known about one target."""
+    facts = _table("Target", row["target"])
+    for label in ("module", "runner", "verified_on", "after_kill", "acknowledged"):
+        facts.add_row(label.replace("_", " "), row[label])
+    for limit in row["limits"]:
+        facts.add_row("limit", limit)
+    yield facts
+    for title, key in (("Insert mode", "insert_modes"), ("Primary key", "primary_keys")):
+        table = _table(title, "What it is")
+        for pair in row[key].items():
+            table.add_row(*pair)
+        yield table
+    options = _table("Option", "Meaning")
+    for pair in row["options"].items():
+        options.add_row(*pair)
+    yield options
+
+
+def _row(name: str, entry: Any) -> dict[str, Any]:
+    cls = database_class(entry["module"])
+    found = evidence(entry["module"])
+    stores = cls.capabilities.stores
+    return {
+        "target": name,
+        "module": entry["module"],
+        "runner": entry.get("runner", "kubernetes"),
+        "insert_modes": dict(cls.capabilities.modes),
+        "primary_keys": {key.value: how for key, how in cls.capabilities.primary_keys.items()},
+        "multiple_tables": cls.capabilities.multiple_tables,
+        "create_indices": cls.capabilities.indices,
+        "verifiable": stores,
+        "acknowledged": cls.capabilities.acknowledged,
+        "verified_on": found.servers if stores else "no server",
+        "after_kill": found.kill if stores else "-",
+        "draft": stores and found.draft,
+        "limits": list(cls.capabilities.limits),
+        "options": {
+            key: field.description or "" for key, field in cls.options_model.model_fields.items()
+        },
+    }

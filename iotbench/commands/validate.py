@@ -1,0 +1,144 @@
+"""`validate`: ask several targets the same queries, and compare their answers."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import click
+
+from iotbench.config.completion.words import complete_target
+from iotbench.config.input.options import Opt
+from iotbench.config.input.values import Count
+from iotbench.config.options.basic import NAMES, Command, option
+from iotbench.config.options.choice import Choice, Reach, Run, reach_options
+from iotbench.config.options.declared import options_of
+from iotbench.config.targets.config import Target
+from iotbench.execution.launch import Sweep, carry_out
+from iotbench.execution.stored import find_inserted
+from iotbench.execution.sweeps import sweep_of
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.streams import print_out, say
+from iotbench.measurements import kind_named
+from iotbench.measurements.query.options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
+from iotbench.measurements.shared.plan import PlannedRun, Stored
+from iotbench.output.terminal.agreements import format_validated
+from iotbench.results.agreement import agreements, differences, exit_code
+from iotbench.rows.files.prepare import reopen
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py validate --targets sqlite,postgresql
+  python run.py validate --targets influxdb,timescaledb --types '*-host-1-hr' --count 100
+"""
+
+
+class _Options(Answers, OwnQueries, Types):
+    """The queries to ask, and how often."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    count: Annotated[Count, Opt(least=1, most=MOST_SHOWN)] = 10
+    """Number of times to ask each query, each time with other random parameters if it has any."""
+    print_answers: Count = 0
+    """Number of answers to each query to print side by side, 20 rows of each; up to five wrong ones
+    are always printed.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """The queries of one target, ready to be asked."""
+
+    choice: Choice
+    sweep: Sweep
+    runs: Sequence[PlannedRun]
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@option(
+    "--targets", type=NAMES, required=True, help="Names of targets in the configuration.",
+    group="Target", shell_complete=complete_target,
+)  # fmt: skip
+@reach_options
+@options_of(Run, "run")
+@options_of(_Options)
+def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Options) -> None:
+    """Compare the answers of several databases and the truth.
+
+    Insert the same rows into each target first: the same workload, seed and start. One worker asks
+    each target the same instances, as `query` does, and each answer is compared with the truth.
+    Answers count as rounded if they differ in their last digits only and each is equal to the
+    truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ. The
+    answers to --queries are compared with each other only.
+    """
+    choices = [reach.choice(name) for name in targets]
+    problems = options.problems()
+    found = _targets(choices, problems)
+    if problems:
+        raise ConfigError(problems)
+    stored = {
+        choice.target: find_inserted(run, target, choice, None)
+        for choice, target in zip(choices, found, strict=True)
+    }
+    _expect_same_rows(stored)
+    asking = QueryOptions(**dict(options), timeout_s=run.timeout_s, digests=True)
+    with ExitStack() as files:
+        planned: list[_Planned] = []
+        for choice, target in zip(choices, found, strict=True):
+            known = stored[choice.target]
+            try:
+                asked = files.enter_context(reopen(known.dataset, quiet=run.quiet))
+                sweep, runs = sweep_of(
+                    kind_named("query"), target, run.output, asking, Stored(asked, known.complete),
+                    force=run.force, quiet=run.quiet or bool(planned),
+                )  # fmt: skip
+            except ConfigError as error:
+                problems += [each for each in error.problems if each not in problems]
+            else:
+                planned.append(_Planned(choice, sweep, runs))
+        if problems:
+            raise ConfigError(problems)
+        click.get_current_context().exit(_compare(planned, form=run.form, quiet=run.quiet))
+
+
+def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
+    """Return the targets; add what is wrong with any of them to `problems`."""
+    names = [choice.target for choice in choices]
+    if len({*names}) < 2 or len({*names}) < len(names):
+        problems.append(
+            f"--targets: expected two targets or more, each once, got {','.join(names)}"
+        )
+    found = [choice.resolve({}, problems) for choice in choices]
+    return [target for target in found if target]
+
+
+def _expect_same_rows(stored: Mapping[str, Stored]) -> None:
+    (first, expected), *others = stored.items()
+    problems = []
+    for name, known in others:
+        if found := differences(expected.dataset, known.dataset):
+            problems.append(
+                f"--targets: {first} and {name} do not hold the same rows: {', '.join(found)};"
+                " insert with the same options into both"
+            )
+    if problems:
+        raise ConfigError(problems)
+
+
+def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:
+    """Ask each target until one fails, print how the answers compare; return the exit code."""
+    done, as_json = [], form == "json"
+    with caught_interrupts() as interrupts:
+        for sweep, runs, cluster in ((e.sweep, e.runs, e.choice.cluster) for e in planned):
+            with carry_out(sweep, runs, cluster, interrupts, quiet=quiet, as_json=as_json):
+                done.append(sweep)
+            if sweep.file.trouble:
+                say(f"error: {sweep.file.trouble}", err=True)
+            if sweep.result.status != "done":
+                break
+    results = [sweep.result for sweep in done]
+    found = agreements(results) if len(done) == len(planned) else []
+    print_out(format_validated(results, found, [sweep.file.path for sweep in done], form))
+    return exit_code(results, found)

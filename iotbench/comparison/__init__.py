@@ -1,0 +1,1 @@
+"""Comparison of results with each other, with intervals, and with thresholds."""

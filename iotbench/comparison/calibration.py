@@ -1,0 +1,113 @@
+"""Calibrations of this machine: what equal sweeps differ by, kept in the user's state folder."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from iotbench.comparison.statistics import Scatter, noise_of, scatter_of
+from iotbench.machine.folders import state_folder
+from iotbench.machine.outfile import write
+from iotbench.results.result import Result
+from simulator.errors import ConfigError
+from simulator.frozen import Frozen
+
+KIND = "insert"
+"""Kind of the sweeps that are measured; differences of queries do not follow from them."""
+LEAST_SWEEPS = 5
+"""Fewest sweeps: with fewer, Student's bound is so wide that it covers nearly every difference."""
+_Rates = Annotated[tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...],
+                   Field(min_length=1)]  # fmt: skip
+
+
+class Calibration(Frozen):
+    """The rates of equal sweeps, one after the other, on one machine."""
+
+    hardware: str
+    module: str
+    workers: int
+    measured: datetime
+    rates: Annotated[tuple[_Rates, ...], Field(min_length=LEAST_SWEEPS)]
+    """Rates of the runs of each sweep, in rows/s."""
+
+    @property
+    def scatter(self) -> Scatter:
+        """Difference between the sweeps."""
+        return scatter_of(self.rates)
+
+    def __str__(self) -> str:
+        """Return what is noise on this machine."""
+        workers = f"{self.workers} worker{'s' * (self.workers > 1)}"
+        return (
+            f"{self.module}, {workers}: differences below {noise_of(self.scatter):.1%} between"
+            f" single sweeps are noise on this machine ({len(self.rates)} equal sweeps of"
+            f" {len(self.rates[0])} runs, {self.measured:%F})"
+        )
+
+
+_OWN = re.compile(rb"\[")
+_ALL = TypeAdapter(tuple[Calibration, ...])
+
+
+def calibrations_file() -> Path:
+    """Return the file with the calibrations; it may not exist yet."""
+    return state_folder() / "calibrations.json"
+
+
+def read_calibrations() -> tuple[Calibration, ...]:
+    """Return what was measured on this machine; ConfigError if the file is damaged."""
+    path = calibrations_file()
+    try:
+        return _ALL.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValidationError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+        raise ConfigError(
+            f"{path}: expected calibrations of this machine, and cannot read them: {reason};"
+            " remove the file and run `calibrate` again"
+        ) from error
+
+
+def keep(found: Iterable[Calibration]) -> None:
+    """Write calibrations to the file; each replaces one of the same hardware, module and load."""
+    known = {_key(each): each for each in (*read_calibrations(), *found)}
+    path = calibrations_file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be written: {error.strerror or error}; set XDG_STATE_HOME to a folder"
+            " that can be written"
+        ) from error
+    write(path, _ALL.dump_json(tuple(known.values()), indent=1).decode() + "\n", _OWN)
+
+
+def calibration_from(results: Sequence[Result], runs: int) -> Calibration:
+    """Return the calibration of equal sweeps of `runs` runs; each result has one of the runs."""
+    first = results[0]
+    rates = [run.metrics.rows_per_s for each in results for run in each.runs if run.metrics]
+    return Calibration(
+        hardware=first.machine.hardware,
+        module=first.module,
+        workers=first.runs[0].workers,
+        measured=first.created,
+        rates=tuple(tuple(sweep) for sweep in zip(*[iter(rates)] * runs, strict=True)),
+    )
+
+
+def calibration_of(
+    known: Sequence[Calibration], result: Result, workers: int | None
+) -> Calibration | None:
+    """Return the calibration that is about the runs of a result; None without one."""
+    wanted = (result.machine.hardware, result.module, workers)
+    if result.kind != KIND or result.runner != "local":
+        return None
+    return next((each for each in known if _key(each) == wanted), None)
+
+
+def _key(each: Calibration) -> tuple[str, str, int]:
+    return each.hardware, each.module, each.workers

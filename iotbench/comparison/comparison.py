@@ -1,0 +1,204 @@
+"""Two sides compared row by row: the difference of each figure, and a judgement on the headline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from statistics import fmean, geometric_mean
+
+from iotbench.comparison.calibration import Calibration, calibration_of
+from iotbench.comparison.query_plans import PlanComparison, compare_plans
+from iotbench.comparison.sides import Sample, Side, differing, is_same_work
+from iotbench.comparison.statistics import Difference, Sweeps, are_in_turns, difference
+from iotbench.figures.figures import Better, Figure
+from iotbench.figures.rows import Place
+from iotbench.figures.subjects import Subject
+from simulator.errors import ConfigError
+
+CONFIDENCE = 0.95
+NOISE = 0.05
+"""The least difference that is called one."""
+_CLIENT, _ALIKE = "client_ns_per_row", 1.3
+"""The figure that shows the speed of a machine, and a factor that equal ones do not reach."""
+
+
+class Judgement(StrEnum):
+    """The meaning of a difference."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    NOISE = "noise"
+    """The interval includes 0, or the difference is smaller than what counts."""
+    ONE_RUN = "one run"
+    """Reason: without several runs there is no interval, and no judgement."""
+    ZERO = "a value is 0"
+    NOT_IN_TURNS = "not in turns"
+    """The difference exceeds the noise of runs, and what sweeps differ by is not known."""
+    DISTURBED = "disturbed"
+    """The difference exceeds the noise, but other work on the machine can explain it.
+
+    Sides in turns are judged: such work is then in the differences of their pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure of a row on both sides."""
+
+    figure: Figure
+    base: float
+    """Geometric mean of the sweeps, as the difference is one of logarithms."""
+    other: float
+    difference: Difference | None
+    """None where a value is 0."""
+    judgement: Judgement | None
+    """Judgement of the headline; the other figures have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One row: a worker count, a level or a query."""
+
+    place: Place
+    runs: tuple[int, int]
+    sweeps: tuple[int, int]
+    in_turns: bool
+    """True if the sweeps were pairs, one of each side, one after the other."""
+    verdicts: tuple[tuple[str, ...], tuple[str, ...]]
+    lines: tuple[Line, ...]
+    """The headline first."""
+    calibrations: tuple[Calibration, ...] = ()
+    """Differences of equal sweeps of both sides; empty: unknown, or not needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The difference of another side from the base."""
+
+    base: Side
+    other: Side
+    subject: Subject
+    rows: tuple[Compared, ...]
+    differing: tuple[tuple[str, str, str], ...]
+    only: tuple[tuple[str, Place], ...]
+    """Rows of one side: "base" or "other", and which."""
+    plans: PlanComparison
+    noise: float
+
+    def count(self, judgement: Judgement) -> int:
+        """Return how many rows have this judgement."""
+        return sum(line.judgement is judgement for row in self.rows for line in row.lines)
+
+    @property
+    def client_factor(self) -> float | None:
+        """The client's CPU time for a row on the other side, as a multiple of the base's.
+
+        None: it is unknown, or the client did other work, so that machines are not comparable.
+        """
+        lines = [line for row in self.rows for line in row.lines if line.figure.name == _CLIENT]
+        factors = [1 + line.difference.change for line in lines if line.difference]
+        if not factors or not is_same_work(self.base.first, self.other.first):
+            return None
+        return geometric_mean(factors)
+
+    @property
+    def is_of_other_speed(self) -> bool:
+        """True if the client did the same work at another speed."""
+        factor = self.client_factor
+        return factor is not None and not 1 / _ALIKE < factor < _ALIKE
+
+
+def compared(
+    base: Side, other: Side, noise: float = NOISE, known: Sequence[Calibration] = ()
+) -> Comparison:
+    """Compare two sides; ConfigError if they have no row in common.
+
+    `known`: what equal sweeps differ by on this machine.
+    """
+    before, after = base.samples(), other.samples()
+    common = [key for key in before if key in after]
+    if not common:
+        raise ConfigError(
+            f"{other.label}: has no {base.subject.name} in common with {base.label}, so there is"
+            " nothing to compare"
+        )
+    only = [("base", key) for key in before if key not in after]
+    only += [("other", key) for key in after if key not in before]
+    rows = []
+    for key in common:
+        found = [calibration_of(known, side.first, key.workers) for side in (base, other)]
+        calibrations = tuple(each for each in found if each)
+        calibrations = calibrations if len(calibrations) == len(found) else ()
+        row = _row(key, base.subject.compared, before[key], after[key], noise, len(common),
+                   calibrations)  # fmt: skip
+        is_disturbed = base.is_disturbed(key) or other.is_disturbed(key)
+        rows.append(_without_judgement(row) if is_disturbed and not row.in_turns else row)
+    return Comparison(
+        base,
+        other,
+        base.subject,
+        tuple(rows),
+        tuple(differing(base.first, other.first)),
+        tuple(only),
+        compare_plans(base, other),
+        noise,
+    )
+
+
+def _row(  # noqa: PLR0913, PLR0917
+    place: Place,
+    shown: Sequence[Figure],
+    base: Sample,
+    other: Sample,
+    noise: float,
+    rows: int,
+    calibrations: tuple[Calibration, ...],
+) -> Compared:
+    in_turns = are_in_turns(base.began_s, other.began_s)
+    # Judgements on several rows are right together: each may err less often.
+    strict = 1 - (1 - CONFIDENCE) / rows
+    common = [each for each in shown if each.name in base.values and each.name in other.values]
+    scatter = tuple(each.scatter for each in calibrations) if not in_turns else ()
+    lines = []
+    for number, figure in enumerate(common):
+        before, after = base.values[figure.name], other.values[figure.name]
+        found = difference(
+            before,
+            after,
+            CONFIDENCE if number else strict,
+            in_turns=in_turns,
+            scatter=(scatter[0], scatter[1]) if scatter and not number else None,
+        )
+        judgement = None if number else _judge(figure, found, noise)
+        lines.append(Line(figure, _mean(before, found), _mean(after, found), found, judgement))
+    return Compared(
+        place,
+        (base.runs, other.runs),
+        (len(base.began_s), len(other.began_s)),
+        in_turns,
+        (base.verdicts, other.verdicts),
+        tuple(lines),
+        calibrations if scatter else (),
+    )
+
+
+def _mean(sweeps: Sweeps, found: Difference | None) -> float:
+    mean = geometric_mean if found else fmean
+    return mean([mean(sweep) for sweep in sweeps])
+
+
+def _without_judgement(row: Compared) -> Compared:
+    """Return a row of a disturbed sweep: a difference in it is not judged."""
+    first, *others = row.lines
+    if first.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOT_IN_TURNS):
+        first = replace(first, judgement=Judgement.DISTURBED)
+    return replace(row, lines=(first, *others))
+
+
+def _judge(figure: Figure, found: Difference | None, noise: float) -> Judgement:
+    if found is None:
+        return Judgement.ZERO
+    if not found.exceeds(noise):
+        return Judgement.NOISE if found.has_interval else Judgement.ONE_RUN
+    if not found.knows_drift:
+        return Judgement.NOT_IN_TURNS
+    is_more = found.change > 0
+    return Judgement.FASTER if is_more == (figure.better is Better.HIGHER) else Judgement.SLOWER

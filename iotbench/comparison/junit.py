@@ -1,0 +1,114 @@
+"""Verdicts and thresholds as JUnit XML, which servers for continuous integration read."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from iotbench.comparison.comparison import Comparison, Judgement, Line
+from iotbench.comparison.tables import interval_of
+from iotbench.comparison.thresholds import Check
+from iotbench.figures.rows import Row
+from iotbench.machine.cleaning import plain
+from iotbench.measurements import summary_of
+from iotbench.results.result import Result
+from simulator.protocol.verdict import Status
+
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_NAME = "iotbench"
+OWN = re.compile(rb"\s*<\?xml[^>]*\?>\s*<testsuites name=.iotbench.")
+"""The beginning of such a file."""
+
+
+class End(StrEnum):
+    """The end of a case; the values are the elements of the format."""
+
+    PASSED = ""
+    FAILED = "failure"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case."""
+
+    suite: str
+    """Suite: a command and a target."""
+    name: str
+    end: End = End.PASSED
+    text: str = ""
+    """Reason why it did not pass."""
+
+
+def result_cases(result: Result, name: str = "") -> Iterator[Case]:
+    """Yield whether a sweep was done, and the verdict on each row; `name` belongs to an item."""
+    suite = f"{name}.{result.kind}" if name else f"{result.kind}.{result.target}"
+    if result.status == "done":
+        yield Case(suite, "done")
+    else:
+        yield Case(suite, "done", End.ERROR, f"{result.status}: {result.cause}")
+    for row in summary_of(result).rows:
+        yield Case(suite, f"verdict {row.place}", _find_end(row), row.verdict)
+
+
+def _find_end(row: Row) -> End:
+    verdict = row.verdict.partition(",")[0]
+    if verdict == Status.VERIFIED:
+        return End.PASSED
+    wrong = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
+    return End.FAILED if verdict in wrong else End.SKIPPED
+
+
+def comparison_cases(comparison: Comparison) -> Iterator[Case]:
+    """Yield the judgement on each row; only thresholds can fail."""
+    suite = f"compare.{comparison.other.label}"
+    for row in comparison.rows:
+        line = row.lines[0]
+        name = f"{_judgement(line)}, {row.place}"
+        is_judged = line.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
+        yield Case(suite, name, End.PASSED if is_judged else End.SKIPPED)
+
+
+def _judgement(line: Line) -> str:
+    change = f" {line.difference.change:+.1%}" if line.difference else ""
+    return f"{line.judgement}: {line.figure.name}{change} ({interval_of(line.difference)})"
+
+
+def check_cases(suite: str, checks: Iterable[Check]) -> Iterator[Case]:
+    """Yield a case for each threshold and row."""
+    for check in checks:
+        name = f"{check.threshold} {check.place}".rstrip()
+        end = End.PASSED if check.ok else End.FAILED
+        yield Case(suite, name, end, check.found)
+
+
+def junit_text(name: str, created: datetime, cases: Sequence[Case]) -> str:
+    """Return the cases as a file in JUnit's format."""
+    ends = [case.end for case in cases]
+    counts = {
+        "tests": len(cases),
+        "failures": ends.count(End.FAILED),
+        "errors": ends.count(End.ERROR),
+        "skipped": ends.count(End.SKIPPED),
+    }
+    root = ET.Element("testsuites", name=_NAME)
+    stamp = f"{created.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+    numbers = {key: str(count) for key, count in counts.items()}
+    suite = ET.SubElement(root, "testsuite", {"name": _legal(name), "timestamp": stamp, **numbers})
+    for case in cases:
+        node = ET.SubElement(
+            suite, "testcase", classname=_legal(case.suite), name=_legal(case.name)
+        )
+        if case.end is not End.PASSED:
+            ET.SubElement(node, case.end.value, message=_legal(case.text))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _legal(text: str) -> str:
+    """Return text without the characters that XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", plain(text))

@@ -1,0 +1,222 @@
+"""The sides of a comparison: results of equal sweeps, and what their runs measured."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from iotbench.figures.figures import Measurement
+from iotbench.figures.rows import Place
+from iotbench.figures.subjects import Subject
+from iotbench.measurements import kind_of, subject_of, summary_of
+from iotbench.measurements.warnings import warnings_of
+from iotbench.results.other_work import much_other_work
+from iotbench.results.result import Result
+from simulator.data.workloads import workload_class
+from simulator.errors import ConfigError
+from simulator.protocol.verdict import Status
+
+_VARIES = frozenset({"start_ms", "timeout_s", "workers"})
+"""Parts of a configuration that differ between any two sweeps, or that the rows contain."""
+_ROWS_OF = {"steps": "a step", "stages": "a stage"}
+"""Parts of a configuration, and the rows of the result that they make."""
+_Measured: TypeAlias = tuple[str, Mapping[str, Measurement]]
+"""A run's verdict and figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Measurements of the runs behind a row."""
+
+    verdicts: tuple[str, ...]
+    values: Mapping[str, tuple[tuple[float, ...], ...]]
+    """Figure -> its value in each run of each sweep; only those that every run has."""
+    began_s: tuple[float, ...]
+    """Start of each sweep, in their order."""
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Results that repeat the same sweep: one, or several that are joined."""
+
+    results: tuple[tuple[Path, Result], ...]
+    name: str = ""
+    """Name of a side of a plan."""
+
+    @property
+    def first(self) -> Result:
+        """The result that describes all of them."""
+        return self.results[0][1]
+
+    @property
+    def label(self) -> str:
+        """Its name, or its ids."""
+        return self.name or ", ".join(result.sweep_id for _, result in self.results)
+
+    @property
+    def subject(self) -> Subject:
+        """Subject of its rows."""
+        return subject_of(self.first)
+
+    def warnings(self) -> list[str]:
+        """Return the warnings of its results, each once, whatever it has in brackets."""
+        found = [text for _, result in self.results for text in warnings_of(result)]
+        return [*{text.partition(" (")[0]: text for text in reversed(found)}.values()][::-1]
+
+    def is_disturbed(self, place: Place) -> bool:
+        """Return whether other work on the machine can have slowed down the runs of a row."""
+        results = (result for _, result in self.results)
+        return much_other_work(*results, workers=place.workers) is not None
+
+    def samples(self) -> dict[Place, Sample]:
+        """Return what was measured for each row, run by run."""
+        return samples_of([result for _, result in self.results])
+
+
+def samples_of(results: Sequence[Result]) -> dict[Place, Sample]:
+    """Return row -> what its runs measured; each run is summarised alone."""
+    found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
+    for number, result in enumerate(sorted(results, key=lambda each: each.created)):
+        for run in result.runs:
+            for row in summary_of(result.model_copy(update={"runs": [run]})).every:
+                if row.figures:
+                    place = row.place if run.stages else replace(row.place, workers=run.workers)
+                    found[place][number].append((row.verdict, row.figures))
+    began_s = sorted(each.created.timestamp() for each in results)
+    return {place: _sample(sweeps, began_s) for place, sweeps in found.items()}
+
+
+def _sample(sweeps: Mapping[int, Sequence[_Measured]], began_s: Sequence[float]) -> Sample:
+    runs = [each for sweep in sweeps.values() for each in sweep]
+    common = [name for name in runs[0][1] if all(name in figures for _, figures in runs)]
+    return Sample(
+        verdicts=tuple(dict.fromkeys(verdict for verdict, _ in runs)),
+        values={
+            name: tuple(
+                tuple(figures[name].value for _, figures in sweep) for sweep in sweeps.values()
+            )
+            for name in common
+        },
+        began_s=tuple(began_s[number] for number in sweeps),
+        runs=len(runs),
+    )
+
+
+def expect_comparable(sides: Sequence[Side]) -> None:
+    """Raise ConfigError with all reasons why the sides cannot be compared."""
+    every = [each for side in sides for each in side.results]
+    problems = [*_list_repeated([path for path, _ in every])]
+    for path, result in every:
+        problems += [f"{path}: {text}" for text in _unusable(result)]
+    if problems:
+        raise ConfigError(problems)
+    base_path, base = sides[0].results[0]
+    for path, result in every[1:]:
+        problems += [f"{path}: {text}" for text in _other_data(base, base_path, result)]
+    for side in sides:
+        for path, result in side.results[1:]:
+            unlike = ", ".join(name for name, *_ in differing(side.first, result))
+            if unlike:
+                problems.append(f"{path}: cannot be joined, since these differ: {unlike}")
+    if problems:
+        raise ConfigError(problems)
+
+
+def _list_repeated(paths: Sequence[Path]) -> Iterator[str]:
+    known: set[Path] = set()
+    for path in paths:
+        if path.resolve() in known:
+            yield f"{path}: is named twice; name results of different sweeps"
+        known.add(path.resolve())
+
+
+def _unusable(result: Result) -> Iterator[str]:
+    if not subject_of(result).figures:
+        yield f"is the result of `{result.kind}`, which has no figures; name those of others"
+        return
+    verdicts = [run.outcome.verdict for run in result.runs]
+    if any(verdict and verdict.status is Status.MISMATCH for verdict in verdicts):
+        yield "has the verdict mismatch: its data or answers are wrong, so its figures mean nothing"
+    if not any(run.outcome.status == "done" for run in result.runs):
+        yield f"has no finished run ({result.cause or result.status})"
+
+
+def _other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
+    """Yield in what the data differs, a sentence each."""
+    if base.kind != other.kind:
+        yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"
+        return
+    before, after = _data(base), _data(other)
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            yield (
+                f"{name} is {after.get(name, 'not set')}, and {before.get(name, 'not set')} in"
+                f" {path}; compare results of the same rows"
+            )
+
+
+def _data(result: Result) -> dict[str, Any]:
+    """Return what decides which rows are stored or asked about; not at what time they begin."""
+    dataset = result.dataset
+    defaults = {
+        name: field.get_default(call_default_factory=True, validated_data={})
+        for name, field in workload_class(dataset.workload).params_model.model_fields.items()
+        if not field.is_required()
+    }
+    parted = next((name for name in _ROWS_OF if result.configuration.get(name)), "")
+    rows = {"the number of rows": dataset.rows} if kind_of(result).asks else {}
+    return {
+        "a row": _ROWS_OF.get(parted, "a worker count"),
+        "the workload": f"{dataset.workload}, version {dataset.workload_version}",
+        **{f"parameter {name}": value for name, value in {**defaults, **dataset.params}.items()},
+        "the seed": dataset.seed,
+        "the primary key": dataset.primary_key.value,
+        **rows,
+    }
+
+
+def is_same_work(base: Result, other: Result) -> bool:
+    """Return whether the client did the same for a row, by program, runner and configuration."""
+    before, after = (
+        (each.program_version, each.module, each.runner, _comparable_options(each))
+        for each in (base, other)
+    )
+    return before == after
+
+
+def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
+    """Return what differs in configuration, versions, durability and machine: name, both values."""
+    before, after = _circumstances(base), _circumstances(other)
+    return [
+        (name, before.get(name, "-"), after.get(name, "-"))
+        for name in {**before, **after}
+        if before.get(name, "-") != after.get(name, "-")
+    ]
+
+
+def _comparable_options(result: Result) -> dict[str, Any]:
+    return {key: value for key, value in result.configuration.items() if key not in _VARIES}
+
+
+def _circumstances(result: Result) -> dict[str, str]:
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    machine = result.machine
+    return {
+        "target": result.target,
+        "module": result.module,
+        "runner": result.runner,
+        "program": result.program_version,
+        **{key: _text(value) for key, value in _comparable_options(result).items()},
+        **{f"option {key}": _text(value) for key, value in result.target_options.items()},
+        "server": servers[-1].version if servers else "unknown",
+        "durability": servers[-1].durability if servers else "unknown",
+        "machine": machine.hardware,
+        "system": f"{machine.system}, Python {machine.python}",
+        **{f"cluster {key}": value for key, value in result.ran_on.items()},
+    }
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

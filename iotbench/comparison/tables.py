@@ -1,0 +1,269 @@
+"""Comparisons as text: a table that fits its width, Markdown, or JSON."""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from iotbench.comparison.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
+from iotbench.comparison.sides import Side
+from iotbench.comparison.statistics import Difference, noise_of
+from iotbench.figures.numbers import format_value
+from iotbench.machine.cleaning import markdown
+from simulator.errors import counted
+from simulator.protocol.verdict import Status
+
+_NAME_WIDTH = 12
+"""A longer name of a query is wrapped."""
+FORMATS = ("table", "json", "markdown")
+
+
+def format_record(comparisons: Sequence[Comparison], form: str, width: int) -> str:
+    """Return comparisons with the same base in one of FORMATS."""
+    if form == "json":
+        return json.dumps(content_of(comparisons), indent=1) + "\n"
+    shown = _as_markdown if form == "markdown" else _as_table
+    return "\n".join(shown(each, width) for each in comparisons)
+
+
+def interval_of(found: Difference | None) -> str:
+    """Return the interval of a difference as text; a dash without one."""
+    if found is None or found.low is None or found.high is None:
+        return "-"
+    return f"{100 * found.low:+.1f} to {found.high:+.1%}"
+
+
+def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
+    """Yield the cells of a row's lines; its name is in the first one."""
+    by_workers = _has_workers(comparison)
+    place = [row.place.name, *[str(row.place.workers)] * by_workers]
+    for number, line in enumerate(row.lines):
+        yield [
+            *(place if not number else [""] * len(place)),
+            line.figure.title,
+            format_value(line.base, line.figure.unit),
+            format_value(line.other, line.figure.unit),
+            f"{line.difference.change:+.1%}" if line.difference else "-",
+            interval_of(line.difference),
+            line.judgement.value if line.judgement else "",
+        ]
+
+
+def _has_workers(comparison: Comparison) -> bool:
+    """Return whether a column shows how many workers asked."""
+    counts = {row.place.workers for row in comparison.rows}
+    return comparison.subject.name in ("query", "stage") and len(counts) > 1
+
+
+def _headings(comparison: Comparison) -> list[tuple[str, bool]]:
+    """Return the titles of the columns, and whether their cells are text."""
+    subject = comparison.subject
+    return [
+        (subject.title, subject.is_named),
+        *[("Workers", False)] * _has_workers(comparison),
+        ("Figure", True),
+        ("Base", False),
+        ("Other", False),
+        ("Change", False),
+        ("Interval", False),
+        ("Judgement", True),
+    ]
+
+
+def _as_table(comparison: Comparison, width: int) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    for line in _sides(comparison):
+        console.print(line, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    least = min(max(len(row.place.name) for row in comparison.rows), _NAME_WIDTH)
+    headings = _headings(comparison)
+    for number, (title, is_text) in enumerate(headings):
+        table.add_column(
+            title,
+            justify="left" if is_text else "right",
+            overflow="fold",
+            no_wrap=not is_text or number == len(headings) - 1,
+            min_width=None if number else least,
+        )
+    for row in comparison.rows:
+        for cells in _cells(comparison, row):
+            table.add_row(*cells)
+        table.add_section()
+    console.print(table)
+    console.print()
+    for line in _notes(comparison):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _as_markdown(comparison: Comparison, _width: int) -> str:
+    headings = _headings(comparison)
+    lines = ["  \n".join(map(markdown, _sides(comparison))), ""]
+    lines += ["| " + " | ".join(title for title, _ in headings) + " |"]
+    lines += ["|" + "|".join("---" if is_text else "---:" for _, is_text in headings) + "|"]
+    for row in comparison.rows:
+        cleaned = (map(markdown, cells) for cells in _cells(comparison, row))
+        lines += ["| " + " | ".join(cells) + " |" for cells in cleaned]
+    lines += ["", *(f"- {markdown(line)}" for line in _notes(comparison))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sides(comparison: Comparison) -> Iterator[str]:
+    for name, side in (("base", comparison.base), ("other", comparison.other)):
+        first = side.first
+        yield f"{name}: {side.label}: {first.kind} on {first.target}, {first.created:%F %T} UTC"
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    for name, side in (("base", comparison.base), ("other", comparison.other)):
+        for path, result in side.results:
+            if result.status != "done":
+                is_short = f"{result.status}; only its finished runs are compared"
+                yield f"warning: {name}: {path}: {is_short}"
+        yield from (f"warning: {name}: {text}" for text in side.warnings())
+    for row in comparison.rows:
+        for name, verdicts in zip(("base", "other"), row.verdicts, strict=True):
+            if verdicts != (Status.VERIFIED.value,):
+                yield f"verdict: {name}, {row.place}: {', '.join(verdicts)}"
+    yield from _runs(comparison)
+    for name, place in comparison.only:
+        yield f"only in {name}: {place}"
+    for what, base, other in comparison.differing:
+        yield f"differs: {what}: {base} -> {other}"
+    if not comparison.differing:
+        yield "configuration, versions, durability and machine are equal"
+    yield from comparison.plans.lines
+    yield from _of_the_machine(comparison)
+    yield _judgements(comparison)
+    yield from _explain(comparison)
+
+
+def _runs(comparison: Comparison) -> Iterator[str]:
+    """Yield how many runs and sweeps are behind each row of a side, and in which order."""
+    for number, name in enumerate(("base", "other")):
+        counts = dict.fromkeys((row.runs[number], row.sweeps[number]) for row in comparison.rows)
+        each = ", ".join(
+            f"{counted(runs, 'run')} in {counted(sweeps, 'sweep')}" for runs, sweeps in counts
+        )
+        yield f"runs of {name}: {each} of each row"
+    if any(row.in_turns for row in comparison.rows):
+        pairs = max(row.sweeps[0] for row in comparison.rows if row.in_turns)
+        yield f"measured in turns: the interval is that of {pairs} pairs of sweeps"
+    calibrations = dict.fromkeys(each for row in comparison.rows for each in row.calibrations)
+    yield from map(str, calibrations)
+
+
+def _of_the_machine(comparison: Comparison) -> Iterator[str]:
+    if comparison.is_of_other_speed:
+        yield (
+            f"warning: for a row, the client used {comparison.client_factor:.2f} times as much CPU"
+            " time as in the base: the machine ran at another speed, or an option that differs"
+            " costs the client more, so the judgement is not about the database alone; repeat both"
+            " sides in turns"
+        )
+
+
+def _judgements(comparison: Comparison) -> str:
+    found = ((comparison.count(judgement), judgement) for judgement in Judgement)
+    counts = ", ".join(f"{count} {judgement.value}" for count, judgement in found if count)
+    headline = comparison.rows[0].lines[0].figure.name
+    return f"judgement of {comparison.other.label} by {headline}: {counts}"
+
+
+def _explain(comparison: Comparison) -> Iterator[str]:
+    several = len(comparison.rows) > 1
+    together = f"; that of the first figure is for all {len(comparison.rows)} rows together"
+    yield (
+        f"interval: {CONFIDENCE:.0%}{together * several}; noise: it includes 0, or the change is"
+        f" below {comparison.noise:.1%}"
+    )
+    if comparison.count(Judgement.NOT_IN_TURNS):
+        yield (
+            "not in turns: the change exceeds the noise of the runs, but equal sweeps differ by"
+            " more than their runs do; measure both sides in turns by a plan (`run`), and compare"
+            " its file, or measure what equal sweeps differ by here (`calibrate`)"
+        )
+    if comparison.count(Judgement.DISTURBED):
+        yield (
+            "disturbed: the change exceeds the noise, but other work on the machine can explain it;"
+            " stop that work, and repeat both sides in turns"
+        )
+    if comparison.count(Judgement.ONE_RUN):
+        yield (
+            "one run: no interval and no judgement; repeat it, and join the results of a side with"
+            " commas, such as last~3,last~1 last~2,last"
+        )
+
+
+def content_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Return comparisons as plain data."""
+    return {
+        "kind": "compare",
+        "base": _side(comparisons[0].base),
+        "subject": comparisons[0].subject.name,
+        "noise": comparisons[0].noise,
+        "confidence": CONFIDENCE,
+        "comparisons": [_comparison(each) for each in comparisons],
+    }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    judgements = {each.value: comparison.count(each) for each in Judgement}
+    plans = comparison.plans
+    return {
+        "other": _side(comparison.other),
+        "judgements": {name: count for name, count in judgements.items() if count},
+        "client_factor": comparison.client_factor,
+        "rows": [
+            {
+                **row.place.dimensions,
+                "runs": dict(zip(("base", "other"), row.runs, strict=True)),
+                "sweeps": dict(zip(("base", "other"), row.sweeps, strict=True)),
+                "in_turns": row.in_turns,
+                "calibrations": [noise_of(each.scatter) for each in row.calibrations],
+                "verdicts": dict(zip(("base", "other"), row.verdicts, strict=True)),
+                "figures": {line.figure.name: _line(line) for line in row.lines},
+            }
+            for row in comparison.rows
+        ],
+        "only": [{"side": side, **place.dimensions} for side, place in comparison.only],
+        "differing": {
+            what: {"base": base, "other": other} for what, base, other in comparison.differing
+        },
+        "plans": {
+            "equal": [*plans.equal],
+            "changed": {
+                each.query: {"base": each.base, "other": each.other} for each in plans.changed
+            },
+            "unknown": [*plans.unknown],
+        },
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    first = side.first
+    return {
+        "ids": [result.sweep_id for _, result in side.results],
+        "files": [str(path) for path, _ in side.results],
+        "warnings": side.warnings(),
+        "kind": first.kind,
+        "target": first.target,
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    found = line.difference
+    return {
+        "unit": line.figure.unit.value,
+        "base": line.base,
+        "other": line.other,
+        "change": found.change if found else None,
+        "low": found.low if found else None,
+        "high": found.high if found else None,
+        "judgement": line.judgement.value if line.judgement else None,
+    }

@@ -1,0 +1,261 @@
+"""Thresholds: what a result must not reach, such as `p99_ms > 20ms at workers=4`.
+
+A threshold is checked before anything starts, and evaluated on the summary of a result. A figure
+that was not measured counts as failed: a limit that nothing is held against protects nothing.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from iotbench.comparison.comparison import Comparison, Judgement
+from iotbench.comparison.tables import interval_of
+from iotbench.config.input.quantities import parse_number
+from iotbench.figures.figures import FACETS, Unit, is_among, resolve, unit_of
+from iotbench.figures.numbers import format_value
+from iotbench.figures.rows import Place
+from iotbench.figures.subjects import Subject
+from iotbench.figures.summary import Summary
+from iotbench.results.latency import FEWEST
+from simulator.errors import nearest
+
+EXIT_CODE = 99
+"""That of k6, for the same."""
+FORM = (
+    "FIGURE OP NUMBER[UNIT] [at workers=N, query=NAME or change=NAME], such as"
+    " 'p99_ms > 20ms at workers=4'"
+)
+_WRITTEN = re.compile(
+    r"\s*([\w.-]+)\s*([<>]=?)\s*([+-]?[\d_.]+(?:[eE][+-]?\d+)?[kKMG]?)\s*([^\s\d]*)"
+    r"(?:\s+at\s+(workers|query|change)\s*=\s*(\S+))?\s*"
+)
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_UNITS: Mapping[Unit, Mapping[str, float]] = {
+    Unit.MILLISECONDS: {"ms": 1.0, "us": 0.001, "s": 1000.0},
+    Unit.SECONDS: {"s": 1.0, "ms": 0.001, "m": 60.0},
+    Unit.SHARE: {"%": 0.01},
+    Unit.ROWS: {"rows": 1.0},
+    Unit.ROWS_PER_S: {"rows/s": 1.0},
+    Unit.QUERIES_PER_S: {"queries/s": 1.0},
+    Unit.VALUES_PER_S: {"values/s": 1.0},
+    Unit.BYTES_PER_S: {"B/s": 1.0, "bytes/s": 1.0},
+    Unit.NS_PER_ROW: {"ns": 1.0, "us": 1000.0, "ns/row": 1.0},
+    Unit.BYTES_PER_ROW: {"B": 1.0, "bytes": 1.0, "bytes/row": 1.0},
+}
+_CHANGE = "_change"
+_ALIASES = {"spread": "rows_per_s_spread"}
+_COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The rows that there will be, and what they can be named by."""
+
+    subjects: Collection[Subject]
+    """Subjects of the summaries."""
+    compares: bool = False
+    """True if changes against a base are known."""
+    workers: Collection[int] | None = None
+    """None: not known yet."""
+    queries: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A limit for a figure."""
+
+    text: str
+    """Text of the user."""
+    figure: str
+    sign: str
+    limit: float
+    """Limit in the unit of the figure."""
+    key: str = ""
+    """Names of the rows that it concerns: workers, query or change; empty: all rows."""
+    value: str = ""
+
+    def is_reached(self, value: float) -> bool:
+        """Return whether a value is beyond the limit."""
+        return _OPERATORS[self.sign](value, self.limit)
+
+    def is_about(self, place: Place) -> bool:
+        """Return whether it is about a row."""
+        if self.key == "workers":
+            return place.workers == int(self.value)
+        return not self.key or fnmatchcase(place.name, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A threshold, held against one row."""
+
+    threshold: str
+    place: str
+    """Description of the row and its result."""
+    found: str
+    """The value, or why there is none."""
+    ok: bool
+
+
+def parse(
+    texts: Iterable[str], scope: Scope, problems: list[str], where: str = "--fail-if"
+) -> tuple[Threshold, ...]:
+    """Return the thresholds; add what is wrong with them to `problems`."""
+    found = []
+    for text in texts:
+        try:
+            found.append(_parse(text, scope))
+        except ValueError as error:
+            problems.append(f"{where}: {text!r}: {error}")
+    return tuple(found)
+
+
+def _parse(text: str, scope: Scope) -> Threshold:
+    match = _WRITTEN.fullmatch(text)
+    if not match:
+        raise ValueError(f"expected {FORM}; OP is <, <=, > or >=")
+    name, sign, number, unit, key, value = match.groups(default="")
+    figure, known = _ALIASES.get(name, name), _list_known(scope)
+    if figure not in known and not _is_percentile(figure, scope):
+        raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
+    kind = known[figure] if figure in known else unit_of(figure)
+    units = _UNITS[kind] if kind else {}
+    if unit and unit not in units:
+        expected = f"one of {', '.join(units)}" if units else "none"
+        raise ValueError(f"unknown unit {unit!r} of {figure}: expected {expected}")
+    limit = parse_number(number) * units.get(unit, 1.0)
+    found = Threshold(text.strip(), figure, sign, limit, key, value)
+    if key == "workers" and not value.isdecimal():
+        raise ValueError(f"expected workers=N with a whole number, got {value!r}")
+    _expect_rows(found, scope)
+    return found
+
+
+def _is_percentile(name: str, scope: Scope) -> bool:
+    """Return whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
+    figure, _ = resolve(name) or (None, "")
+    return any(figure and is_among(each.figures, figure.name) for each in scope.subjects)
+
+
+def _list_known(scope: Scope) -> dict[str, Unit | None]:
+    """Return the figures that a threshold may name, with their units; None: a number of rows."""
+    names = (
+        f"{name}{facet}" for each in scope.subjects for name in each.figures for facet in FACETS
+    )
+    known: dict[str, Unit | None] = {name: unit_of(name) for name in names}
+    if scope.compares:
+        changes = (each.name for subject in scope.subjects for each in subject.compared)
+        known |= {f"{name}{_CHANGE}": Unit.SHARE for name in changes}
+        known |= dict.fromkeys(_COUNTS)
+    return known
+
+
+def _expect_rows(threshold: Threshold, scope: Scope) -> None:
+    """Raise ValueError if a threshold names rows that there will not be."""
+    rows = scope.workers if threshold.key == "workers" else scope.queries
+    if not threshold.key or rows is None:
+        return
+    names = [str(row) for row in rows]
+    if not any(fnmatchcase(name, threshold.value) for name in names):
+        known = nearest(threshold.value, names) if names else "there is none"
+        raise ValueError(f"no {threshold.key}={threshold.value} in what is measured ({known})")
+
+
+def checks_of(
+    thresholds: Iterable[Threshold], *summaries: Summary, place: str = ""
+) -> Iterator[Check]:
+    """Hold thresholds against summaries of the same item; each is about some row of one of them.
+
+    Those about figures of other summaries are left out.
+    """
+    for threshold in thresholds:
+        figure, _ = resolve(threshold.figure) or (None, "")
+        having = [
+            each for each in summaries if figure and is_among(each.subject.figures, figure.name)
+        ]
+        if not having:
+            continue
+        found = [check for each in having for check in _row_checks(threshold, each, place)]
+        nothing = Check(threshold.text, place.rstrip(" ,"), "nothing was measured", ok=False)
+        yield from found or [nothing]
+
+
+def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[Check]:
+    figure, unit = resolve(threshold.figure), unit_of(threshold.figure)
+    assert figure
+    assert unit
+    for row in summary.every:
+        may_have = is_among(summary.subject.figures_at(row.place), figure[0].name)
+        if not may_have or not threshold.is_about(row.place):
+            continue
+        value, where = row.value(threshold.figure), f"{place}{row.place}"
+        if value is None and figure[0].name in row.withheld:
+            least, n = FEWEST[figure[0].name], row.figures["p50_ms"].n
+            needs = f"{threshold.figure} needs {least:,} samples, and there are {n:,}"
+            yield Check(threshold.text, where, needs, ok=False)
+        elif value is None:
+            yield Check(threshold.text, where, f"{threshold.figure} was not measured", ok=False)
+        else:
+            reached = threshold.is_reached(value)
+            yield Check(threshold.text, where, _format(value, unit), ok=not reached)
+
+
+def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -> Iterator[Check]:
+    """Hold thresholds about changes against a comparison."""
+    place = f"{comparison.other.label}, "
+    for threshold in thresholds:
+        if threshold.figure in _COUNTS:
+            yield _count_check(threshold, comparison)
+        elif threshold.figure.endswith(_CHANGE):
+            yield from _change_checks(threshold, comparison, place)
+
+
+def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
+    """Hold a threshold against the number of rows with a judgement; all must have one."""
+    place = comparison.other.label
+    judged = (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
+    without = set(Judgement) - set(judged)
+    open_rows = sum(map(comparison.count, without))
+    if open_rows:
+        reason = f"no judgement on {open_rows} of {len(comparison.rows)} rows"
+        return Check(threshold.text, place, reason, ok=False)
+    count = comparison.count(_COUNTS[threshold.figure])
+    return Check(threshold.text, place, str(count), ok=not threshold.is_reached(count))
+
+
+def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> Iterator[Check]:
+    name = threshold.figure.removesuffix(_CHANGE)
+    about = [row for row in comparison.rows if threshold.is_about(row.place)]
+    for row in about:
+        where = f"{place}{row.place}"
+        line = next((line for line in row.lines if line.figure.name == name), None)
+        if line is None or line.difference is None:
+            yield Check(threshold.text, where, f"{name} cannot be compared", ok=False)
+            continue
+        change = line.difference.change
+        interval = interval_of(line.difference)
+        shown = f"{change:+.1%} ({'one run' if interval == '-' else interval})"
+        yield Check(threshold.text, where, shown, ok=not threshold.is_reached(change))
+    if not about:
+        yield Check(threshold.text, place.rstrip(" ,"), "nothing was compared", ok=False)
+
+
+def _format(value: float, unit: Unit) -> str:
+    shown = format_value(value, unit)
+    return shown if unit is Unit.SHARE else f"{shown} {unit.value}"
+
+
+def failures(checks: Sequence[Check]) -> list[str]:
+    """Return a line for each check that failed."""
+    return [
+        f"threshold failed: {each.threshold}: {', '.join(filter(None, (each.found, each.place)))}"
+        for each in checks
+        if not each.ok
+    ]

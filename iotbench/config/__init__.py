@@ -1,0 +1,1 @@
+"""Configuration and options: text becomes checked values."""

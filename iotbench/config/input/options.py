@@ -1,0 +1,235 @@
+"""Options, declared once: each is a field with type, default, and a docstring that is its help.
+
+From the field derive the option of commands, the key of plans with its schema, what `repeat`
+takes from a result, and the configuration in a result. `duration_s` is `--duration` and `duration`.
+"""
+
+import functools
+import inspect
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
+
+from pydantic import ConfigDict, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticUndefined
+
+from iotbench.config.input.records import Record
+from iotbench.config.input.values import Notation
+
+_UNITS = ("_ms", "_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Opt:
+    """Facts about an option in addition to the type, default and docstring of its field."""
+
+    also: str = ""
+    """Another name: a short one, or one with dashes."""
+    least: float | None = None
+    most: float | None = None
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    """Choices of an Enum that a command offers; empty: all."""
+    kept: bool = True
+    """True if it is part of the configuration in a result."""
+    inner: bool = False
+    """True if it is no option by itself: it follows from others."""
+    repeats: bool | None = None
+    """True if `repeat` takes it from a result, which may be a stranger's. Not given: it does, but
+    for texts and files, which might run, reach or overwrite something.
+    """
+
+
+_DEFAULT = Opt()
+
+
+def _word(field: str) -> str:
+    """Return how users name a field: without its unit."""
+    return next((field.removesuffix(unit) for unit in _UNITS if field.endswith(unit)), field)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A field as it was declared."""
+
+    field: str
+    info: FieldInfo
+    about: str
+    group: str
+    """Group in the help text."""
+    opt: Opt
+    notation: Notation | None
+    """Notation of the value, or of each if it is repeated."""
+    is_repeated: bool
+    """True if it may be given several times."""
+    kind: Any
+    """The type of the value, or of each, without notation and None."""
+
+    @property
+    def word(self) -> str:
+        """The key in files."""
+        return self.info.alias or self.field
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the option; messages use the first."""
+        own = f"--{self.word.replace('_', '-')}"
+        found = (self.opt.also, own) if self.opt.also.startswith("--") else (own, self.opt.also)
+        return tuple(filter(None, found))
+
+    @property
+    def is_flag(self) -> bool:
+        """True if it has no value."""
+        return self.kind is bool
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have; empty: any."""
+        is_enum = isinstance(self.kind, type) and issubclass(self.kind, Enum)
+        return self.opt.choices or (tuple(each.value for each in self.kind) if is_enum else ())
+
+    @property
+    def help(self) -> str:
+        """The help text, which ends with the default."""
+        text = " ".join(self.about.split()).replace(" [default", "  [default")
+        default = self.info.get_default()
+        if "[default" in text or self.is_flag or default in (None, "", (), PydanticUndefined):
+            return text
+        return f"{text}  [default: {self.written(default)}]"
+
+    def written(self, value: Any) -> str:
+        """Return a value as users write it."""
+        if self.notation:
+            return self.notation.write(value)
+        return str(value.value if isinstance(value, Enum) else value)
+
+    def stored(self, value: Any) -> bool | tuple[str, ...]:
+        """Return a value as a result keeps it: whether a flag is set, or the values as written."""
+        if self.is_flag:
+            return bool(value)
+        return tuple(self.written(each) for each in (value if self.is_repeated else (value,)))
+
+    def problems(self, value: Any) -> Iterator[str]:
+        """Yield why a value is beyond the limits."""
+        for each in value if isinstance(value, tuple) else (value,):
+            least, most = self.opt.least, self.opt.most
+            if each is None or least is None or most is None:
+                continue
+            yield from outside((self.names[0], each, least, most))
+
+
+def outside(*limits: tuple[str, float, float, float]) -> list[str]:
+    """Return a sentence for each (option, value, least, most) with a value outside."""
+    found = []
+    for name, value, least, most in limits:
+        if not value >= least:  # a NaN is not, either
+            found.append(f"{name}: must be at least {least:,}, got {value:,}")
+        elif value > most:
+            limit = f"{most:,.0f}" if most == round(most) else f"{most:g}"
+            found.append(f"{name}: must be at most {limit}, got {value:,}")
+    return found
+
+
+class Options(Record):
+    """Options that belong together; commands and plans derive from them what they offer."""
+
+    model_config = ConfigDict(alias_generator=_word, validate_by_name=True, validate_by_alias=True)
+    GROUP: ClassVar[str] = "Other options"
+    """Group of the help text for the options that the class itself declares."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema with defaults as users write them."""
+        schema = handler(core_schema)
+        keys = handler.resolve_ref_schema(schema)["properties"]
+        for each in cls.declare().values():
+            key, default = keys[each.word], each.info.get_default()
+            key["description"] = " ".join(each.about.split())
+            if default == ():
+                del key["default"]
+            elif isinstance(default, tuple):
+                key["default"] = each.written(default)
+        return schema
+
+    @classmethod
+    @functools.cache
+    def declare(cls) -> Mapping[str, Declared]:
+        """Return field -> what it is."""
+        return {field: _declare(cls, field) for field in cls.model_fields}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were given: name -> value."""
+        return {
+            each.names[0]: getattr(self, field)
+            for field, each in self.declare().items()
+            if field in self.model_fields_set and not each.opt.inner
+        }
+
+    def problems(self) -> list[str]:
+        """Return which values are beyond their limits, a sentence each."""
+        return [
+            text
+            for field, each in self.declare().items()
+            for text in each.problems(getattr(self, field))
+        ]
+
+    def stored(self, *always: str) -> dict[str, bool | tuple[str, ...]]:
+        """Return the options that are not the default, as a result keeps a command.
+
+        `always` has fields with a default that may differ in the command.
+        """
+        return {
+            each.names[0].removeprefix("--"): each.stored(value)
+            for field, each in self.declare().items()
+            if not each.opt.inner
+            for value in (getattr(self, field),)
+            if field in always or value != each.info.get_default(call_default_factory=True)
+        }
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result: field -> value."""
+        left_out = {field for field, each in self.declare().items() if not each.opt.kept}
+        return self.model_dump(mode="json", exclude=left_out)
+
+
+def _declare(cls: type[Options], field: str) -> Declared:
+    """Return a field's declaration, with inherited parts, such as the help."""
+    bases = [each for each in cls.__mro__ if issubclass(each, Options)]
+    own = [each for each in bases if field in inspect.get_annotations(each)]
+    described = next((each for each in own if each.model_fields[field].description), own[0])
+    info, first = cls.model_fields[field], described.model_fields[field]
+    kinds = [*_kinds(info.annotation), *_kinds(first.annotation)]
+    notes = [*info.metadata, *first.metadata, *kinds]
+    notation = next((each for each in notes if isinstance(each, Notation)), None)
+    is_repeated = get_origin(kinds[0]) is tuple and not notation
+    items = [*_kinds(get_args(kinds[0])[0])] if is_repeated else []
+    return Declared(
+        field,
+        info,
+        first.description or "",
+        described.GROUP,
+        next((each for each in notes if isinstance(each, Opt)), _DEFAULT),
+        next((each for each in items if isinstance(each, Notation)), notation),
+        is_repeated,
+        items[0] if items else kinds[0],
+    )
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """Yield the types of an annotation without None, and what is noted about them."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *notes = get_args(annotation)
+        yield from (*_kinds(inner), *notes)
+    elif origin in (Union, types.UnionType):
+        for each in get_args(annotation):
+            yield from _kinds(each)
+    elif annotation is not type(None):
+        yield annotation

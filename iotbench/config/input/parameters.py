@@ -1,0 +1,109 @@
+"""The parameters of the workloads, as options of `insert`."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+
+from pydantic.fields import FieldInfo
+
+from iotbench.config.input.quantities import (
+    parse_count,
+    parse_duration_s,
+    parse_instant,
+    parse_number,
+)
+from simulator.data.workloads import GENERATORS
+from simulator.data.workloads.base import Written
+
+
+def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
+    """Return parameter -> what it is, and the workloads that have it."""
+    found: dict[str, tuple[FieldInfo, tuple[str, ...]]] = {}
+    for name, cls in GENERATORS.items():
+        for field, info in cls.params_model.model_fields.items():
+            first, names = found.get(field, (info, ()))
+            found[field] = first, (*names, name)
+    return found
+
+
+def meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
+    """Yield what a parameter is, and the workloads in which it is described like this."""
+    found = [
+        (name, info)
+        for name, cls in GENERATORS.items()
+        if (info := cls.params_model.model_fields.get(field))
+    ]
+    while found:
+        first = found[0][1]
+        alike = [name for name, info in found if _describe(info) == _describe(first)]
+        yield first, tuple(alike)
+        found = [(name, info) for name, info in found if name not in alike]
+
+
+def _describe(info: FieldInfo) -> tuple[str | None, Any]:
+    return info.description, info.default
+
+
+def option_of(field: str) -> str:
+    """Return the option of a parameter; users write times and durations, not milliseconds."""
+    info, _ = parameters()[field]
+    if is_end(field):
+        return "--end"
+    name = field.removesuffix("_ms") if format_value(info) else field
+    return f"--{name.replace('_', '-')}"
+
+
+def word_of(field: str) -> str:
+    """Return the key of a parameter in files."""
+    return option_of(field).removeprefix("--").replace("-", "_")
+
+
+def parsed(field: str, value: Any) -> Any:
+    """Return the value of a parameter that users have written; ValueError if it is none.
+
+    An end is the instant, in ms since 1970.
+    """
+    if is_end(field):
+        return round(parse_instant(str(value)).timestamp() * 1000)
+    info, _ = parameters()[field]
+    if format_value(info) is Written.DURATION:
+        return round(parse_duration_s(str(value)) * 1000)
+    kinds = {info.annotation, *get_args(info.annotation)}
+    if isinstance(value, str) and kinds & {int, float}:
+        return parse_count(value) if int in kinds else parse_number(value)
+    return value
+
+
+def as_given(field: str, value: Any) -> Any:
+    """Return a parameter's value as `parsed` reads it."""
+    return as_written(field, value, 0) if format_value(parameters()[field][0]) else value
+
+
+def format_value(info: FieldInfo) -> Written | None:
+    """Return how users write a parameter that counts milliseconds; None for any other."""
+    return next((item for item in info.metadata if isinstance(item, Written)), None)
+
+
+def is_end(field: str) -> bool:
+    """Return whether users write a parameter as the instant so long after the start."""
+    return format_value(parameters()[field][0]) is Written.END
+
+
+def as_written(field: str, value: Any, start_ms: int) -> str:
+    """Return a parameter's value as users write it; an end counts from `start_ms`."""
+    match format_value(parameters()[field][0]):
+        case Written.DURATION:
+            return f"{value / 1000:g}s"
+        case Written.END:
+            return instant(start_ms + value)
+    return str(value)
+
+
+def instant(since_1970_ms: int) -> str:
+    """Return an instant as users write it."""
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=since_1970_ms)
+    except OverflowError:
+        return f"{since_1970_ms} ms after 1970"
+    precision = "milliseconds" if since_1970_ms % 1000 else "seconds"
+    return moment.isoformat(timespec=precision).replace("+00:00", "Z")

@@ -1,0 +1,136 @@
+"""Types of values, each with its notation: how people write it in commands and in files."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any, ClassVar, cast
+
+from pydantic import BeforeValidator, GetCoreSchemaHandler, ValidationError, ValidationInfo
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
+
+from iotbench.config.input.parameters import as_given, instant, parameters, parsed, word_of
+from iotbench.config.input.quantities import (
+    Mix,
+    parse_bytes,
+    parse_count,
+    parse_counts,
+    parse_duration_s,
+    parse_instant,
+    parse_mix,
+    parse_names,
+    parse_number,
+    parse_share,
+)
+from simulator.errors import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """The notation of a value: in a command, in a file, and in the words of a result."""
+
+    name: str
+    """Name of the value in help texts."""
+    parse: Callable[[str], Any]
+    """Parser; its ValueError has the expected form."""
+    write: Callable[[Any], str] = str
+    in_files: Any = str
+    """Type in a JSON Schema of a file."""
+    is_file: ClassVar[bool] = False
+    """True if the text is the path of a file."""
+    in_json: Callable[[Any], Any] | None = None
+    """Representation of the value's parts in JSON."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Return the schema of a value that may be written."""
+        before = BeforeValidator(self._parse, json_schema_input_type=self.in_files)
+        schema: Any = before.__get_pydantic_core_schema__(source, handler)
+        if self.in_json:
+            schema["serialization"] = core_schema.plain_serializer_function_ser_schema(
+                self.in_json, when_used="json"
+            )
+        return cast("CoreSchema", schema)
+
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
+        """Return the value of a text; in a file a number or a date is one as well."""
+        kinds = str if info.context is None else str | int | float | date
+        is_text = isinstance(value, kinds) and not isinstance(value, bool)
+        return self.parse(str(value)) if is_text else value
+
+
+def several(*problems: tuple[str, str]) -> ValidationError:
+    """Return the error of a value in which several things are wrong: (its key or "", text)."""
+    errors = [
+        InitErrorDetails(
+            type=PydanticCustomError("value_error", "{text}", {"text": text}),
+            loc=(key,) if key else (),
+            input=None,
+        )
+        for key, text in problems
+    ]
+    return ValidationError.from_exception_data("value", errors)
+
+
+def _plain(value: float) -> str:
+    return f"{value:.15g}"
+
+
+Count = Annotated[int, Notation("count", parse_count, in_files=int | str)]
+Bytes = Annotated[int, Notation("size", parse_bytes, in_files=int | str)]
+Counts = Annotated[
+    tuple[int, ...],
+    Notation("n,n-m,...", parse_counts, lambda found: ",".join(map(str, found)), int | str),
+]
+Number = Annotated[float, Notation("number", parse_number, _plain, float | str)]
+Share = Annotated[
+    float, Notation("share", parse_share, lambda found: f"{100 * found:g}%", float | str)
+]
+Seconds = Annotated[
+    float, Notation("duration", parse_duration_s, lambda found: f"{_plain(found)}s", float | str)
+]
+InstantMs = Annotated[
+    int,
+    Notation("instant", lambda text: round(parse_instant(text).timestamp() * 1000), instant),
+]
+Names = Annotated[
+    tuple[str, ...], Notation("a,b,...", parse_names, ",".join, str | tuple[str, ...])
+]
+
+
+def _format_mix(mix: Mix) -> str:
+    return f"insert={_plain(mix.insert)},query={_plain(mix.query)}"
+
+
+Shares = Annotated[Mix, Notation("insert=n,query=n", parse_mix, _format_mix, str, _format_mix)]
+"""Shares of inserts and queries in a mixed load."""
+
+
+class _Parameters(Notation):
+    """Parameters of workloads by field; in a file by the names of their options."""
+
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, dict):
+            return value
+        fields = {word_of(field): field for field in parameters()}
+        fields |= {} if info.context else {field: field for field in parameters()}
+        found: dict[str, Any] = {}
+        problems: list[tuple[str, str]] = []
+        for name, each in value.items():
+            try:
+                is_read = name == fields[name] and not isinstance(each, str)
+                found[fields[name]] = each if is_read else parsed(fields[name], each)
+            except KeyError:
+                problems.append((name, f"unknown key ({nearest(name, fields)})"))
+            except ValueError as error:
+                problems.append((name, str(error)))
+        if problems:
+            raise several(*problems)
+        return found
+
+
+def _by_word(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {word_of(field): as_given(field, value) for field, value in found.items()}
+
+
+Parameters = Annotated[Mapping[str, Any], _Parameters("", str, str, dict[str, Any], _by_word)]

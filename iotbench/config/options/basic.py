@@ -1,0 +1,233 @@
+"""The options of commands: their types, their groups in --help, and all problems at once."""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import click
+
+from iotbench.config.completion.helping import Helping, Sections
+from iotbench.config.input.quantities import (
+    parse_bytes,
+    parse_count,
+    parse_duration_s,
+    parse_instant,
+    parse_names,
+    parse_share,
+)
+from iotbench.config.input.validation import format_shown
+from iotbench.results.result import TAG as TAG_PATTERN
+from simulator.errors import ConfigError
+
+ARGUMENTS = "arguments"
+"""Key of a command's arguments, as given, in its context."""
+_PROBLEMS = "problems"
+_EXTRA = "Got unexpected extra argument"
+_OTHERS = "Other options"
+_LAST = ("Run and output", "Kubernetes", _OTHERS)
+_Value = TypeVar("_Value")
+
+
+class Unreadable(click.BadParameter):
+    """Problems that name their place themselves."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class Command(Helping):
+    """A command that reports all unusable options at once and lists its options in groups."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; ConfigError with everything that is wrong with them."""
+        ctx.meta[ARGUMENTS] = tuple(args)
+        problems = ctx.meta[_PROBLEMS] = []
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if not error.message.startswith(_EXTRA):
+                raise
+            # It may be a credential that was cut at a blank, so it is not repeated.
+            more = "an argument that belongs to no option; put a value with blanks in quotes"
+            raise ConfigError([*problems, more]) from error
+        if problems and not ctx.resilient_parsing:  # that of shell completion
+            raise ConfigError(problems)
+        return rest
+
+    def sections(self, ctx: click.Context) -> Sections:
+        """Return the options in their groups; options of every command come last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record:
+                groups.setdefault(getattr(parameter, "group", _OTHERS), []).append(record)
+        titles = sorted(groups, key=lambda each: _LAST.index(each) if each in _LAST else -1)
+        return [(title, groups[title]) for title in titles]
+
+
+class _Option(click.Option):
+    """An option of a Command: it belongs to a group and collects what is wrong with its value."""
+
+    def __init__(
+        self, *args: Any, group: str = _OTHERS, repeats: bool | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = group
+        self.repeats = repeats
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Make the parser keep every value: by default it keeps the last one."""
+        action = "append_const" if self.is_flag else "append"
+        for names, flag in ((self.opts, True), (self.secondary_opts, False)):
+            if names:
+                parser.add_option(self, names, self.name, action, const=flag)
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value; add what is wrong with it to the command's problems."""
+        try:
+            if isinstance(value, list) and not self.multiple:
+                value = self._one_of(value, ctx)
+            return super().process_value(ctx, value)
+        except Unreadable as error:
+            ctx.meta[_PROBLEMS] += error.problems
+            return None
+        except click.BadParameter as error:
+            ctx.meta[_PROBLEMS].append(_sentence(self, error))
+            return None
+
+    def _one_of(self, given: Sequence[Any], ctx: click.Context) -> Any:
+        """Return the one value that was given; values of a list are joined."""
+        if self.is_flag:
+            names = [max(self.opts if each else self.secondary_opts, key=len) for each in given]
+        elif "," in self.make_metavar(ctx):
+            return ",".join(given)
+        else:
+            names = [*map(_repeatable, given)]
+        if (self.is_flag and len({*given}) == 1) or len(given) == 1:
+            return given[0]
+        raise click.BadParameter(f"is given {len(given)} times, as {' and '.join(names)}; give one")
+
+
+def _repeatable(value: str) -> str:
+    """Return a value for a message, or only its kind if it may hold a credential."""
+    may_hold_one = any(word in value for word in (" ", "://", "="))
+    return format_shown(value) if may_hold_one else repr(value)
+
+
+def _sentence(option: click.Option, error: click.BadParameter) -> str:
+    if isinstance(error, click.MissingParameter):
+        return f"{option.opts[0]}: is required"
+    return f"{option.opts[0]}: {error.message.rstrip('.')}"
+
+
+option = functools.partial(click.option, cls=_Option)
+
+
+def repeats_of(each: click.Option) -> bool | None:
+    """Return whether `repeat` takes an option from a result; None if its type decides."""
+    return each.repeats if isinstance(each, _Option) else None
+
+
+config_option = option(
+    "--config",
+    "-c",
+    group="Target",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File with the targets.  [default: config.yaml of the current folder, or else the one that"
+    " comes with the program]",
+)
+
+output_option = option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of the result files.",
+)
+
+
+class Parsed(click.ParamType[_Value], Generic[_Value]):
+    """A value that one function parses; the text of its ValueError is what was expected."""
+
+    def __init__(self, name: str, parse: Callable[[str], _Value]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> _Value:
+        """Return the parsed value; the default as it is."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return] # the default
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class ChoiceOr(click.Choice[str]):
+    """One of some words, or another one that a function takes."""
+
+    def __init__(self, choices: Sequence[str], parse: Callable[[str], str]) -> None:
+        super().__init__(choices)
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the parsed word."""
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class FileOf(click.Path):
+    """The content of a file, which one function reads."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        super().__init__(dir_okay=False)
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the content; Unreadable with everything that is wrong with it."""
+        path = super().convert(value, param, ctx)
+        try:
+            return self._read(str(path))
+        except ConfigError as error:
+            raise Unreadable(error.problems) from error
+
+
+def parse_tag(text: str) -> str:
+    """Return a word by which results are found."""
+    if not re.fullmatch(TAG_PATTERN, text):
+        raise ValueError(
+            f"expected up to 40 letters, digits, '.', '_', '-', ':' and '+', got {text!r}"
+        )
+    return text
+
+
+def _moment(text: str) -> datetime:
+    """Return an instant, which may be given by how long ago it was."""
+    try:
+        return datetime.now(UTC) - timedelta(seconds=parse_duration_s(text))
+    except ValueError:
+        pass
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise ValueError(
+            f"expected how long ago, such as 7d or 12h, or an instant such as 2026-11-01, got"
+            f" {text!r}"
+        ) from None
+
+
+COUNT = Parsed("count", parse_count)
+TAG = Parsed("tag", parse_tag)
+MOMENT = Parsed("duration|instant", _moment)
+BYTES = Parsed("bytes", parse_bytes)
+SHARE = Parsed("share", parse_share)
+NAMES = Parsed("a,b,...", parse_names)

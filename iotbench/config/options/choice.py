@@ -1,0 +1,221 @@
+"""The choice of a target and where it runs; options of every command that runs something."""
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, cast
+
+import click
+from pydantic import Field
+
+from iotbench.config.completion.words import complete_target
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.validation import format_shown
+from iotbench.config.input.values import Notation, Seconds
+from iotbench.config.options.basic import config_option, option, parse_tag
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.declared import options_of
+from iotbench.config.targets import config as configuration
+from iotbench.config.targets.config import RUNNERS, Target
+from iotbench.output.terminal import tables
+from simulator.errors import ConfigError
+from simulator.modules import database_class
+from simulator.modules.shared.client.driver import Client
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+_target = functools.partial(option, group="Target")
+
+_RUNNER = _target(
+    "--runner",
+    type=click.Choice(RUNNERS),
+    default=None,
+    repeats=False,
+    help="Where collector and workers run.  [default: the target's]",
+)
+_TARGET_OPTIONS = (
+    _target(
+        "--target",
+        "-t",
+        required=True,
+        repeats=True,
+        help="Name of a target in the configuration.",
+        shell_complete=complete_target,
+    ),
+    config_option,
+    _RUNNER,
+    _target(
+        "--extra-option",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Override an option of the target; may be given several times.",
+    ),
+)
+_CLIENT = _target(
+    "--client",
+    type=click.Choice([each.value for each in Client]),
+    default=None,
+    help="What sends the rows: this program's own encoding, or the vendor's driver, as its"
+    " documentation advises (the target's option client).  [default: the target's]",
+)
+_reaching = options_of(ClusterOptions, "cluster")
+
+
+class Run(Options):
+    """The way a command runs, and the place of its result."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    output: Path = Path("results")
+    """Folder for result files; created if it does not exist."""
+    timeout_s: Seconds = 0.0
+    """Longest duration of one run, such as 90s or 10m; 0: no limit."""
+    quiet: Annotated[bool, Opt("-q")] = False
+    """Show no progress."""
+    force: bool = False
+    """Start more local workers than this machine's cores and free memory allow."""
+    form: Annotated[str, Field(alias="format"), Opt(choices=tables.FORMATS)] = tables.FORMATS[0]
+    """What to print on standard output; progress goes to standard error."""
+    dry_run: Annotated[bool, Opt(inner=True)] = False
+
+
+class TargetRun(Run):
+    """The same for a command on one target."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    result_tags: Annotated[
+        tuple[Annotated[str, Notation("tag", parse_tag)], ...], Field(alias="tag")
+    ] = ()
+    """Word to find the result by, with `results list --tag`; may be given several times."""
+    dry_run: bool = False
+    """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
+    timings: bool = False
+    """Also print where the time of the sweep went, by phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The target that the user names, and where it runs."""
+
+    target: str
+    config: Path | None
+    runner: str | None
+    extra: tuple[str, ...]
+    cluster: ClusterOptions
+    client: str | None = None
+    """Sender of the rows: an option of the target with an alias."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Environment with the variables that hold credentials, which only the user's own commands
+    inherit.
+    """
+
+    def extra_options(self, problems: list[str]) -> dict[str, Any]:
+        """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
+        options: dict[str, Any] = {}
+        for number, word in enumerate(self.extra, 1):
+            key, equals, value = word.partition("=")
+            if equals and key:
+                options[key] = value
+            else:  # it may be a credential, so it is not repeated
+                which = f" (number {number} of {len(self.extra)})" if len(self.extra) > 1 else ""
+                problems.append(
+                    f"--extra-option{which}: expected KEY=VALUE, got {format_shown(word)} without"
+                    f" {'a key' if equals else 'an equals sign'}"
+                )
+        return options
+
+    def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
+        """Return the target, or None with its problems added to `problems`."""
+        problems += self.cluster.problems()
+        try:
+            file = configuration.load(self.config)
+            if self.client:
+                extra = _with_client(file, self.target, extra, self.client)
+            found = file.resolve(self.target, extra, self.runner)
+        except ConfigError as error:
+            problems += error.problems
+            return None
+        for name in found.variables:  # no child process inherits a credential
+            os.environ.pop(name, None)
+        given = self.cluster.given
+        if found.runner == "local" and given:
+            problems.append(
+                f"{', '.join(given)}: only for the kubernetes runner, but"
+                f" {found.name} uses the local runner"
+            )
+        return found
+
+
+def _with_client(
+    file: configuration.Config, target: str, extra: Mapping[str, Any], client: str
+) -> Mapping[str, Any]:
+    """Return options with the chosen sender of rows; ConfigError if the module has none."""
+    cls = database_class(str(file.entry(target)["module"]))
+    if "client" not in cls.options_model.model_fields:
+        reason = cls.capabilities.no_driver
+        raise ConfigError(f"--client {client}: {cls.name}: {reason}; leave it out")
+    return {**extra, "client": client}
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The way several targets are reached."""
+
+    config: Path | None
+    runner: str | None
+    cluster: ClusterOptions
+
+    def choice(self, target: str) -> Choice:
+        """Return the choice of one of them."""
+        return Choice(target, self.config, self.runner, (), self.cluster)
+
+
+def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
+    """Return a command with more options, in this order."""
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def target_options(command: _Function) -> _Function:
+    """Add the options of a Choice, which the command receives as one argument."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        choice = Choice(
+            cluster=given.pop("cluster"),
+            target=given.pop("target"),
+            config=given.pop("config"),
+            runner=given.pop("runner"),
+            extra=given.pop("extra_option"),
+            client=given.pop("client", None),
+            environment={**os.environ},
+        )
+        return command(choice=choice, **given)
+
+    return cast("_Function", _with(_reaching(gathered), _TARGET_OPTIONS))
+
+
+def writing_options(command: _Function) -> _Function:
+    """Add the options of every command that writes rows to a target."""
+    return common_options(cast("_Function", _with(command, (_CLIENT,))))
+
+
+def reach_options(command: _Function) -> _Function:
+    """Add the options of a Reach, which the command receives as one argument."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        reach = Reach(given.pop("config"), given.pop("runner"), given.pop("cluster"))
+        return command(reach=reach, **given)
+
+    return cast("_Function", _with(_reaching(gathered), (config_option, _RUNNER)))
+
+
+def common_options(command: _Function) -> _Function:
+    """Add the options of every command that runs something on a target: Choice and TargetRun."""
+    return target_options(options_of(TargetRun, "run")(command))

@@ -1,0 +1,164 @@
+"""Models of options as options of a command, which receives one instance of the model."""
+
+import functools
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+import click
+from click.core import ParameterSource
+from pydantic.fields import FieldInfo
+
+from iotbench.config.completion.words import complete_query
+from iotbench.config.input.options import Declared, Options
+from iotbench.config.input.parameters import format_value, meanings, option_of, parameters
+from iotbench.config.input.quantities import (
+    parse_count,
+    parse_duration_s,
+    parse_instant,
+    parse_number,
+)
+from iotbench.config.options.basic import ChoiceOr, FileOf, Parsed, option
+from simulator.data.workloads.base import Written
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Model = TypeVar("_Model", bound=Options)
+_COMPLETED = {"types": complete_query}
+_DURATION_MS = Parsed("duration", lambda text: round(parse_duration_s(text) * 1000))
+_INSTANT_MS = Parsed("instant", lambda text: round(parse_instant(text).timestamp() * 1000))
+_COUNT, _NUMBER = Parsed("count", parse_count), Parsed("number", parse_number)
+_PARAMS = "params"
+"""The field of the workload's parameters, each of which is an option."""
+
+
+def options_of(model: type[Options], name: str = "options") -> Callable[[_Function], _Function]:
+    """Add the options of a model; the command receives an instance of it under this name.
+
+    What was not given has the model's default, and is not among `model_fields_set`.
+    """
+    shown = _format(model)
+    drawn = [*parameters()] if _PARAMS in model.model_fields else []
+
+    def added(command: _Function) -> _Function:
+        @functools.wraps(command)
+        def built(**given: Any) -> Any:
+            values = {field: given.pop(field) for field in (*(e.field for e in shown), *drawn)}
+            return command(**{name: instance(model, values)}, **given)
+
+        decorated: Any = built
+        for add in reversed([*map(_option, shown), *map(_parameter, drawn)]):
+            decorated = add(decorated)
+        return cast("_Function", decorated)
+
+    return added
+
+
+def _format(model: type[_Model]) -> list[Declared]:
+    return [each for each in model.declare().values() if not each.opt.inner]
+
+
+def instance(model: type[_Model], values: Mapping[str, Any]) -> _Model:
+    """Return the model with the running command's given values."""
+    found = _list_given({each.field: values[each.field] for each in _format(model)})
+    if _PARAMS in model.model_fields:
+        params = _list_given({field: values[field] for field in parameters()})
+        found |= {_PARAMS: params} if params else {}
+    return model(**found)
+
+
+def _list_given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that were given on the command line."""
+    source = click.get_current_context().get_parameter_source
+    return {n: v for n, v in values.items() if source(n) is ParameterSource.COMMANDLINE}
+
+
+def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..., Any]:
+    """Return the option of a field for a command without the model; `changes`: help, group."""
+    return _option(model.declare()[field], **changes)
+
+
+def _option(each: Declared, **changes: Any) -> Callable[..., Any]:
+    names = [*each.names, each.field]
+    about: dict[str, Any] = {
+        "help": each.help, "group": each.group, "repeats": each.opt.repeats, **changes
+    }  # fmt: skip
+    if each.is_flag and each.info.get_default():
+        names[0] = f"{names[0]}/--no-{names[0].removeprefix('--')}"
+    if each.is_flag:
+        return option(*names, is_flag=True, default=each.info.get_default(), **about)
+    return option(
+        *names,
+        type=_type(each),
+        default=None,
+        required=each.info.is_required(),
+        multiple=each.is_repeated,
+        metavar=each.opt.metavar,
+        shell_complete=_COMPLETED.get(each.field),
+        **about,
+    )
+
+
+def _type(each: Declared) -> click.ParamType[Any]:
+    if each.notation and each.choices:
+        return ChoiceOr(each.choices, each.notation.parse)
+    if each.notation and each.notation.is_file:
+        return FileOf(each.notation.parse)
+    if each.notation:
+        return Parsed(each.notation.name, each.notation.parse)
+    if each.choices:
+        return click.Choice(each.choices)
+    if each.kind is Path:
+        return click.Path(path_type=Path, dir_okay=each.opt.metavar != "FILE")
+    return click.STRING
+
+
+def _parameter(field: str) -> Callable[..., Any]:
+    """Return the option of a workload's parameter."""
+    info, _ = parameters()[field]
+    return option(
+        option_of(field),
+        field,
+        group="Generated rows",
+        type=_type_of(info),
+        default=None,
+        help=_help_of(field),
+    )
+
+
+def _help_of(field: str) -> str:
+    """Return the help of a parameter; meaning and default may depend on the workload."""
+    found: list[str] = []
+    last = ""
+    for info, names in meanings(field):
+        sentence = _sentence_of(info.description or field)
+        default = "" if info.default is None else f"; default: {_as_written(info)}"
+        found += [sentence] if sentence != last else []
+        found.append(f"[{', '.join(names)}{default}]")
+        last = sentence
+    return "  ".join(found)
+
+
+def _sentence_of(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _type_of(info: FieldInfo) -> click.ParamType[Any]:
+    kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
+    if format_value(info) is Written.DURATION:
+        return _DURATION_MS
+    if format_value(info) is Written.END:
+        return _INSTANT_MS
+    if int in kinds:
+        return _COUNT
+    choices = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum)]
+    return click.Choice([item.value for item in choices[0]]) if choices else _NUMBER
+
+
+def _as_written(info: FieldInfo) -> str:
+    match format_value(info):
+        case Written.DURATION:
+            return f"{info.default / 1000:g}s"
+        case Written.END:
+            return f"{info.default / 3_600_000:g}h after the start"
+    return str(info.default)

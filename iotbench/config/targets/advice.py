@@ -1,0 +1,158 @@
+"""Settings of databases as they are installed and as their vendors advise: dbinstall/settings.yaml.
+
+A setting may follow from the memory and the cores that the server has.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, RootModel, StrictBool, StrictInt, model_validator
+
+from iotbench.config.input.records import Record
+from iotbench.config.input.values import Share
+from iotbench.config.input.yamlfile import read_yaml
+from iotbench.machine.folders import find_shipped
+
+_FILE = "dbinstall/settings.yaml"
+SUFFIX = "_advised"
+"""Suffix of a target with the advised options."""
+_GIB = 1024
+
+
+class Choice(StrEnum):
+    """One of the two sets of settings."""
+
+    INSTALLED = "as installed"
+    ADVISED = "as the vendor advises"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The server's share of its machine or container."""
+
+    memory_mib: int
+    cores: int
+
+
+class Amount(Record):
+    """A value that follows from the size of the server."""
+
+    memory: Share | None = None
+    over_half_the_cores: bool = False
+    gib_per_core: float | None = None
+    per_core: float | None = None
+    plus: int = 0
+    least: int = 0
+    """MiB."""
+    most: int | None = None
+    """MiB."""
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> "Amount":
+        given = [self.memory, self.gib_per_core, self.per_core]
+        if sum(each is not None for each in given) != 1:
+            raise ValueError("expected one of memory, gib_per_core and per_core")
+        return self
+
+    def written(self, size: Size, mebibytes: str) -> str:
+        """Return the value for a server of this size; MiB have the suffix `mebibytes`."""
+        if self.per_core is not None:
+            return str(max(round(self.per_core * size.cores) + self.plus, 1))
+        if self.gib_per_core is not None:
+            mib = round(self.gib_per_core * size.cores * _GIB)
+        else:
+            halves = max(round(size.cores / 2), 1) if self.over_half_the_cores else 1
+            mib = int((self.memory or 0.0) * size.memory_mib / halves)
+        mib = max(mib, self.least, 1)
+        mib = min(mib, self.most or mib)
+        return f"{mib}{mebibytes}"
+
+    def described(self) -> str:
+        """Return the formula for people."""
+        if self.per_core is not None:
+            more = f" + {self.plus}" if self.plus else ""
+            return f"{self.per_core:g} x cores{more}"
+        if self.gib_per_core is not None:
+            formula = f"{self.gib_per_core:g} GiB x cores"
+        else:
+            formula = f"{100 * (self.memory or 0.0):g} % of the memory"
+            formula += " / half the cores" * self.over_half_the_cores
+        bounds = [("at least", self.least), ("at most", self.most or 0)]
+        shown = [f"{word} {mib:,} MiB" for word, mib in bounds if mib]
+        return ", ".join([formula, *shown])
+
+
+Value: TypeAlias = Annotated[
+    Amount | StrictBool | StrictInt | str | None, Field(union_mode="left_to_right")
+]
+
+
+class SettingAdvice(Record):
+    """One setting in both sets."""
+
+    installed: Value
+    advised: Value = None
+    """None: as installed."""
+    source: str
+    """Page of the vendor's documentation."""
+    note: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """True if the vendor advises another value."""
+        return self.advised is not None and self.advised != self.installed
+
+    def value(self, choice: Choice) -> Value:
+        """Return the value in one of the sets."""
+        return self.advised if choice is Choice.ADVISED and self.differs else self.installed
+
+
+class Advice(Record):
+    """Both sets of settings of a target."""
+
+    product: str
+    service: str = ""
+    """Way in which the server's settings are given."""
+    mebibytes: str = ""
+    """Suffix for MiB in the server's settings."""
+    server: Mapping[str, SettingAdvice] = {}
+    options: Mapping[str, SettingAdvice] = {}
+    """Options of the target: the tables, and how the client writes."""
+    nothing: str = ""
+    """Reason why there is one set only."""
+    beyond: Mapping[str, str] = {}
+    """Further advice of the vendor -> the reason why it is in no set."""
+
+    @property
+    def differs(self) -> bool:
+        """True if there are two sets."""
+        return any(each.differs for each in (*self.server.values(), *self.options.values()))
+
+    def server_settings(self, choice: Choice, size: Size) -> dict[str, str]:
+        """Return the settings of a server of this size."""
+        return {
+            name: str(_format(each.value(choice), size, self.mebibytes))
+            for name, each in self.server.items()
+        }
+
+    def target_options(self, choice: Choice) -> dict[str, Any]:
+        """Return the options of the target that differ from the module's own."""
+        found = {name: each.value(choice) for name, each in self.options.items()}
+        return {name: value for name, value in found.items() if value not in (None, "")}
+
+
+def _format(value: Value, size: Size, mebibytes: str) -> bool | int | str | None:
+    return value.written(size, mebibytes) if isinstance(value, Amount) else value
+
+
+class _File(RootModel[dict[str, Advice]]):
+    """Target -> its sets."""
+
+
+@cache
+def advice() -> Mapping[str, Advice]:
+    """Return target -> its sets of settings."""
+    return _File.model_validate(read_yaml(find_shipped(_FILE))).root

@@ -1,0 +1,316 @@
+"""config.yaml: the targets, checked as a whole; every problem is reported at once."""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from iotbench.config.input.quantities import as_option
+from iotbench.config.input.validation import format_key, format_shown, problems_of
+from iotbench.config.input.yamlfile import read_yaml
+from iotbench.machine.folders import find_shipped
+from simulator.errors import ConfigError, nearest
+from simulator.modules import MODULES, database_class
+from simulator.modules.contract.base import Database
+from simulator.modules.contract.options import Options
+from simulator.protocol.spec import read_credential
+from simulator.redaction import HIDDEN
+
+FILE = "config.yaml"
+RUNNERS = ("local", "kubernetes")
+_RESERVED = ("module", "runner", "queries", "database_pods", "node_size")
+_FROM = "_from"
+_TOP_LEVEL = ("namespace", "targets")
+_LONGEST_NAME = 100
+NAME_PATTERN = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
+_NAME = re.compile(NAME_PATTERN)
+_NODE_SIZE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,_/-]{0,39}")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRef:
+    """A key of an existing Kubernetes Secret in the run's namespace."""
+
+    secret: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target, resolved: its module and its validated options."""
+
+    name: str
+    module: str
+    runner: str
+    options: Options
+    tuned: Mapping[str, str]
+    """Query name -> the target's own text for it."""
+    namespace: str = "default"
+    """Namespace of the benchmark's pods."""
+    secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
+    """Option -> the Secret from which the pods read it; the command line never sees the value."""
+    credential_files: Mapping[str, Path] = field(default_factory=dict)
+    """Option -> the file that it was read from, which local processes read again."""
+    database_pods: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the database's pods: the benchmark's pods never share their nodes."""
+    variables: Collection[str] = ()
+    """Environment variables from which credentials were read."""
+
+    def secrets(self) -> dict[str, str]:
+        """Return the credentials given to the command line, in clear text, by option name."""
+        known = self.options.secrets()
+        return {name: value for name, value in known.items() if name not in self.secret_refs}
+
+    def open(self) -> Database:
+        """Return the target's database; no I/O."""
+        return database_class(self.module)(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The content of the file; a target is resolved when it is used."""
+
+    path: Path
+    namespace: str
+    targets: Mapping[str, Mapping[str, Any]]
+
+    def entry(self, name: str) -> Mapping[str, Any]:
+        """Return a target's entry in the file; ConfigError if the file has no such target."""
+        if name not in self.targets:
+            hint = nearest(name, self.targets)
+            raise ConfigError(f"target {name!r} is not in {self.path} ({hint})")
+        return self.targets[name]
+
+    def runner_of(self, name: str) -> str:
+        """Return where a target's collector and workers run by default; --runner overrides it."""
+        return str(self.entry(name).get("runner") or "kubernetes")
+
+    def resolve(
+        self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
+    ) -> Target:
+        """Return a target with options overridden by --extra-option; ConfigError if wrong."""
+        entry = self.entry(name)
+        where = f"{self.path}: targets.{name}"
+        problems: list[str] = []
+        try:
+            cls = database_class(str(entry["module"]))
+        except ConfigError as error:
+            raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
+        chosen = runner or self.runner_of(name)
+        own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
+        credentials = cls.options_model.credentials()
+        references = {f"{name}{_FROM}" for name in credentials}
+        refs = {key: value for key, value in own.items() if key in references}
+        given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
+        # An option that is given directly takes precedence.
+        found = {
+            key.removesuffix(_FROM): _source(f"{where}.{key}", value, self.path.parent, problems)
+            for key, value in refs.items()
+            if key.removesuffix(_FROM) not in given
+        }
+        files = {name: each for name, each in found.items() if isinstance(each, Path)}
+        from_secrets = {name: each for name, each in found.items() if isinstance(each, SecretRef)}
+        if chosen == "local":  # only pods read Secrets
+            from_secrets = {}
+        fields = cls.options_model.model_fields
+        expanded = {
+            k: _expand(f"{where}.{k if k in fields else format_key(k)}", v, problems)
+            for k, v in given.items()
+        }
+        for option, path in files.items():
+            expanded[option] = _content(f"{where}.{option}{_FROM}", path, problems)
+        options = _validate(cls, where, expanded, set(extra_options), from_secrets, problems)
+        if chosen == "kubernetes" and cls.capabilities.embedded:
+            problems.append(
+                f"{where}: module {cls.name} stores its data in a file on one machine, which pods"
+                " do not share: use --runner local"
+            )
+        if problems or options is None:
+            raise ConfigError(problems)
+        tuned = {str(key): str(value) for key, value in (entry.get("queries") or {}).items()}
+        pods = {str(key): str(value) for key, value in (entry.get("database_pods") or {}).items()}
+        return Target(
+            name=name,
+            module=str(entry["module"]),
+            runner=chosen,
+            namespace=self.namespace,
+            options=options,
+            tuned=tuned,
+            secret_refs=from_secrets,
+            credential_files=files,
+            database_pods=pods,
+            variables={name for key in credentials for name in _variables(given.get(key))},
+        )
+
+
+def as_kept(key: str, value: Any, options: Options) -> str:
+    """Return the word KEY=VALUE of a target's option as a result may keep it: no credential in it.
+
+    That of a credential is kept where it is a variable of the environment, and nothing else.
+    """
+    word = f"{key}={value}"
+    if key in options.credentials():
+        return word if _VARIABLE.fullmatch(str(value)) else f"{key}={HIDDEN}"
+    return options.redact(word)
+
+
+def load(given: Path | None = None) -> Config:
+    """Read a configuration file; ConfigError with every problem in it.
+
+    Without one: config.yaml of the current folder, or else the one that comes with the program.
+    """
+    here = Path(FILE)
+    path = given or (here if here.exists() else find_shipped(FILE))
+    content = read_yaml(path)
+    if content is None:
+        raise ConfigError(f"{path}: is empty; it must have `targets:`")
+    if not isinstance(content, dict):
+        raise ConfigError(
+            f"{path}: expected a mapping with `targets:`, got {format_shown(content)}"
+        )
+    problems = [
+        f"{path}: {format_key(key)}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
+        for key in content
+        if key not in _TOP_LEVEL
+    ]
+    namespace = content.get("namespace", "default")
+    if not isinstance(namespace, str):
+        problems.append(f"{path}: namespace: expected text, got {format_shown(namespace)}")
+    targets = content.get("targets")
+    if not isinstance(targets, dict) or not targets:
+        problems.append(
+            f"{path}: targets: expected a mapping of targets, got {format_shown(targets)}"
+        )
+        targets = {}
+    for number, (name, entry) in enumerate(targets.items(), 1):
+        if name is None or isinstance(name, bool):
+            problems.append(
+                f"{path}: targets: YAML reads the name of one target as {str(name).lower()}, which"
+                ' is not text; write it in quotes, as in "null":'
+            )
+            continue
+        if _NAME.fullmatch(str(name)):
+            problems += _entry_problems(f"{path}: targets.{name}", entry)
+        else:
+            problems.append(
+                f"{path}: targets: the name of target {number} has {format_shown(name)};"
+                f" expected up to {_LONGEST_NAME} letters, digits, '-', '_' and '.', since result"
+                " files are named"
+                " after it"
+            )
+    if problems:
+        raise ConfigError(problems)
+    return Config(path, namespace, {str(name): entry for name, entry in targets.items()})
+
+
+def _entry_problems(where: str, entry: Any) -> list[str]:
+    if not isinstance(entry, dict):
+        return [f"{where}: expected a mapping with `module:`, got {format_shown(entry)}"]
+    problems = []
+    module = entry.get("module")
+    if not isinstance(module, str):
+        problems.append(f"{where}.module: expected a module's name, got {format_shown(module)}")
+    elif module not in MODULES and ":" not in module:
+        problems.append(f"{where}.module: unknown module ({nearest(module, MODULES)})")
+    runner = entry.get("runner", "local")
+    if runner not in RUNNERS:
+        problems.append(f"{where}.runner: expected local or kubernetes, got {format_shown(runner)}")
+    queries = entry.get("queries") or {}
+    if not isinstance(queries, dict) or not all(isinstance(v, str) for v in queries.values()):
+        problems.append(f"{where}.queries: expected query names with their text")
+    pods = entry.get("database_pods") or {}
+    if not isinstance(pods, dict) or not all(isinstance(v, str) for v in pods.values()):
+        problems.append(f"{where}.database_pods: expected labels with their values")
+    size = entry.get("node_size", "any")
+    is_word = isinstance(size, str | int) and not isinstance(size, bool)
+    if not is_word or not _NODE_SIZE.fullmatch(str(size)):
+        problems.append(
+            f"{where}.node_size: expected up to 40 letters and digits, such as CR4 or 16 CPUs, got"
+            f" {format_shown(size)}"
+        )
+    return problems
+
+
+def _source(where: str, given: Any, folder: Path, problems: list[str]) -> SecretRef | Path | None:
+    """Return where a credential comes from; a path is relative to the folder of config.yaml."""
+    words = given if isinstance(given, dict) else {}
+    if all(isinstance(value, str) and value for value in words.values()):
+        if set(words) == {"secret", "key"}:
+            return SecretRef(words["secret"], words["key"])
+        if set(words) == {"file"}:
+            return (folder / Path(words["file"]).expanduser()).absolute()
+    problems.append(
+        f"{where}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret, or {{file: PATH}},"
+        f" got {format_shown(given)}"
+    )
+    return None
+
+
+def _content(where: str, path: Path, problems: list[str]) -> str:
+    """Return the credential in a file."""
+    try:
+        return read_credential(path)
+    except OSError as error:
+        problems.append(f"{where}: cannot read {path}: {error.strerror}")
+    except UnicodeDecodeError:
+        problems.append(f"{where}: {path} is not valid UTF-8")
+    return ""
+
+
+def _expand(where: str, value: Any, problems: list[str]) -> Any:
+    """Put environment variables into ${NAME}."""
+    if not isinstance(value, str):
+        return value
+
+    def variable(match: re.Match[str]) -> str:
+        name = match[1]
+        found = os.environ.get(name)
+        if found is None:
+            problems.append(f"{where}: the environment variable {name} is not set")
+        elif not _is_unicode(found):
+            problems.append(f"{where}: the environment variable {name} is not valid UTF-8")
+        return found or ""
+
+    return _VARIABLE.sub(variable, value)
+
+
+def _variables(value: Any) -> list[str]:
+    """Return the names in ${NAME} within a value."""
+    return _VARIABLE.findall(value) if isinstance(value, str) else []
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text is valid UTF-8; Python keeps other bytes as surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _validate(  # noqa: PLR0913, PLR0917
+    cls: type[Database],
+    where: str,
+    values: Mapping[str, Any],
+    extra: set[str],
+    from_secrets: Iterable[str],
+    problems: list[str],
+) -> Options | None:
+    known = cls.options_model.model_fields
+    given = {
+        key: as_option(key, known[key].annotation, value) if key in known else value
+        for key, value in values.items()
+    }
+    try:
+        return cls.options_model.without(from_secrets)(**given)
+    except ValidationError as error:
+        for kind, key, sentence in problems_of(error, known, given):
+            name = key if key in known else format_key(key)
+            place = f"--extra-option {name}" if key in extra else f"{where}.{name}"
+            if kind == "extra_forbidden":
+                hint = nearest(key, known)
+                problems.append(f"{place}: module {cls.name} has no such option ({hint})")
+            else:
+                problems.append(f"{place}: {sentence}")
+        return None

@@ -1,0 +1,71 @@
+"""Python packages that a module imports when it connects: looked for before a run starts."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from simulator.modules.contract.base import Database
+
+_OWN = {"simulator"}
+_DISTRIBUTIONS = {
+    "arango": ("python-arango",),
+    "bson": ("pymongo",),
+    "cassandra": ("cassandra-driver",),
+    "iotdb": ("apache-iotdb",),
+    "psycopg2": ("psycopg2-binary",),
+}
+"""Package that is imported -> its names in a registry, where they differ."""
+
+
+def missing_packages(cls: type[Database]) -> list[str]:
+    """Return the packages that a module imports and that are not installed, without importing."""
+    found = {name for path in _sources(cls) for name in _imports(path)}
+    return sorted(name for name in found if find_spec(name) is None)
+
+
+def package_versions(cls: type[Database]) -> dict[str, str]:
+    """Return the packages that a module imports, by their names in a registry, with versions."""
+    names = sorted({name for path in _sources(cls) for name in _imports(path)} - _OWN)
+    return dict(sorted(filter(None, map(_version, names))))
+
+
+def _version(name: str) -> tuple[str, str] | None:
+    for distribution in (name, *_DISTRIBUTIONS.get(name, ())):
+        with suppress(PackageNotFoundError):
+            found = metadata(distribution)
+            return found["Name"], found["Version"]
+    return None
+
+
+def _sources(cls: type[Database]) -> Iterator[Path]:
+    """Yield the files of a module and of the modules it is derived from."""
+    for base in cls.__mro__:
+        if not issubclass(base, Database) or base is Database:
+            continue
+        file = getattr(sys.modules.get(base.__module__), "__file__", None)
+        if file:
+            path = Path(file)
+            in_folder = (path.parent / "session.py").exists()
+            yield from path.parent.glob("*.py") if in_folder else [path]
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Yield the top-level names of the packages that a file imports at run time."""
+    tree = ast.parse(path.read_bytes())
+    for statement in tree.body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test).endswith("TYPE_CHECKING"):
+            statement.body = []
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        for name in names:
+            package = name.partition(".")[0]
+            if package not in sys.stdlib_module_names:
+                yield package

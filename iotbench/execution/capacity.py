@@ -1,0 +1,214 @@
+"""The measurement at each rate of a search: inserts, queries, or queries during inserts."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from iotbench.comparison.thresholds import Threshold
+from iotbench.config.input.options import Options
+from iotbench.config.options.choice import Choice
+from iotbench.config.targets.config import Target
+from iotbench.execution.launch import carry_out
+from iotbench.execution.sweeps import sweep_of
+from iotbench.figures.rows import INSERTS, Row
+from iotbench.machine.interrupts import Interrupts
+from iotbench.measurements import kind_named, summary_of
+from iotbench.measurements.query.options import MixedOptions, QueryOptions
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.shared.plan import Stored
+from iotbench.plans.capacity.record import Of
+from iotbench.plans.capacity.search import Trial
+from iotbench.results.result import Result
+from simulator.data.workloads.base import Params
+
+_FEWEST = 20
+"""Batches or answers of each worker and repeat, at the lowest rate."""
+
+
+@dataclass
+class Measuring(ABC):
+    """Measures rates on one target."""
+
+    of: ClassVar[Of]
+    target: Target
+    objectives: tuple[Threshold, ...]
+    """Objectives; a repeat holds if it reaches no limit."""
+    repeats: int
+    output: Path
+    choice: Choice
+    quiet: bool
+    options: Any
+    """Options of the runs, with a duration."""
+
+    @property
+    @abstractmethod
+    def lowest_per_s(self) -> float:
+        """The rate at which a repeat has just enough batches or answers for a percentile."""
+
+    @property
+    def duration_s(self) -> float:
+        """Time for which a repeat is measured, of each type of query."""
+        seconds: float = self.options.duration_s
+        return seconds
+
+    @abstractmethod
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Measure a rate as often as it is repeated; 0: without a schedule."""
+
+    @abstractmethod
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield what the repeats of a result came to."""
+
+    def about(self) -> str:
+        """Return what will be measured, in a sentence."""
+        bounds = " and ".join(each.text for each in self.objectives)
+        return (
+            f"capacity of {self.target.name} for {self.of}: {bounds}; each rate {self.repeats}"
+            f" times for {self.duration_s:g} s, first without a schedule, then 6 to 14 rates"
+        )
+
+    def _sweep(
+        self,
+        kind: str,
+        options: Options,
+        stored: Stored,
+        sweep_id: str,
+        interrupts: Interrupts,
+        **more: Any,
+    ) -> tuple[Path, Result]:
+        sweep, planned = sweep_of(
+            kind_named(kind), self.target, self.output, options, stored, sweep_id=sweep_id, **more
+        )
+        with carry_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
+            return sweep.file.path or self.output, sweep.result
+
+    def _trial(self, rows: Sequence[Row], answers: Sequence[Row]) -> Trial:
+        """Return a repeat that keeps what all `rows` keep, and is as fast as the slowest answer."""
+
+        def figures(name: str) -> list[float]:
+            return [_value(row, name) or 0.0 for row in answers]
+
+        return Trial(
+            per_s=min(figures("queries_per_s"), default=0.0),
+            p50_ms=max(figures("p50_ms"), default=0.0),
+            p99_ms=max(figures("p99_ms"), default=0.0),
+            client_share=max(figures("client_share"), default=0.0),
+            met=all(_keeps(objective, rows) for objective in self.objectives),
+            sends=min((row.figures["p50_ms"].n for row in answers), default=0),
+        )
+
+
+def _keeps(objective: Threshold, rows: Sequence[Row]) -> bool:
+    """Return whether every row keeps an objective that it is about; there has to be one."""
+    about = [row for row in rows if objective.is_about(row.place)]
+    values = [value for row in about if (value := _value(row, objective.figure)) is not None]
+    return bool(values) and all(map(objective.is_reached, values))
+
+
+def _value(row: Row, figure: str) -> float | None:
+    """Return a figure; a percentile of too few samples is at most their slowest one."""
+    return row.value("max_ms" if figure in row.withheld else figure)
+
+
+@dataclass
+class OfInserts(Measuring):
+    """Rows are inserted into empty tables."""
+
+    of = Of.INSERTS
+    options: InsertOptions
+    params: Params
+
+    @property
+    def lowest_per_s(self) -> float:
+        """The rate of that many batches."""
+        batches = _FEWEST * self.options.workers[0]
+        return batches * max(self.options.batch, 1) / self.options.duration_s
+
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Insert at a rate."""
+        options = self.options.model_copy(update={"rate": rate})
+        before = Stored(plan.empty_dataset(options, self.params), complete=True)
+        yield self._sweep("insert", options, before, sweep_id, interrupts, params=self.params)
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield the trials of the runs."""
+        for run in result.runs:
+            assert run.metrics
+            latency = run.metrics.latency
+            rows = summary_of(result.model_copy(update={"runs": [run]})).rows
+            yield Trial(
+                per_s=run.metrics.rows_per_s,
+                p50_ms=latency.p50_ms,
+                p99_ms=latency.max_ms if latency.p99_ms is None else latency.p99_ms,
+                client_share=run.metrics.client_share,
+                met=all(_keeps(objective, rows) for objective in self.objectives),
+                sends=latency.sends,
+            )
+
+
+@dataclass
+class OfQueries(Measuring):
+    """Queries are asked about stored rows, each type by itself."""
+
+    of = Of.QUERIES
+    options: QueryOptions
+    stored: Stored
+    force: bool
+
+    @property
+    def lowest_per_s(self) -> float:
+        """The rate of that many answers."""
+        return _FEWEST * self.options.workers[0] / self.options.duration_s
+
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Ask each type at a rate, again for each repeat."""
+        options = self.options.model_copy(update={"rate": rate})
+        for number in range(1, self.repeats + 1):
+            own = f"{sweep_id}-{number}"
+            yield self._sweep("query", options, self.stored, own, interrupts, force=self.force)
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield one, of the type that was slowest."""
+        rows = [row for row in summary_of(result).rows if row.figures]
+        yield self._trial(rows, rows)
+
+
+@dataclass
+class OfMixed(Measuring):
+    """Queries are asked in turn about stored rows, while others are inserted."""
+
+    of = Of.QUERIES
+    options: MixedOptions
+    stored: Stored
+    force: bool
+
+    @property
+    def lowest_per_s(self) -> float:
+        """The rate of that many answers."""
+        return _FEWEST * self.options.query_workers / self.options.duration_s
+
+    def at(
+        self, rate: float, sweep_id: str, interrupts: Interrupts
+    ) -> Iterator[tuple[Path, Result]]:
+        """Ask at a rate, after the rows that were inserted at the rates before."""
+        options = self.options.model_copy(update={"query_rate": rate, "runs": self.repeats})
+        found = self._sweep("mixed", options, self.stored, sweep_id, interrupts, force=self.force)
+        if manifest := found[1].manifest:
+            self.stored = Stored(manifest.dataset, manifest.complete)
+        yield found
+
+    def trials(self, result: Result) -> Iterator[Trial]:
+        """Yield the trials of the runs, of all queries together."""
+        for run in result.runs:
+            summary = summary_of(result.model_copy(update={"runs": [run]}))
+            asked = [row for row in summary.rows if row.place.load != INSERTS and row.figures]
+            yield self._trial(summary.every, summary.totals or asked)

@@ -1,0 +1,1 @@
+"""Faults that a run injects, and their victims."""

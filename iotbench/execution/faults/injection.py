@@ -1,0 +1,176 @@
+"""Makes the database fail in the measured part of each run, and undoes it whatever happens."""
+
+import shlex
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets.config import Target
+from iotbench.execution.faults.victims import Victims, victims_of
+from iotbench.execution.shell import Later, Shell
+from iotbench.machine.disk import fill
+from iotbench.machine.interrupts import Interrupts
+from iotbench.measurements.shared.faults import Fault, Faults
+from iotbench.results.faults import Injected
+from simulator.clock import now_s
+from simulator.errors import BenchError, SetupError
+from simulator.protocol.events import Event, Outcome, PhaseEvent, SampleEvent
+from simulator.protocol.spec import RunSpec
+
+_UNDONE_WITHIN_S = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """The faults of the database in the runs of a sweep."""
+
+    faults: Faults
+    environment: Mapping[str, str] = field(repr=False)
+    """That of the command line, with the variables that hold credentials."""
+
+    def of(
+        self,
+        target: Target,
+        log: Path,
+        cluster: ClusterOptions,
+        interrupts: Interrupts,
+        stack: ExitStack,
+    ) -> "Injector | OfWorkers":
+        """Return what does it; its commands are logged."""
+        fault = self.faults.fault
+        if fault and fault.is_of_workers:
+            return OfWorkers(fault)
+        shell = Shell([target], log, self.environment, cluster, interrupts, stack=stack)
+        is_attacked = fault in (Fault.PAUSE, Fault.KILL)
+        victims = victims_of(target, cluster) if is_attacked else None
+        injector = Injector(self.faults, shell, victims)
+        stack.callback(injector.end)
+        return injector
+
+
+@dataclass(frozen=True, slots=True)
+class OfWorkers:
+    """Faults that the workers cause themselves, in their connections or processes."""
+
+    fault: Fault
+
+    def follow(self, spec: RunSpec, event: Event) -> None:
+        """Leave it to them: they know when their measured part begins."""
+
+    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+        """Return what they report: a fault lasts from the first worker to the last."""
+        each = [worker.faults for worker in outcome.workers if worker.faults]
+        return tuple(
+            Injected(
+                fault=self.fault,
+                began_s=min(span.began_s for span in spans),
+                undone_s=max(span.ended_s for span in spans),
+            )
+            for spans in zip(*each, strict=False)
+        )
+
+
+class Injector:
+    """Makes a database fail, in a thread parallel to the run."""
+
+    def __init__(self, faults: Faults, shell: Shell, victims: Victims | None) -> None:
+        """`victims`: who is paused or killed."""
+        self._faults, self._shell, self._victims = faults, shell, victims
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._found: list[Injected] = []
+        self._ahead_s: float | None = None
+        """What is added to this process's time for that of the collector of the run."""
+
+    def follow(self, spec: RunSpec, event: Event) -> None:
+        """Begin with the measured part of a run."""
+        match event:
+            case PhaseEvent(phase=spec.barrier) if not self._thread:
+                began_s = time.monotonic()
+                instants_s = self._faults.instants_s(spec.clocking.duration_s)
+                self._over.clear()
+                self._thread = threading.Thread(
+                    target=self._run, args=([began_s + each for each in instants_s],), daemon=True
+                )
+                self._thread.start()
+            case SampleEvent(at_s=at_s):
+                # The sample that took least to come here is the best one.
+                ahead_s = at_s - now_s()
+                self._ahead_s = max(self._ahead_s or ahead_s, ahead_s)
+
+    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+        """End with the run; return what was done."""
+        self.end()
+        found, self._found, self._ahead_s = tuple(self._found), [], None
+        return found
+
+    def end(self) -> None:
+        """Undo what still lasts."""
+        self._over.set()
+        if self._thread:
+            self._thread.join(_UNDONE_WITHIN_S)
+            self._thread = None
+
+    def _run(self, instants_s: Sequence[float]) -> None:
+        for instant_s in instants_s:
+            if self._over.wait(max(instant_s - time.monotonic(), 0.0)):
+                return
+            self._found.append(self._fail())
+            if self._found[-1].problem:
+                return
+
+    def _fail(self) -> Injected:
+        """Make the database fail for the given time; return when that was."""
+        fault = self._faults.fault
+        assert fault
+        began_s = self._now_s()
+        try:
+            undo = self._begin()
+        except (BenchError, psutil.Error, OSError) as error:
+            problem = f"--fault {fault}: could not be made: {error}"
+            return Injected(fault=fault, began_s=began_s, undone_s=began_s, problem=problem)
+        if fault is not Fault.RESTART:
+            self._over.wait(self._faults.for_s)
+        undone_s = self._now_s()  # a paused database goes on at once
+        problem = undo.now(stops=False).problem if undo else ""
+        if fault is not Fault.PAUSE:
+            undone_s = self._now_s()
+        return Injected(fault=fault, began_s=began_s, undone_s=undone_s, problem=problem)
+
+    def _begin(self) -> Later | None:
+        """Make it fail; return what undoes it, which also happens if this program dies."""
+        faults, shell = self._faults, self._shell
+        goes_on = self._victims.find() if self._victims else ""
+        file = (faults.disk or Path()) / f"iotbench-{uuid.uuid4().hex}.fill"
+        command = faults.restart_with or ""
+        if faults.fault is Fault.PAUSE:
+            command = goes_on
+        elif faults.fault is Fault.FILL:
+            command = f"rm -f {shlex.quote(str(file.absolute()))}\n{command}"
+        undo = shell.later(command) if command else None
+        match faults.fault:
+            case Fault.CRASH:
+                assert undo
+                if problem := shell.run(faults.crash_with or "", stops=False).problem:
+                    undo.now(stops=False)
+                    raise SetupError(problem)
+            case Fault.FILL:
+                fill(file)
+            case Fault.PAUSE:
+                assert self._victims
+                self._victims.pause()
+            case Fault.KILL:
+                assert self._victims
+                self._victims.kill()
+        return undo
+
+    def _now_s(self) -> float:
+        """Return the time of the collector's clock."""
+        return now_s() + (self._ahead_s or 0.0)

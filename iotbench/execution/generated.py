@@ -1,0 +1,84 @@
+"""A file of `generate` as the rows of an insert: its manifest determines how it is read."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from iotbench.machine.inputs import problem_of
+from iotbench.rows.files.request import FileRows, Reading, Request
+from iotbench.rows.recorded.manifest import beside, read
+from iotbench.rows.recorded.volume import in_volume
+from simulator.data.dataset import DatasetReader
+from simulator.data.records import RecordFormat
+from simulator.data.schema import Table
+from simulator.errors import ConfigError
+from simulator.protocol.records import FileManifest
+
+Said = TypeVar("Said", bound=Reading)
+_READ = frozenset({"csv", "tsv", "parquet", "influx"})
+"""Formats that are read into columns, for any target; others are sent as they are."""
+
+
+def as_generated(file: FileRows) -> FileRows:
+    """Return the options, completed from the manifest next to the file."""
+    manifest = None if file.data_format else _manifest_of(file.data)
+    if manifest is None:
+        return file
+    if table := _table_of(manifest, file.measurement):
+        return _describe(file, table, manifest.format)
+    return file.model_copy(update={"data_format": RecordFormat(manifest.format)})
+
+
+def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
+    """Return the options of `prepare`, completed from the manifest next to its one file.
+
+    ConfigError if the file has no columns.
+    """
+    manifest = _manifest_of(files)
+    if manifest is None:
+        return reading
+    if table := _table_of(manifest, reading.measurement):
+        return _describe(reading, table, manifest.format)
+    raise ConfigError(
+        f"--data: {files[0]}: is a file of format {manifest.format}, whose records are sent as they"
+        " are; name it in `insert --data`"
+    )
+
+
+def as_promised(request: Request) -> Request:
+    """Return the request with the digest from the manifest next to its one file."""
+    manifest = _manifest_of(request.named)
+    return replace(request, content_sha256=manifest.sha256) if manifest else request
+
+
+def _manifest_of(files: Sequence[Path]) -> FileManifest | None:
+    """Return the manifest next to the one file; None if `generate` did not write one."""
+    if len(files) != 1 or in_volume(files[0]) or problem_of(files[0]):
+        return None
+    try:
+        return read(beside(files[0])) if beside(files[0]).is_file() else None
+    except ConfigError:  # a file of that name that is the user's own
+        return None
+
+
+def _table_of(manifest: FileManifest, measurement: str) -> Table | None:
+    """Return the table whose rows are read into columns; None: the records are sent as they are."""
+    reader = DatasetReader(manifest.dataset)
+    tables = [reader.tables[place] for place in sorted({r.table for r in manifest.dataset.ranges})]
+    if manifest.format not in _READ or (len(tables) > 1 and not measurement):
+        return None
+    return next((table for table in tables if table.name == measurement), tables[0])
+
+
+def _describe(reading: Said, table: Table, form: str) -> Said:
+    given, said = reading.model_fields_set, _said(table, form)
+    return reading.model_copy(update={name: said[name] for name in said if name not in given})
+
+
+def _said(table: Table, form: str) -> dict[str, Any]:
+    said: dict[str, Any] = {"tags": tuple(tag.name for tag in table.tags)}
+    if form == "influx":
+        return {**said, "time_format": str(table.time_unit)}
+    time = {} if form == "parquet" else {"time_format": str(table.time_unit)}
+    return {**said, **time, "time_column": table.time.name}

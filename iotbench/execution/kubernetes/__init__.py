@@ -1,0 +1,1 @@
+"""Kubernetes runner: release, pods, diagnosis of failures."""

@@ -1,0 +1,235 @@
+"""The part of the Kubernetes API that the benchmark needs, in plain JSON.
+
+Hundreds of pods are watched, and only a few of their fields are read.
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.execution.kubernetes.connection import kubectl_flags
+from iotbench.execution.kubernetes.permissions import PERMISSIONS, Permission
+from iotbench.execution.kubernetes.wire import (
+    METADATA,
+    READ_S,
+    STREAM_READ_S,
+    ApiServer,
+    Expired,
+    NotFound,
+    NotYet,
+)
+from simulator.errors import BenchError, SetupError
+
+Object: TypeAlias = dict[str, Any]
+
+_LOG_READ_S = 12.0
+"""The collector writes at least every 5 s: a stream without two of its lines is broken."""
+_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+
+
+class Cluster:
+    """One namespace of one cluster."""
+
+    def __init__(self, options: ClusterOptions, namespace: str) -> None:
+        """Find the cluster in the same way as kubectl; SetupError if there is none."""
+        self.namespace = namespace
+        self.flags = kubectl_flags(options)
+        """The options with which kubectl and helm use the same cluster."""
+        self._api = ApiServer(options)
+
+    @property
+    def now(self) -> datetime:
+        """The API server's clock at its last answer; the clock of this machine may be wrong."""
+        return self._api.now
+
+    @property
+    def server(self) -> str:
+        """The API server's address."""
+        return self._api.address
+
+    def version(self) -> str:
+        """Return the cluster's version; SetupError if it cannot be reached."""
+        return str(self._api.json("GET", "/version", having="gitVersion")["gitVersion"])
+
+    def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
+        """Return the objects with these labels, and the version from which to watch them."""
+        found = self._api.json("GET", self._path(resource), query={"labelSelector": selector})
+        return found["items"], found["metadata"]["resourceVersion"]
+
+    def metadata(self, resource: str, selector: str) -> list[Object]:
+        """Return the metadata of the objects with these labels, each as an object without more."""
+        path, query = self._path(resource), {"labelSelector": selector}
+        answer = self._api.json("GET", path, query=query, accept=METADATA)
+        return answer["items"] or []  # of no object, the API server returns null here
+
+    def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
+        """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then call it again."""
+        query = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(int(STREAM_READ_S) - 10),
+        }
+        if selector:
+            query["labelSelector"] = selector
+        for line in self._api.lines(self._path(resource), query):
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                raise Expired(str(event["object"].get("message")))
+            yield event["type"], event["object"]
+
+    def present(self, resource: str) -> str:
+        """Return the current version of a resource's list, from which to watch it."""
+        found = self._api.json("GET", self._path(resource), query={"limit": "1"})
+        return str(found["metadata"]["resourceVersion"])
+
+    def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
+        """Yield (time, text) of the lines of a pod's log, from a line's time on.
+
+        Followed, it ends with the container. NotYet while there is no log.
+        """
+        query = {"timestamps": "true"}
+        if follow:
+            query["follow"] = "true"
+        if since:
+            query["sinceTime"] = since
+        read_s = _LOG_READ_S if follow else READ_S
+        for line in self._api.lines(self._path(f"pods/{pod}/log"), query, read_s):
+            stamp, _, text = line.partition(" ")
+            yield stamp, text
+
+    def log_tail(self, pod: str, lines: int) -> str:
+        """Return the last lines of a pod's log, or nothing."""
+        try:
+            path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(lines)}
+            content = self._api.content("GET", path, query=query)
+        except (NotFound, NotYet, SetupError):
+            return ""
+        return str(content.decode(errors="replace")).strip()
+
+    def create_secret(
+        self, name: str, labels: Mapping[str, str], data: Mapping[str, str], job: str
+    ) -> None:
+        """Create a Secret that Kubernetes deletes together with a Job, which must exist.
+
+        Its values are only in the body of the request.
+        """
+        uid = self.object("jobs", job)["metadata"]["uid"]
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": uid}
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+        metadata = {"name": name, "labels": dict(labels), "ownerReferences": [owner]}
+        self._create("secrets", "Secret", metadata, encoded)
+
+    def create_config_map(
+        self, name: str, labels: Mapping[str, str], data: Mapping[str, str]
+    ) -> None:
+        """Create a ConfigMap; Exists if one of that name exists."""
+        self._create("configmaps", "ConfigMap", {"name": name, "labels": dict(labels)}, data)
+
+    def _create(
+        self, resource: str, kind: str, metadata: Mapping[str, Any], data: Mapping[str, str]
+    ) -> None:
+        body = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": dict(data)}
+        self._api.json("POST", self._path(resource), body=body)
+
+    def object(self, resource: str, name: str) -> Object:
+        """Return an object; NotFound if there is none of that name."""
+        found: Object = self._api.json("GET", self._path(f"{resource}/{name}"))
+        return found
+
+    def patch(self, resource: str, name: str, changes: Mapping[str, Any]) -> None:
+        """Merge changes into an object."""
+        self._api.json("PATCH", self._path(f"{resource}/{name}"), body=dict(changes))
+
+    def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
+        """Delete an object if it exists."""
+        self._delete(self._path(f"{resource}/{name}"), grace_s)
+
+    def delete_pod(self, namespace: str, name: str) -> None:
+        """Delete a pod of any namespace at once, if it exists."""
+        self._delete(f"/api/v1/namespaces/{namespace}/pods/{name}", 0)
+
+    def _delete(self, path: str, grace_s: int | None) -> None:
+        body: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if grace_s is not None:
+            body["gracePeriodSeconds"] = grace_s
+        body["propagationPolicy"] = "Background"
+        with suppress(NotFound):
+            self._api.json("DELETE", path, body=body)
+
+    def node(self, name: str) -> Object | None:
+        """Return a node; None if it cannot be read, NotFound if it is gone."""
+        try:
+            found: Object = self._api.json("GET", f"/api/v1/nodes/{name}")
+        except NotFound:
+            raise
+        except BenchError:
+            return None
+        return found
+
+    def lease(self, node: str) -> Object | None:
+        """Return the lease that a node renews; None if there is none, or it cannot be read."""
+        try:
+            found: Object = self._api.json("GET", f"{_LEASES}/{node}")
+        except BenchError:
+            return None
+        return found
+
+    def nodes(self, selector: str) -> list[str] | None:
+        """Return the names of the nodes with a label; None if they cannot be read."""
+        try:
+            found = self._api.json("GET", "/api/v1/nodes", query={"labelSelector": selector})
+        except BenchError:
+            return None
+        return [node["metadata"]["name"] for node in found["items"]]
+
+    def endpoints(self, service: str, namespace: str) -> list[Object]:
+        """Return the endpoints of a Service; none if it does not exist."""
+        path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+        query = {"labelSelector": f"kubernetes.io/service-name={service}"}
+        found = self._api.json("GET", path, query=query)
+        return [each for part in found["items"] for each in part.get("endpoints") or ()]
+
+    def pods_anywhere(self, selector: str) -> list[Object]:
+        """Return the pods with these labels in all namespaces."""
+        found = self._api.json("GET", "/api/v1/pods", query={"labelSelector": selector})
+        return list(found["items"])
+
+    def statistics(self, node: str) -> Object:
+        """Return CPU and memory of a node and its pods, as its kubelet last read them.
+
+        Afterwards `now` is the clock of the node.
+        """
+        path = f"/api/v1/nodes/{node}/proxy/stats/summary"
+        found: Object = self._api.json("GET", path, query={"only_cpu_and_memory": "true"})
+        return found
+
+    def missing_permissions(self, needed: Sequence[Permission] = PERMISSIONS) -> list[str]:
+        """Return the verbs and resources that this user may not use."""
+        missing = []
+        for permission in needed:
+            resource, _, sub = permission.resource.partition("/")
+            refused = []
+            for verb in permission.verbs:
+                where = "" if permission.everywhere else self.namespace
+                asked = {"namespace": where, "verb": verb, "group": permission.group,
+                         "resource": resource, "subresource": sub}  # fmt: skip
+                body = {
+                    "apiVersion": "authorization.k8s.io/v1",
+                    "kind": "SelfSubjectAccessReview",
+                    "spec": {"resourceAttributes": asked},
+                }
+                path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+                if not self._api.json("POST", path, body=body)["status"].get("allowed"):
+                    refused.append(verb)
+            if refused:
+                missing.append(f"{', '.join(refused)} {permission.shown} ({permission.why})")
+        return missing
+
+    def _path(self, resource: str) -> str:
+        group = "/apis/batch/v1" if resource.startswith("jobs") else "/api/v1"
+        return f"{group}/namespaces/{self.namespace}/{resource}"

@@ -1,0 +1,280 @@
+"""Causes why pods wait or fail, with the cluster's message and a remedy.
+
+Pure functions from pods and events, as the API returns them, to sentences.
+https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from iotbench.execution.kubernetes.api import Object
+
+COLLECTOR = "collector"
+_COMPONENT = "app.kubernetes.io/component"
+_INDEX = "batch.kubernetes.io/job-completion-index"
+
+_SHORT_S = 3.0
+_PATIENCE_S = 10.0
+"""Patience with conditions that may pass: a node is being added, a quota is being freed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """A condition that ends the run if it persists."""
+
+    key: str
+    """Identifies the condition; the text of the cause may change."""
+    cause: str
+    patience_s: float = 0.0
+    pod: str = ""
+    """Pod with a log that may contain the reason."""
+    deleted: bool = False
+    """True if a pod was deleted; the pod does not show why."""
+
+
+_IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
+                "ImageInspectError", "RegistryUnavailable"}  # fmt: skip
+_START_WAITS = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+                "CrashLoopBackOff"}  # fmt: skip
+_IMAGE_REMEDY = (
+    "build the image with `make image` and load or push it to where the nodes find it, then name"
+    " it with --image; a private registry needs --set image.pullSecrets[0]=..."
+)
+_SCHEDULING_REMEDIES = {
+    r"Insufficient (cpu|memory)": "ask for less with --set {part}.resources.requests.cpu=... or"
+    " .memory=..., take fewer workers, or add nodes",
+    r"persistentvolumeclaim .* not found": "--data names a volume claim that the run's namespace"
+    " does not have; `kubectl get pvc` lists those that it has",
+    r"unbound immediate PersistentVolumeClaims": "the volume claim of --data has no volume yet;"
+    " `kubectl describe pvc` says why",
+    r"volume node affinity|PersistentVolume's node affinity": "the volume of --data is on nodes"
+    " that no pod of the run may use: copy the file to one that other nodes can mount",
+    r"(?<!volume )(?<!PersistentVolume's )node affinity|node selector": "the database's nodes"
+    " (database.nodeLabels, by default workload=db) are reserved for the database: add a node"
+    " without that label, or change --set {part}.nodeSelector...",
+    r"anti-affinity": "no pod runs beside the database (database.podLabels): add a node",
+    r"taint": "tolerate the taint with --set {part}.tolerations[0]...",
+    r"Too many pods": "take fewer workers, or add nodes",
+}
+_PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
+"""Earlier problems of a pod, or of the pods of a Job, are over after these events."""
+_NOTED = _PROGRESS | {"FailedCreate", "FailedMount", "FailedCreatePodSandBox", "TriggeredScaleUp"}
+_HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
+"""Messages of a busy kubelet, and of an API server that does not know yet that a node has the pod.
+
+The kubelet then tries again with success.
+"""
+_EVENT_REMEDIES = {
+    r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
+    " quota raised",
+    r"failed quota": "the quota of the namespace requires resource limits: --set"
+    " worker.resources.limits...",
+    r"violates PodSecurity": "a value of --set or --values violates the policy of the namespace",
+    r"denied the request|admission": "see the admission policy of the namespace",
+    r"(secret|configmap) \"?[\w.-]+\"? not found": "create it in the run's namespace, or correct"
+    " `..._from` in config.yaml",
+    r"non-existent secret key": "correct `key` of `..._from` in config.yaml",
+}
+
+
+def is_noted(event: Object) -> bool:
+    """Return whether an event shows a condition, or that one is over."""
+    return event.get("reason", "") in _NOTED
+
+
+def name_of(pod: Object) -> str:
+    """Return the role of a pod: the collector, or a worker with its index."""
+    labels = pod["metadata"].get("labels", {})
+    if labels.get(_COMPONENT) == COLLECTOR:
+        return COLLECTOR
+    return f"worker {labels.get(_INDEX, '?')}"
+
+
+def is_collector(pod: Object) -> bool:
+    """Return whether a pod is the collector."""
+    return name_of(pod) == COLLECTOR
+
+
+def index_of(pod: Object) -> int | None:
+    """Return the index of a worker; None: it is not known, or the pod is the collector."""
+    index = pod["metadata"].get("labels", {}).get(_INDEX, "")
+    return int(index) if index and not is_collector(pod) else None
+
+
+def phase_of(pod: Object) -> str:
+    """Return a pod's phase: Pending, Running, Succeeded, Failed."""
+    return str(pod.get("status", {}).get("phase", "Pending"))
+
+
+def has_run(pod: Object) -> bool:
+    """Return whether the container of a pod has started, so that it has a log."""
+    return any("waiting" not in c.get("state", {}) for c in _containers(pod))
+
+
+def waiting_for(pods: Sequence[Object], workers: int) -> str:
+    """Return what pods wait for, in one line; nothing if every pod runs or has run."""
+    parts = []
+    collectors = [pod for pod in pods if is_collector(pod)]
+    wait = _wait_of(collectors[0]) if collectors else "its pod is being created"
+    if wait:
+        parts.append(f"collector: {wait}")
+    others = [pod for pod in pods if not is_collector(pod)]
+    waits = Counter(filter(None, map(_wait_of, others)))
+    if len(others) < workers:
+        waits["pod is being created"] = workers - len(others)
+    parts += [f"{count} of {workers} workers: {wait}" for wait, count in waits.items()]
+    return "; ".join(parts)
+
+
+def symptoms(
+    pods: Iterable[Object], events: Iterable[Object], *, workers_are_due: bool
+) -> Iterator[Symptom]:
+    """Yield conditions, the gravest first; `workers_are_due` while no worker may have ended."""
+    pods, events = list(pods), list(events)
+    found = [symptom for pod in pods for symptom in _of_pod(pod, workers_are_due)]
+    found += _of_waiting_for_nodes(pods, events)
+    found += _of_events(events, {pod["metadata"]["name"]: pod for pod in pods})
+    yield from sorted(found, key=lambda symptom: symptom.patience_s)
+
+
+# --- pods ---------------------------------------------------------------------------------------
+
+
+def _containers(pod: Object) -> Sequence[Object]:
+    found: Sequence[Object] = pod.get("status", {}).get("containerStatuses", ())
+    return found
+
+
+def _wait_of(pod: Object) -> str:
+    if phase_of(pod) != "Pending":
+        return ""
+    if _diagnose_unscheduled(pod) is not None or not pod["spec"].get("nodeName"):
+        return "waiting for a node"
+    for container in _containers(pod):
+        waiting = container.get("state", {}).get("waiting", {})
+        if waiting.get("reason") in _IMAGE_WAITS:
+            return "waiting for the image"
+    return "starting (image, volumes)"
+
+
+def _diagnose_unscheduled(pod: Object) -> str | None:
+    for condition in pod.get("status", {}).get("conditions", ()):
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return str(condition.get("message", ""))
+    return None
+
+
+def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: FBT001
+    name, full = name_of(pod), pod["metadata"]["name"]
+    key, part = f"pod {full}", "collector" if is_collector(pod) else "worker"
+    status = pod.get("status", {})
+    ended = [c for c in (_diagnose_terminated(container) for container in _containers(pod)) if c]
+    node = pod["spec"].get("nodeName", "no node")
+    if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
+        cause = f"{name} was deleted while it ran ({full} on {node})"
+        yield Symptom(f"{key} deleted", cause, 1.0, deleted=True)
+        return
+    words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
+    if phase_of(pod) == "Failed" and (words or not ended):
+        yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster gives no reason'}")
+        return
+    for state in ended:
+        if state.get("reason") == "OOMKilled":
+            limit = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
+            yield Symptom(
+                key,
+                f"{name} was killed because it was out of memory: its limit is"
+                f" {limit.get('memory', 'the node')} (OOMKilled); give it more with --set"
+                f" {part}.resources.limits.memory=...",
+            )
+        elif state["exitCode"] != 0:
+            yield Symptom(key, f"{name} ended with {_exit(state)}", _SHORT_S, full)
+        elif not is_collector(pod) and workers_are_due:
+            yield Symptom(key, f"{name} ended before it joined the run", _SHORT_S, full)
+    yield from _of_waits(pod, key)
+
+
+def _diagnose_terminated(container: Object) -> Object:
+    for state in (container.get("state", {}), container.get("lastState", {})):
+        if "terminated" in state:
+            found: Object = state["terminated"]
+            return found
+    return {}
+
+
+def _exit(state: Object) -> str:
+    code = state["exitCode"]
+    text = f"exit code {code}"
+    if code > 128:
+        text += f" (killed by signal {code - 128})"
+    words = " ".join(str(state.get("message", "")).split())
+    return f"{text}: {words}" if words else text
+
+
+def _of_waiting_for_nodes(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Symptom]:
+    grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
+    for pod in pods:
+        full, text = pod["metadata"]["name"], _diagnose_unscheduled(pod)
+        if text is None or full in grows:  # the cluster is adding a node
+            continue
+        part = "collector" if is_collector(pod) else "worker"
+        remedy = _remedy(_SCHEDULING_REMEDIES, text).format(part=part)
+        cause = f"no node can take {name_of(pod)}: {text.strip().rstrip('.')}{remedy}"
+        yield Symptom(f"pod {full} unscheduled", cause, _PATIENCE_S)
+
+
+def _of_waits(pod: Object, key: str) -> Iterator[Symptom]:
+    name = name_of(pod)
+    for container in _containers(pod):
+        waiting = container.get("state", {}).get("waiting", {})
+        reason, message = waiting.get("reason", ""), waiting.get("message", "")
+        words = f"{reason}: {message}".strip(": ")
+        if reason in _IMAGE_WAITS:
+            # A first ErrImagePull may be transient; the back-off after it means that a retry
+            # failed as well.
+            patience_s = _PATIENCE_S if reason == "ErrImagePull" else 0.0
+            cause = f"cannot pull image {container['image']} for {name}: {words}"
+            yield Symptom(f"{key} image", f"{cause}; {_IMAGE_REMEDY}", patience_s)
+        elif reason in _START_WAITS:
+            full = pod["metadata"]["name"]
+            yield Symptom(f"{key} start", f"{name} cannot start: {words}", _SHORT_S, full)
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
+    """Yield conditions that only events show: pods that are not created, volumes not mounted."""
+    went_on: set[str] = set()
+    for event in reversed(events):
+        name, reason = event["involvedObject"]["name"], event.get("reason", "")
+        if reason in _PROGRESS:
+            went_on.add(name)
+        elif reason == "FailedCreate" and name not in went_on:
+            made = sum(pod.startswith(name) for pod in pods)
+            key = f"event {name} {made}"  # again with every pod that could be created
+            cause = f"a {name.rpartition('-')[2]}'s pod cannot be created: {_words(event)}"
+            yield Symptom(key, cause, _PATIENCE_S)
+        elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
+            pod = pods.get(name)
+            if pod and _is_being_created(pod) and not re.search(_HICCUP, event["message"]):
+                cause = f"{name_of(pod)} cannot start: {_words(event)}"
+                yield Symptom(f"event {name}", cause, _PATIENCE_S)
+
+
+def _is_being_created(pod: Object) -> bool:
+    """Return whether a pod has a node, and its containers do not wait for an image yet."""
+    waits = [c.get("state", {}).get("waiting", {}).get("reason") for c in _containers(pod)]
+    return phase_of(pod) == "Pending" and set(waits) <= {"ContainerCreating"}
+
+
+def _words(event: Object) -> str:
+    words = " ".join(str(event.get("message", "")).split())
+    return f"{words}{_remedy(_EVENT_REMEDIES, words)}"
+
+
+def _remedy(remedies: Mapping[str, str], words: str) -> str:
+    found = [remedy for pattern, remedy in remedies.items() if re.search(pattern, words)]
+    return f"; {'; '.join(found)}" if found else ""

@@ -1,0 +1,116 @@
+"""helm, the program: the releases of the chart in deployment/."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.machine.folders import find_shipped
+from iotbench.machine.scratch import scratch_folder
+from simulator.errors import ConfigError, SetupError
+
+CHART = find_shipped("deployment")
+_OLDEST = (3, 13)
+_OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
+_TIMEOUT_S = 120
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Helm:
+    """Installs, upgrades and removes releases in one namespace."""
+
+    def __init__(self, options: ClusterOptions, namespace: str) -> None:
+        self._options = options
+        self._flags = [f"--namespace={namespace}"]
+        if options.kubeconfig:
+            self._flags.append(f"--kubeconfig={options.kubeconfig}")
+        if options.context:
+            self._flags.append(f"--kube-context={options.context}")
+        self._accepted: set[str] = set()
+        """Releases whose user values the API server's schema has accepted."""
+
+    def version(self) -> str:
+        """Return helm's version; ConfigError if it is missing or too old."""
+        oldest = ".".join(map(str, _OLDEST))
+        if shutil.which("helm") is None:
+            raise ConfigError(
+                f"helm is not on the PATH: install helm {oldest} or newer (https://helm.sh), or"
+                " use --runner local"
+            )
+        version = self._run(["version", "--short"], flags=False).strip()
+        found = re.search(r"v?(\d+)\.(\d+)", version)
+        if not found or (int(found[1]), int(found[2])) < _OLDEST:
+            raise ConfigError(f"helm {version} is too old: {oldest} or newer is needed")
+        return version
+
+    def apply(
+        self,
+        release: str,
+        labels: Mapping[str, str],
+        values: Mapping[str, Any],
+        proposed: Mapping[str, Any] = NOTHING,
+    ) -> None:
+        """Install a release, or upgrade the existing one; the user's values replace `proposed`."""
+        command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
+        command.append("--labels=" + ",".join(f"{k}={v}" for k, v in labels.items()))
+        if release in self._accepted:  # helm would load the whole schema again: half a second
+            command.append("--disable-openapi-validation")
+        self._with_values(command, values, proposed)
+        self._accepted.add(release)
+
+    def template(
+        self, release: str, values: Mapping[str, Any], proposed: Mapping[str, Any] = NOTHING
+    ) -> str:
+        """Return the manifests that would be applied; ConfigError if values are wrong."""
+        # Without a cluster helm assumes an older version than the chart accepts.
+        command = ["template", release, str(CHART), f"--kube-version={_OLDEST_KUBERNETES}"]
+        try:
+            return self._with_values(command, values, proposed)
+        except SetupError as error:  # no cluster is involved: the values are wrong
+            raise ConfigError(f"--values, --set: {error}") from error
+
+    def uninstall(self, release: str) -> None:
+        """Remove a release with all its objects, if it exists."""
+        command = ["uninstall", release, "--ignore-not-found", "--no-hooks"]
+        self._run([*command, f"--timeout={_TIMEOUT_S}s"])
+
+    def _with_values(
+        self, command: list[str], values: Mapping[str, Any], proposed: Mapping[str, Any]
+    ) -> str:
+        """Run a command with what we propose, the user's values, and ours; the last count."""
+        own = {**values, **self._options.image_values()}
+        with scratch_folder("values") as folder:
+            file, first = folder / "values.json", folder / "proposed.json"
+            file.write_text(json.dumps(own))
+            before = [first] if proposed else []
+            if proposed:
+                first.write_text(json.dumps(proposed))
+            files = [f"--values={path}" for path in (*before, *self._options.values, file)]
+            sets = [f"--set={word}" for word in self._options.sets]
+            return self._run([*command, *files, *sets])
+
+    def _run(self, command: Sequence[str], *, flags: bool = True) -> str:
+        whole = ["helm", *command, *(self._flags if flags else ())]
+        try:
+            done = subprocess.run(
+                whole,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_TIMEOUT_S + 10,
+                start_new_session=True,  # the command line handles Ctrl-C
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SetupError(f"helm {command[0]} did not end within {error.timeout:.0f} s") from (
+                error
+            )
+        except OSError as error:
+            raise SetupError(f"cannot run helm: {error.strerror or error}") from error
+        if done.returncode:
+            words = done.stderr.strip().removeprefix("Error: ")
+            raise SetupError(f"helm {command[0]}: {words}")
+        return done.stdout

@@ -1,0 +1,78 @@
+"""One run at a time on one database: a ConfigMap in the namespace that names its holder.
+
+It has the label of the sweep, so that removing the sweep removes the lock.
+"""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from iotbench.execution.kubernetes.api import Cluster
+from iotbench.execution.kubernetes.release import (
+    NAME,
+    OWNER,
+    PROGRAM,
+    SWEEP,
+    is_abandoned,
+    this_owner,
+)
+from iotbench.execution.kubernetes.wire import Exists, NotFound
+from iotbench.machine.lock import holder_of, in_use
+from iotbench.machine.program import command_line
+
+_TRIES = 3
+
+
+class ClusterLock:
+    """A context that holds the lock of a database; ConfigError if another sweep holds it."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        key: str,
+        sweep: str,
+        command: str,
+        remove: Callable[[str], None],
+    ) -> None:
+        """Store the lock's data; `remove` removes an abandoned sweep with pods."""
+        self._cluster = cluster
+        self._remove = remove
+        self._name = f"bench-lock-{key}"
+        self._labels = {NAME: PROGRAM, SWEEP: sweep, OWNER: this_owner()}
+        self._command = command
+
+    def __enter__(self) -> Self:
+        for _ in range(_TRIES):
+            try:
+                self._cluster.create_config_map(self._name, self._labels, holder_of(self._command))
+            except Exists:
+                self._remove_abandoned()
+            else:
+                return self
+        raise in_use({}, "try again")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cluster.delete("configmaps", self._name)
+
+    def _remove_abandoned(self) -> None:
+        """Remove the sweep of a command line of this machine that has ended without doing so."""
+        try:
+            found = self._cluster.object("configmaps", self._name)
+        except NotFound:
+            return
+        labels = found["metadata"].get("labels", {})
+        if not is_abandoned(labels.get(OWNER, "")):
+            sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
+            raise in_use(
+                found.get("data", {}),
+                f"if it was killed: `{command_line(['cleanup', '-n', namespace, '--run', sweep])}`",
+            )
+        if labels.get(SWEEP):
+            self._remove(labels[SWEEP])
+        else:
+            self._cluster.delete("configmaps", self._name)

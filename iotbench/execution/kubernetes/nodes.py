@@ -1,0 +1,96 @@
+"""True if the node of a silent pod is lost.
+
+A node renews its lease four times within the lease's duration: by default every 10 s. The control
+plane calls a node NotReady only after most of a minute, so the lease shows a crash earlier.
+https://kubernetes.io/docs/concepts/architecture/nodes/#heartbeats
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from iotbench.execution.kubernetes.api import Cluster, Object
+from iotbench.execution.kubernetes.wire import NotFound
+
+_RENEWALS = 4
+_DURATION_S = 40.0
+_MISSED = 2
+"""Renewals that a lost node has missed: a busy node renews late."""
+_SKEW_S = 5.0
+"""Tolerance between the clocks of nodes and API server."""
+_AGAIN_S = 1.0
+_FORGET_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A lease as it was when the node was first suspected."""
+
+    renewed: datetime
+    at_s: float
+
+
+class Nodes:
+    """The nodes of silent pods."""
+
+    def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:
+        """`clock` is the time in which this process can see renewals."""
+        self._cluster = cluster
+        self._clock = clock
+        self._first: dict[str, _Seen] = {}
+        self._last: dict[str, tuple[float, str | None]] = {}
+
+    def trouble(self, name: str) -> str | None:
+        """Return what is wrong with a node: nothing if it lives, None while that is not known.
+
+        A node that cannot be read counts as alive.
+        """
+        now_s = self._clock()
+        looked_s, known = self._last.get(name, (-_FORGET_S, None))
+        if now_s - looked_s < _AGAIN_S:
+            return known
+        if now_s - looked_s > _FORGET_S:
+            self._first.pop(name, None)
+        found = self._look(name, now_s)
+        self._last[name] = now_s, found
+        return found
+
+    def _look(self, name: str, now_s: float) -> str | None:
+        if not name:
+            return ""
+        try:
+            node = self._cluster.node(name)
+        except NotFound:
+            return "is gone"
+        found = _not_ready(node) if node else ""
+        lease = self._cluster.lease(name) if node and not found else None
+        renewed = _renew(lease) if lease else None
+        if lease is None or renewed is None:
+            return found
+        first = self._first.setdefault(name, _Seen(renewed, now_s))
+        return self._judge(lease, renewed, first, now_s)
+
+    def _judge(self, lease: Object, renewed: datetime, first: _Seen, now_s: float) -> str | None:
+        interval_s = (lease["spec"].get("leaseDurationSeconds") or _DURATION_S) / _RENEWALS
+        age = self._cluster.now - renewed
+        if renewed != first.renewed or age < timedelta(seconds=interval_s):
+            return ""
+        # By the clock, two renewals are missing; a whole cluster that was suspended looks the same,
+        # so the node must also miss one before our eyes.
+        if age < timedelta(seconds=_MISSED * interval_s + _SKEW_S) or (
+            now_s - first.at_s < interval_s + 1
+        ):
+            return None
+        return f"has been silent for {age.total_seconds():.0f} s"
+
+
+def _not_ready(node: Object) -> str:
+    for condition in node["status"].get("conditions", ()):
+        if condition["type"] == "Ready" and condition["status"] != "True":
+            return f"is not ready ({condition.get('message', condition['status'])})"
+    return ""
+
+
+def _renew(lease: Object) -> datetime | None:
+    text = lease["spec"].get("renewTime")
+    return datetime.fromisoformat(text) if text else None

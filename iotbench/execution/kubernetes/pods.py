@@ -1,0 +1,442 @@
+"""The pods of one run: the collector's events, and failures that the cluster shows."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from iotbench.execution.kubernetes.api import Cluster, Object
+from iotbench.execution.kubernetes.diagnosis import (
+    Symptom,
+    has_run,
+    index_of,
+    is_collector,
+    is_noted,
+    name_of,
+    phase_of,
+    symptoms,
+    waiting_for,
+)
+from iotbench.execution.kubernetes.lifetime import explain_unattended_end
+from iotbench.execution.kubernetes.nodes import Nodes
+from iotbench.execution.kubernetes.release import is_run_of
+from iotbench.execution.kubernetes.watcher import (
+    Happened,
+    Heard,
+    Line,
+    LogEnded,
+    PodChanged,
+    PodGone,
+    Reached,
+    Trouble,
+    Watcher,
+)
+from iotbench.execution.stream import TAIL_LINES, EventStream, reports_in, words_of
+from iotbench.machine.interrupts import Interrupts
+from simulator.errors import BenchError
+from simulator.protocol.events import Event, Outcome, PhaseEvent
+from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WorkerReport
+from simulator.protocol.spec import RunSpec
+
+_POLL_S = 0.1
+_ITS_OWN_WORDS_S = 3.0
+"""Grace period for the collector to report a failure that the cluster already shows."""
+_HEARD_S = 6.0
+"""The collector writes at least every 5 s."""
+_TIDY_S = 12.0
+_UNREACHABLE_S = 60.0
+_NODE_S = 15.0
+"""Time to wait for a node to renew its lease or to miss two renewals."""
+_STARTING_S = 5.0
+"""Interval of looking at the nodes of pods that have not started."""
+_LAST_REPORTS_S = 10.0
+"""Workers that have lost their collector print their reports when they give it up."""
+_AT_ONCE = 1_000
+"""Changes that are taken together, before all pods are looked at."""
+_LOGS = 4
+"""Number of failed pods with log lines that are kept."""
+
+
+class PodRun:
+    """One run: its pods, the collector's events, and failures that the cluster shows."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        jobs: Sequence[str],
+        cluster: Cluster,
+        watcher: Watcher,
+        clock: Callable[[], float],
+    ) -> None:
+        """Store the names of the run's Jobs, the collector's first, and a clock without pauses."""
+        self._spec = spec
+        self._jobs = jobs
+        self._cluster = cluster
+        self._watcher = watcher
+        self._clock = clock
+        self._nodes = Nodes(cluster, clock)
+        self._stream = EventStream()
+        self._pods: dict[str, Object] = {}
+        self._happened: dict[tuple[str, str], Object] = {}
+        """By object and reason, the latest last."""
+        self._first_seen: dict[str, float] = {}
+        self._phase = "start"
+        self._reported = ""
+        self._last_lines: dict[str, str] = {}
+        """Of the logs of pods that have ended, by symptom."""
+        self._began = self._heard_at = clock()
+        self._collector_began: float | None = None
+        self._read_until = ""
+        self._starts_seen_at = self._began
+        self._troubles: dict[str, tuple[float, str]] = {}
+        """Source -> since when it cannot be read, and why."""
+        self.cut_off = False
+        """The API server is away."""
+        self._node_lost = False
+        """The collector's."""
+        self._cause = ""
+        self._guessed = False
+        """The cause is silence or the end of the collector: its own outcome is better."""
+        self._deadline: float | None = None
+        """When the run must be over, after a failure or an interruption."""
+        self._asked_to_stop = False
+        self._log_ended = False
+        self._kept_logs: dict[str, str] = {}
+
+    # --- the run -------------------------------------------------------------------------------
+
+    def events(self, interrupts: Interrupts) -> Iterator[Event]:
+        """Yield the collector's events, and what pods wait for, up to the outcome."""
+        while True:
+            event = self._next() or self._describe_waiting()
+            if isinstance(event, Outcome):
+                yield self._judge(event, interrupts)
+                return
+            if isinstance(event, PhaseEvent):
+                self._phase = event.phase
+                event = self._with_waits(event)
+            if event:
+                yield event
+            if interrupts.requested:
+                self._stop_collector()
+            elif not self._cause:
+                self._fail_of(self._diagnosis())
+            if self._deadline is not None and self._clock() > self._deadline:
+                lost = self.cut_off or self._node_lost
+                if self._collector_runs() and not (self._asked_to_stop or lost):
+                    self._stop_collector()
+                    continue
+                last = None if lost else self._last_words()
+                if last:
+                    yield self._judge(last, interrupts)
+                else:
+                    yield self._without_collector(interrupts)
+                return
+
+    def _describe_waiting(self) -> PhaseEvent | None:
+        """Return what pods wait for, if that has changed."""
+        waits = self._waiting()
+        if not waits or waits == self._reported:
+            return None
+        self._reported = waits
+        return PhaseEvent(phase=self._phase)
+
+    def _waiting(self) -> str:
+        return waiting_for(list(self._pods.values()), len(self._spec.workers))
+
+    def _with_waits(self, event: PhaseEvent) -> PhaseEvent:
+        """Return the phase event with what pods wait for."""
+        words = filter(None, (event.detail, self._waiting()))
+        return event.model_copy(update={"detail": "; ".join(words)})
+
+    def _fail_of(self, cause: str) -> None:
+        """Give the collector a moment to report the failure and the progress itself."""
+        if cause:
+            self._cause = cause
+            self._deadline = self._clock() + (0 if self.cut_off else _ITS_OWN_WORDS_S)
+
+    def _next(self) -> Event | None:
+        """Process all events, or up to the next event of the collector."""
+        heard = self._watcher.next(_POLL_S)
+        for _ in range(_AT_ONCE):
+            event = self._taken(heard)
+            if event or heard is None:
+                return event
+            heard = self._watcher.next(0)
+        return self._taken(heard)
+
+    def _taken(self, heard: Heard | None) -> Event | None:
+        match heard:
+            case PodChanged(pod=pod) if self._is_ours(pod):
+                self._pods[pod["metadata"]["name"]] = pod
+                if is_collector(pod) and has_run(pod):
+                    self._watcher.follow_log(pod["metadata"]["name"])
+            case PodGone(pod=pod) if self._is_ours(pod):
+                pod["metadata"].setdefault("deletionTimestamp", "gone")
+                self._pods[pod["metadata"]["name"]] = pod
+            case Happened(event=event) if is_noted(event):
+                key = event["involvedObject"]["name"], event["reason"]
+                self._happened.pop(key, None)
+                self._happened[key] = event
+            case Line(pod=name, text=text, stamp=stamp) if name in self._pods:
+                self._heard_at = self._clock()
+                self._collector_began = self._collector_began or self._heard_at
+                self._log_ended = False
+                self._read_until = stamp
+                self._troubles.pop("log", None)
+                return self._stream.take(text)
+            case LogEnded(pod=name) if name in self._pods:
+                self._log_ended = True
+            case Trouble(source=source, cause=cause):
+                self._troubles.setdefault(source, (self._clock(), cause))
+            case Reached(source=source):
+                if self._troubles.pop(source, None) and source == "server":
+                    self._heard_at = self._clock()  # the collector could not be heard
+        return None
+
+    def _is_ours(self, pod: Object) -> bool:
+        return is_run_of(pod["metadata"].get("labels", {}), self._spec.run_id)
+
+    # --- what is wrong -------------------------------------------------------------------------
+
+    def _diagnosis(self) -> str:
+        now = self._clock()
+        due = self._phase in ("start", "init", "barrier")
+        pods = [pod for pod in self._pods.values() if not self._has_reported(pod)]
+        found = list(symptoms(pods, self._happened.values(), workers_are_due=due))
+        present = {symptom.key for symptom in found}
+        self._first_seen = {k: t for k, t in self._first_seen.items() if k in present}
+        for symptom in found:
+            since = self._first_seen.setdefault(symptom.key, now)
+            if now - since >= symptom.patience_s:
+                return self._with_reason(symptom, now)
+        return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
+
+    def _has_reported(self, pod: Object) -> bool:
+        """Return whether a pod is of a worker that the run can do without."""
+        index = index_of(pod)
+        return index is not None and self._stream.has_report_of(index)
+
+    def _with_reason(self, symptom: Symptom, now: float) -> str:
+        if symptom.deleted:
+            return self._end_unattended() or symptom.cause
+        if not symptom.pod:
+            return symptom.cause
+        if symptom.key not in self._last_lines:
+            lines = words_of(self._cluster.log_tail(symptom.pod, TAIL_LINES))
+            self._last_lines[symptom.key] = f": {lines[-1]}" if lines else ""
+        cause = symptom.cause + self._last_lines[symptom.key]
+        if is_collector(self._pods[symptom.pod]):
+            self._guessed = True
+        elif NO_COLLECTOR in cause and now - self._heard_at > _HEARD_S:
+            return self._lost_collector(cause, now)
+        return cause
+
+    def _lost_collector(self, cause: str, now: float) -> str:
+        """Return why a worker does not reach a silent collector; nothing until that is known."""
+        collector = self._collector()
+        trouble = self._nodes.trouble(collector["spec"].get("nodeName", "")) if collector else ""
+        if collector is None or trouble is None:
+            return ""
+        self._guessed, self._node_lost = True, bool(trouble)
+        if trouble:
+            return _no_sign_of_life(now - self._heard_at, collector, trouble)
+        return cause + _place(collector)
+
+    def _end_unattended(self) -> str:
+        with suppress(BenchError):
+            return explain_unattended_end(self._cluster, self._jobs[0])
+        return ""
+
+    def _out_of_reach(self, now: float) -> str:
+        """Return the failure of a source that cannot be read for long."""
+        away = "server" in self._troubles  # then nothing else can be read either
+        for source, (since, cause) in self._troubles.items():
+            if now - since <= _UNREACHABLE_S or (away and source != "server"):
+                continue
+            if source == "server":
+                self.cut_off = True
+                return f"no answer from the cluster for {_UNREACHABLE_S:.0f} s: {cause}"
+            return f"{source} cannot be read for {_UNREACHABLE_S:.0f} s: {cause}"
+        return ""
+
+    def _silence(self, now: float) -> str:
+        """Return the failure of a silent, late or ended collector, if there is one."""
+        collector = self._collector()
+        if collector is None or phase_of(collector) == "Pending":
+            self._heard_at = now
+            if now - self._began > self._spec.appear_s:
+                waits = self._waiting()
+                return f"collector did not start within {self._spec.appear_s:.0f} s: {waits}"
+            return ""
+        if "server" in self._troubles:
+            return ""
+        silent_s = now - self._heard_at
+        if self._log_ended and phase_of(collector) in ("Succeeded", "Failed") and silent_s > 2:
+            return "the collector ended before the run was over"
+        if silent_s > self._spec.silence_s:
+            trouble = self._nodes.trouble(collector["spec"].get("nodeName", ""))
+            # If its node lives, its log may be late: it comes through the node and the API server.
+            if trouble or silent_s > 2 * self._spec.silence_s:
+                self._guessed, self._node_lost = True, bool(trouble)
+                return _no_sign_of_life(silent_s, collector, trouble)
+        limit_s = self._spec.timeout_s
+        if limit_s and now - (self._collector_began or now) > limit_s + TIMEOUT_GRACE_S:
+            return (
+                f"--timeout: the run was not done after {limit_s:g} s, and the collector did not"
+                " end it"
+            )
+        return ""
+
+    def _lost_at_start(self, now: float) -> str:
+        """Return the failure of a pod that does not start because its node is lost."""
+        if now - self._starts_seen_at < _STARTING_S or "server" in self._troubles:
+            return ""
+        self._starts_seen_at = now
+        for pod in self._pods.values():
+            if phase_of(pod) == "Pending" and not has_run(pod):
+                trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
+                if trouble:
+                    self._node_lost = is_collector(pod)
+                    return f"{name_of(pod)} did not start{_node(pod, trouble)}"
+        return ""
+
+    # --- the end -------------------------------------------------------------------------------
+
+    def _collector(self) -> Object | None:
+        return next((pod for pod in self._pods.values() if is_collector(pod)), None)
+
+    def image(self) -> str:
+        """Return the collector's image: the requested name, and what the node runs."""
+        pod = self._collector()
+        if pod is None:
+            return ""
+        name = str(pod["spec"]["containers"][0]["image"])
+        statuses = pod.get("status", {}).get("containerStatuses", ())
+        found = next((str(status.get("imageID", "")) for status in statuses), "")
+        return f"{name} ({found})" if found and found != name else name
+
+    def _collector_runs(self) -> bool:
+        pod = self._collector()
+        return pod is not None and phase_of(pod) == "Running" and not self._log_ended
+
+    def _stop_collector(self) -> None:
+        """Delete the collector's pod; it then reports the progress and ends."""
+        if self._asked_to_stop:
+            return
+        self._asked_to_stop = True
+        self._deadline = self._clock() + _TIDY_S
+        pod = self._collector()
+        if pod:
+            with suppress(BenchError):  # without an answer, the deadline ends the run
+                self._cluster.delete("pods", pod["metadata"]["name"])
+        if not self._collector_runs():
+            self._deadline = self._clock()
+
+    def _last_words(self) -> Outcome | None:
+        """Read the rest of the collector's log: its outcome is better than a guess from outside."""
+        pod = self._collector()
+        if pod is None or not has_run(pod):
+            return None
+        name = pod["metadata"]["name"]
+        with suppress(BenchError):
+            for _, text in self._cluster.log(name, self._read_until, follow=False):
+                event = self._stream.take(text)
+                if isinstance(event, Outcome):
+                    return event
+        return None
+
+    def _judge(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
+        """Add what only the cluster knows: why the collector was stopped, a worker's node."""
+        if outcome.status == "interrupted" and not interrupts.requested:
+            cause = (
+                self._cause
+                or self._end_unattended()
+                or ("the collector was stopped from outside: its pod was deleted or evicted")
+            )
+            outcome = outcome.model_copy(
+                update={"status": "failed", "cause": cause, "exit_code": 1}
+            )
+        elif outcome.status == "failed":
+            outcome = outcome.model_copy(update={"cause": self._explain(outcome.cause, interrupts)})
+        if outcome.status == "failed":
+            self._keep_logs()
+        return outcome
+
+    def _explain(self, cause: str, interrupts: Interrupts) -> str:
+        """Return the collector's cause with what the cluster shows about the worker."""
+        if self._cause and self._cause not in cause and not self._guessed:
+            return f"{self._cause} (the collector: {cause})"
+        for pod in self._pods.values():
+            if not is_collector(pod) and cause.startswith(f"{name_of(pod)} has been silent"):
+                return cause + self._where(pod, interrupts)
+        return cause
+
+    def _where(self, pod: Object, interrupts: Interrupts) -> str:
+        """Return what is wrong with a pod's node, as soon as that is known, or only its name."""
+        until = self._clock() + _NODE_S
+        while self._clock() < until and not interrupts.requested:
+            trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
+            if trouble:
+                return _node(pod, trouble)
+            if trouble == "":
+                break
+            time.sleep(_POLL_S)  # a lease is read, not watched
+        return _place(pod)
+
+    def _without_collector(self, interrupts: Interrupts) -> Outcome:
+        self._keep_logs()
+        if interrupts.requested:
+            cause = "stopped by the user"
+            return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
+        pod = self._collector()
+        out_of_sight = self.cut_off or self._node_lost
+        touched = self._phase != "start" or out_of_sight or (pod is not None and has_run(pod))
+        reports = self._last_reports() if touched and not self.cut_off else ()
+        return Outcome(
+            status="failed",
+            cause=self._cause,
+            exit_code=1,
+            touched=touched,
+            reports=len(reports),
+            workers=reports,
+        )
+
+    def _last_reports(self) -> tuple[WorkerReport, ...]:
+        """Return what the workers still report, to their own logs, after the collector is lost."""
+        found = {report.index: report for report in self._stream.reports}
+        left = {n for n, pod in self._pods.items() if not is_collector(pod) and has_run(pod)}
+        until = self._clock() + _LAST_REPORTS_S
+        while left and self._clock() < until:
+            for name in sorted(left):
+                reports = reports_in(self._cluster.log_tail(name, TAIL_LINES))
+                found |= {report.index: report for report in reports}
+                if reports or phase_of(self._pods[name]) != "Running":
+                    left.remove(name)
+            self._next()  # a pod may have ended
+        return tuple(found[index] for index in sorted(found))
+
+    def _keep_logs(self) -> None:
+        """Read the logs now, before the pods are gone."""
+        failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
+        for pod in failed[:_LOGS]:
+            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
+            if lines and not is_collector(pod):
+                self._kept_logs[name_of(pod).replace(" ", "-")] = "\n".join(lines)
+        if self._stream.log:
+            self._kept_logs["collector"] = "\n".join(self._stream.log)
+
+    def logs(self) -> dict[str, str]:
+        """Return the last lines of the collector and of pods that failed."""
+        return self._kept_logs
+
+
+def _no_sign_of_life(silent_s: float, collector: Object, trouble: str | None) -> str:
+    return f"no sign of life from the collector for {silent_s:.0f} s{_node(collector, trouble)}"
+
+
+def _place(pod: Object) -> str:
+    return f" (pod {pod['metadata']['name']} on {pod['spec'].get('nodeName', 'no node')})"
+
+
+def _node(pod: Object, trouble: str | None) -> str:
+    return f": its node {pod['spec']['nodeName']} {trouble}" if trouble else ""

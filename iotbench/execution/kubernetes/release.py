@@ -1,0 +1,124 @@
+"""Names, labels and values of the release of a sweep, shared with the chart."""
+
+import hashlib
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iotbench.config.targets.config import Target
+from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S
+from iotbench.machine.capacity import worker_bytes
+from iotbench.machine.owner import Owner, user_name
+from simulator.protocol.spec import RunSpec
+
+_HEADROOM, _LEAST_BYTES, _STEP_BYTES = 3, 1 << 30, 256 << 20
+"""Memory of a pod: a multiple of the estimate, a minimum, and steps."""
+SWEEP = "iot-bench/sweep"
+RUN = "iot-bench/run"
+OWNER = "iot-bench/owner"
+NAME = "app.kubernetes.io/name"
+PROGRAM = "iot-bench"
+EVERYTHING = f"{NAME}={PROGRAM}"
+"""Selects every object of every sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One sweep's Helm release."""
+
+    sweep: str
+    target: Target
+    keep: bool = False
+    """True if the user wants the pods to stay after the run."""
+
+    @property
+    def name(self) -> str:
+        """The release's name."""
+        return f"bench-{self.sweep}"
+
+    @property
+    def selector(self) -> str:
+        """Selects the sweep's objects."""
+        return f"{SWEEP}={self.sweep}"
+
+    def labels(self, run_id: str) -> dict[str, str]:
+        """Return the labels of objects that the command line creates."""
+        return {NAME: PROGRAM, SWEEP: self.sweep, RUN: run_id, OWNER: this_owner()}
+
+    def credentials_name(self, run_id: str) -> str:
+        """Return the name of the Secret of one run."""
+        return f"bench-{run_id}"
+
+    def jobs(self, spec: RunSpec) -> list[str]:
+        """Return the names of a run's Jobs, the collector's first."""
+        parts = ("collector", "worker") if spec.workers else ("collector",)
+        return [f"bench-{spec.run_id}-{part}" for part in parts]
+
+    def credentials(self, token: str) -> dict[str, str]:
+        """Return the content of that Secret."""
+        options = {f"option.{name}": value for name, value in self.target.secrets().items()}
+        return {"run-token": token, **options}
+
+    def values(self, spec: RunSpec) -> dict[str, Any]:
+        """Return the chart's values for one run; without credentials."""
+        references = [
+            {"option": option, "secret": reference.secret, "key": reference.key}
+            for option, reference in self.target.secret_refs.items()
+        ]
+        run = {
+            "id": spec.run_id,
+            "sweep": self.sweep,
+            "owner": this_owner(),
+            "target": self.target.name,
+            "spec": spec.model_dump_json(),
+            "credentials": self.credentials_name(spec.run_id),
+            "options": list(self.target.secrets()),
+            "secretOptions": references,
+            "volumeClaim": spec.volume_claim,
+            "collectorReads": bool(spec.dataset.volume_claim),
+            "deadlineSeconds": UNATTENDED_S,
+            "ttlSeconds": KEPT_S if self.keep else UNATTENDED_S,
+        }
+        values: dict[str, Any] = {"run": run, "workers": len(spec.workers)}
+        if self.target.database_pods:
+            values["database"] = {"podLabels": dict(self.target.database_pods)}
+        return values
+
+    def propose(self, spec: RunSpec) -> dict[str, Any]:
+        """Return defaults for the user's values: the memory that workers need to write.
+
+        Workers that ask keep whole answers of unknown size: they have the chart's memory.
+        """
+        if not spec.inserts or spec.asks:
+            return {}
+        bytes_each = worker_bytes(spec.batch_rows, spec.several.connections)
+        wanted = max(_HEADROOM * bytes_each, _LEAST_BYTES)
+        memory = {"memory": f"{-(-wanted // _STEP_BYTES) * (_STEP_BYTES >> 20)}Mi"}
+        return {"worker": {"resources": {"requests": memory, "limits": memory}}}
+
+
+def this_owner() -> str:
+    """Return a label that identifies this process: user, machine, process."""
+    return f"{_machine()}.{Owner.this()}"
+
+
+def is_abandoned(owner: str) -> bool:
+    """Return whether a label identifies a process of this user and machine that has ended."""
+    machine, _, process = owner.partition(".")
+    if machine != _machine():
+        return False
+    found = Owner.parse(process)
+    return found is None or not found.alive
+
+
+def _machine() -> str:
+    who = re.sub(r"[^A-Za-z0-9]", "", user_name())[:16] or "user"
+    where = hashlib.sha256(f"{user_name()}@{platform.node()}".encode()).hexdigest()[:10]
+    return f"{who}-{where}"
+
+
+def is_run_of(labels: Mapping[str, str], run_id: str) -> bool:
+    """Return whether labels are those of one run."""
+    return labels.get(RUN) == run_id

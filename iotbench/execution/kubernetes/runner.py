@@ -1,0 +1,167 @@
+"""The Kubernetes runner: a Helm release for a sweep, one collector and N worker pods for a run."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, suppress
+from secrets import token_urlsafe
+from typing import Self
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.execution.kubernetes.api import Cluster
+from iotbench.execution.kubernetes.helm import Helm
+from iotbench.execution.kubernetes.lifetime import KEPT_S, UNATTENDED_S, Lifetime
+from iotbench.execution.kubernetes.pods import PodRun
+from iotbench.execution.kubernetes.release import Release
+from iotbench.execution.kubernetes.removal import remove
+from iotbench.execution.kubernetes.watcher import Watcher
+from iotbench.execution.kubernetes.wire import NotFound, Unreachable
+from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.program import command_line
+from iotbench.machine.streams import say
+from simulator.clock import OwnClock
+from simulator.errors import BenchError, Interrupted
+from simulator.protocol.events import Event, Outcome, PhaseEvent
+from simulator.protocol.spec import RunSpec
+
+APPEAR_S = 900.0
+"""Nodes may have to pull the image first."""
+_JOB_S = 0.03
+"""Pause between two looks for a Job that helm is about to create."""
+
+
+class KubernetesRunner:
+    """A context; the release exists from the first run to the end of the sweep."""
+
+    def __init__(
+        self,
+        release: Release,
+        cluster: Cluster,
+        options: ClusterOptions,
+        interrupts: Interrupts,
+        lock: AbstractContextManager[object],
+    ) -> None:
+        self._release = release
+        self._lock = lock
+        self._cluster = cluster
+        self._helm = Helm(options, cluster.namespace)
+        self._keep = options.keep
+        self._interrupts = interrupts
+        self._watcher = Watcher(cluster, release.selector, release.name)
+        self._run: PodRun | None = None
+        self._version = ""
+
+    def __enter__(self) -> Self:
+        self._version = self._cluster.version()
+        self._helm.version()
+        self._lock.__enter__()
+        try:
+            self._watcher.start()
+        except BaseException:  # also Ctrl-C: the lock is given back
+            self._lock.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watcher.close()
+        if self._keep:
+            self._lock.__exit__(None, None, None)
+            self._print_kept()
+            return
+        try:
+            self._cluster.version()  # helm would wait for minutes
+            remove(self._cluster, self._helm, self._release.sweep)  # and the lock
+        except (Interrupted, BenchError):
+            say(
+                f"not everything was removed; remove the rest with: {self._cleanup()}\n"
+                f"Kubernetes itself ends the run within {UNATTENDED_S // 60} min, and deletes its"
+                f" pods and credentials {UNATTENDED_S // 60} min later",
+                err=True,
+            )
+            raise
+
+    def _cleanup(self) -> str:
+        namespace, sweep = self._cluster.namespace, self._release.sweep
+        return command_line(["cleanup", "-n", namespace, "--run", sweep])
+
+    def _print_kept(self) -> None:
+        kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])
+        selector = self._release.selector
+        say(
+            f"kept: release {self._release.name} in namespace {self._cluster.namespace};"
+            f" Kubernetes deletes its pods and credentials after {KEPT_S // 3600} h\n"
+            f"  look:   {kubectl} get all,cm,secret -l {selector}\n"
+            f"          {kubectl} logs -l {selector} --prefix --tail=-1\n"
+            f"  remove: {self._cleanup()}",
+            err=True,
+        )
+
+    def run(self, spec: RunSpec) -> Iterator[Event]:
+        """Start the run and yield its events; the last is always an Outcome."""
+        spec = spec.model_copy(update={"appear_s": APPEAR_S})
+        jobs = self._release.jobs(spec)
+        yield PhaseEvent(phase="start", detail="installing the release")
+        failed = self._install(spec, jobs[0])
+        with Lifetime(self._cluster, jobs), OwnClock() as clock:
+            self._run = run = PodRun(spec, jobs, self._cluster, self._watcher, clock)
+            try:
+                yield from (failed,) if failed else run.events(self._interrupts)
+            finally:
+                self._watcher.forget_logs()
+                if not (self._keep or run.cut_off):
+                    with suppress(BenchError):  # the end of the sweep reports what it cannot remove
+                        name = self._release.credentials_name(spec.run_id)
+                        self._cluster.delete("secrets", name)
+
+    def _install(self, spec: RunSpec, job: str) -> Outcome | None:
+        """Apply the chart, and create the run's Secret while helm is still busy.
+
+        Return the outcome if that failed and pods may have started nevertheless.
+        """
+        labels, values = self._release.labels(spec.run_id), self._release.values(spec)
+        applied = threading.Event()
+        failure: BaseException | None = None
+        with ThreadPoolExecutor(1) as threads:
+            secret = threads.submit(self._create_secret, spec.run_id, labels, job, applied)
+            try:
+                self._helm.apply(self._release.name, labels, values, self._release.propose(spec))
+            except Interrupted:
+                raise
+            except BenchError as error:
+                failure = error
+            finally:
+                applied.set()
+        refusal = secret.exception()
+        failure = failure or refusal
+        if failure is None:
+            return None
+        if refusal is None or isinstance(refusal, Unreachable):  # it exists, or may exist
+            return Outcome(status="failed", cause=str(failure), exit_code=1, touched=True)
+        raise failure
+
+    def _create_secret(
+        self, run_id: str, labels: Mapping[str, str], job: str, applied: threading.Event
+    ) -> None:
+        """Create the Secret as soon as its owner exists, a Job that ends without this process.
+
+        The pods wait for it: the later it comes, the longer they pause before they look again.
+        """
+        name = self._release.credentials_name(run_id)
+        content = self._release.credentials(token_urlsafe(32))
+        while True:
+            last_try = applied.is_set()
+            try:
+                return self._cluster.create_secret(name, labels, content, job)
+            except NotFound:
+                if last_try:
+                    raise
+            applied.wait(_JOB_S)
+
+    def facts(self) -> dict[str, str]:
+        """Return the cluster's version, the namespace and the image."""
+        facts = {"kubernetes": self._version, "namespace": self._cluster.namespace}
+        return {**facts, "image": self._run.image()} if self._run else facts
+
+    def logs(self) -> dict[str, str]:
+        """Return the last lines of the collector and of pods that failed."""
+        return self._run.logs() if self._run else {}

@@ -1,0 +1,193 @@
+"""Threads that watch the cluster and pass changes to one queue."""
+
+import queue
+import threading
+from dataclasses import dataclass
+
+from iotbench.execution.kubernetes.api import Cluster, Object
+from iotbench.execution.kubernetes.seen import seen_event, seen_pod
+from iotbench.execution.kubernetes.wire import Expired, NotFound, NotYet, Unreachable
+from simulator.errors import BenchError
+
+_AGAIN_S = 0.25
+_PING_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PodChanged:
+    """A pod was added or has changed."""
+
+    pod: Object
+
+
+@dataclass(frozen=True, slots=True)
+class PodGone:
+    """A pod is gone."""
+
+    pod: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event of the cluster."""
+
+    event: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The collector has written a line."""
+
+    pod: str
+    text: str
+    stamp: str = ""
+    """When, by the node's clock; a log can be read from there."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnded:
+    """The collector's log has ended, with its container or pod."""
+
+    pod: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A source cannot be read: the server itself, pods, events or the log."""
+
+    source: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A source can be read."""
+
+    source: str
+
+
+Heard = PodChanged | PodGone | Happened | Line | LogEnded | Trouble | Reached
+
+
+class Watcher:
+    """Watches the pods of one sweep, the events of its objects, and collectors' logs.
+
+    The threads are daemons: they end with the process, or soon after `close`.
+    """
+
+    def __init__(self, cluster: Cluster, selector: str, prefix: str) -> None:
+        self._cluster = cluster
+        self._selector = selector
+        self._prefix = prefix
+        self._closed = threading.Event()
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        self._followed: set[str] = set()
+
+    def start(self) -> None:
+        """Start to watch, from now on."""
+        version = self._cluster.present("events")
+        works = (self._watch_pods, lambda: self._watch_events(version), self._ping)
+        for work in works:
+            threading.Thread(target=work, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._closed.set()
+
+    def next(self, limit_s: float) -> Heard | None:
+        """Return the next change, or None after a moment."""
+        try:
+            return self._heard.get(timeout=limit_s)
+        except queue.Empty:
+            return None
+
+    def follow_log(self, pod: str) -> None:
+        """Follow a pod's log, once."""
+        if pod not in self._followed:
+            self._followed.add(pod)
+            threading.Thread(target=self._read_log, args=(pod,), daemon=True).start()
+
+    def forget_logs(self) -> None:
+        """Stop following logs."""
+        self._followed.clear()
+
+    def _watch_pods(self) -> None:
+        known: dict[str, Object] = {}
+        while not self._closed.is_set():
+            try:
+                pods, version = self._cluster.objects("pods", self._selector)
+                self._heard.put(Reached("pods"))
+                pods = [*map(seen_pod, pods)]
+                present = {pod["metadata"]["name"]: pod for pod in pods}
+                for name in known.keys() - present.keys():
+                    self._heard.put(PodGone(known.pop(name)))
+                for pod in pods:
+                    self._heard.put(PodChanged(pod))
+                known = present
+                while not self._closed.is_set():
+                    for kind, pod in self._cluster.watch("pods", self._selector, version):
+                        version = pod["metadata"]["resourceVersion"]
+                        if kind == "BOOKMARK":
+                            continue
+                        seen = seen_pod(pod)
+                        if kind == "DELETED":
+                            known.pop(seen["metadata"]["name"], None)
+                            self._heard.put(PodGone(seen))
+                        else:
+                            known[seen["metadata"]["name"]] = seen
+                            self._heard.put(PodChanged(seen))
+            except Expired:
+                pass
+            except BenchError as error:
+                self._report("pods", error)
+
+    def _watch_events(self, since: str) -> None:
+        version = since
+        while not self._closed.is_set():
+            try:
+                now = self._cluster.present("events")
+                self._heard.put(Reached("events"))
+                version = version or now
+                while not self._closed.is_set():
+                    for _, event in self._cluster.watch("events", "", version):
+                        version = event["metadata"]["resourceVersion"]
+                        about = event.get("involvedObject", {}).get("name", "")
+                        if about.startswith(self._prefix):
+                            self._heard.put(Happened(seen_event(event)))
+            except Expired:
+                version = ""
+            except BenchError as error:
+                self._report("events", error)
+
+    def _ping(self) -> None:
+        """Report whether the server answers: watches are silent without changes."""
+        while not self._closed.is_set():
+            try:
+                self._cluster.version()
+                self._heard.put(Reached("server"))
+                self._closed.wait(_PING_S)
+            except BenchError as error:
+                self._report("server", error)
+
+    def _report(self, source: str, error: BenchError) -> None:
+        self._heard.put(Trouble(source, str(error)))
+        self._closed.wait(1.0)
+
+    def _read_log(self, pod: str) -> None:
+        """Follow a log; a broken stream is read again from its last line."""
+        last = ""
+        while pod in self._followed and not self._closed.is_set():
+            try:
+                for stamp, text in self._cluster.log(pod, last):
+                    last = stamp or last
+                    self._heard.put(Line(pod, text, stamp))
+                # The container or the connection has ended: the pods show which.
+                self._heard.put(LogEnded(pod))
+            except NotFound:
+                self._heard.put(LogEnded(pod))
+                return
+            except (NotYet, Unreachable):
+                pass  # without the server, nothing can be read, and that is reported
+            except BenchError as error:
+                self._report("log", error)
+            self._closed.wait(_AGAIN_S)

@@ -1,0 +1,263 @@
+"""A sweep is started, carried out, and its result printed."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import click
+
+from iotbench.comparison.thresholds import Scope
+from iotbench.config.input.options import Options
+from iotbench.config.options.choice import Choice, TargetRun
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.options.given import build_given_command
+from iotbench.config.targets.config import Target
+from iotbench.config.targets.packages import package_versions
+from iotbench.execution.before import Before, BeforeRun
+from iotbench.execution.faults.injection import Failing
+from iotbench.execution.runners import bystanders_for, manifests, meter_for, runner_for
+from iotbench.execution.sweep import FaultInjector, run_sweep
+from iotbench.machine.caches import drop_caches
+from iotbench.machine.interrupts import Interrupts, caught_interrupts
+from iotbench.machine.listener import elsewhere
+from iotbench.machine.machine import this_machine
+from iotbench.machine.program import command_line
+from iotbench.machine.resources import ResourceMeter
+from iotbench.machine.streams import OutputError, print_out, say
+from iotbench.machine.terminal import has_room, width_of
+from iotbench.measurements import kind_of, subject_of
+from iotbench.measurements.shared.faults import Faults
+from iotbench.measurements.shared.options import Machine
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.output.live.outputs import Output, Outputs
+from iotbench.output.terminal import tables
+from iotbench.output.terminal.course import Course
+from iotbench.output.terminal.plans import plan_text
+from iotbench.output.terminal.progress import Follower
+from iotbench.plans.gates import Gates
+from iotbench.results import result_files
+from iotbench.results.result import Result
+from iotbench.results.result_files import ResultFile
+from simulator import __version__
+from simulator.data.dataset import Dataset
+from simulator.modules import database_class
+from simulator.protocol.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep that is about to start: its target, and where its result goes."""
+
+    target: Target
+    result: Result
+    file: ResultFile
+    drops_caches: bool = False
+    before: BeforeRun | None = None
+    """Command before each run."""
+    failing: Failing | None = None
+    """Faults of the database in each run."""
+
+    def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
+        """Return the sweep with what this machine is to do before each run, by its options."""
+        configuration, redact, found = self.result.configuration, self.target.options.redact, self
+        if isinstance(options, Machine):
+            if options.drop_caches:
+                configuration["drop_caches"] = True
+                found = replace(found, drops_caches=True)
+            if command := options.before_run:
+                configuration["before_run"] = redact(command)
+                found = replace(found, before=BeforeRun(command, environment))
+        if isinstance(options, Faults) and options.fault:
+            configuration |= {name: redact(each) for name, each in options.commands.items()}
+            found = replace(found, failing=Failing(options, environment))
+        return found
+
+
+def start(kind: str, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
+    """Return a new sweep with an empty result, and a new id unless it has one."""
+    created = result_files.now_utc()
+    is_local = target.runner == "local"
+    result = Result(
+        program_version=__version__,
+        sweep_id=sweep_id or result_files.new_id(created),
+        created=created,
+        kind=kind,
+        target=target.name,
+        module=target.module,
+        runner=target.runner,
+        configuration={},
+        target_options=target.options.public(),
+        packages=package_versions(database_class(target.module)) if is_local else {},
+        machine=this_machine(),
+        dataset=dataset,
+    )
+    return Sweep(target, result, ResultFile(result_files.path_of(output, result)))
+
+
+@contextmanager
+def carry_out(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    cluster: ClusterOptions,
+    interrupts: Interrupts,
+    *,
+    quiet: bool,
+    as_json: bool = False,
+    meter: ResourceMeter | None = None,
+    outputs: Sequence[Output] = (),
+) -> Iterator[None]:
+    """Run a sweep; inside the context its result is complete, and the database still locked.
+
+    `as_json`: progress is JSON, too; `meter`: measures the resources of each run; `outputs`: show
+    the progress of the sweep in addition to the terminal.
+    """
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    assert sweep.file.path
+    output = sweep.file.path.parent
+    with runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner:
+        if result_files.prepare_folder(output) and not quiet:
+            say(f"created folder {output}", err=True)
+        with (
+            Follower(quiet=quiet, as_json=as_json) as follower,
+            meter or nullcontext(),
+            ExitStack() as stack,
+        ):
+            course = Course(planned)
+
+            def watch(run: PlannedRun, event: Event) -> None:
+                moment = course.follow(run, event)
+                for output in (follower, *outputs):
+                    output.take(moment)
+
+            run_sweep(
+                planned,
+                runner,
+                target.options.redact,
+                result=sweep.result,
+                file=sweep.file,
+                watch=watch,
+                interrupts=interrupts,
+                bystanders=bystanders_for(target),
+                meter=meter,
+                before=_before(sweep, cluster, interrupts, stack, quiet=quiet or as_json),
+                drop_caches=_dropping(target) if sweep.drops_caches else None,
+                faults=_injector(sweep, cluster, interrupts, stack),
+            )
+        yield
+
+
+def conclude(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    choice: Choice,
+    run: TargetRun,
+    *,
+    measured: bool = False,
+    gates: Gates | None = None,
+    outputs: Outputs | None = None,
+) -> None:
+    """Run a sweep, print its result, and exit with its exit code.
+
+    `measured`: measure what the machine, the client and the server use; `gates`: what else makes
+    the command fail; `outputs`: what shows the sweep as it goes.
+    """
+    sweep.result.tags = list(dict.fromkeys(run.result_tags))
+    sweep.result.command = build_given_command(sweep.target.options)
+    thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
+    if run.dry_run:
+        print_out(_dry_run(sweep, planned, choice))
+        return
+    as_json = run.form == "json"
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    meter = meter_for(target, sweep_id, choice.cluster) if measured else None
+    with (
+        caught_interrupts() as interrupts,
+        (outputs or Outputs()).opened(sweep.result, len(planned)) as opened,
+        carry_out(
+            sweep, planned, choice.cluster, interrupts,
+            quiet=run.quiet, as_json=as_json, meter=meter, outputs=opened,
+        ),
+    ):  # fmt: skip
+        kept = _format(sweep, run)
+    failed = gates.conclude(sweep.result, thresholds) if gates else 0
+    code = sweep.result.exit_code
+    if failed and sweep.result.is_unchecked:
+        code = failed
+    click.get_current_context().exit(code or (failed if kept else 1))
+
+
+def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
+    """Return the rows that the result of a sweep will have."""
+    kind = kind_of(sweep.result)
+    return Scope(
+        (subject_of(sweep.result),),
+        workers=kind.worker_counts(planned),
+        queries=tuple(kind.row_names(planned[0].spec)),
+    )
+
+
+def _before(
+    sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack, *, quiet: bool
+) -> Before | None:
+    if not sweep.before or not sweep.file.path:
+        return None
+    log = sweep.file.path.with_suffix(".log")
+    return sweep.before.of(sweep.target, log, cluster, interrupts, stack=stack, quiet=quiet)
+
+
+def _injector(
+    sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack
+) -> FaultInjector | None:
+    if not sweep.failing or not sweep.file.path:
+        return None
+    log = sweep.file.path.with_suffix(".log")
+    return sweep.failing.of(sweep.target, log, cluster, interrupts, stack)
+
+
+def _dropping(target: Target) -> Callable[[], str]:
+    if target.runner != "local":
+        return lambda: "the server is on another host"
+    embedded = target.open().capabilities.embedded
+    return partial(drop_caches, elsewhere(target.options, embedded=embedded))
+
+
+def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
+    """Return what would be started: the manifests of the first run, or the plan."""
+    target, file, kind = sweep.target, sweep.file, kind_of(sweep.result)
+    if target.runner == "kubernetes":
+        return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
+    folder = file.path.parent if file.path else Path()
+    batch_rows = planned[0].spec.batch_rows
+    earlier = (result for _, result in result_files.inserts(folder, target.name))
+    last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
+    lines = [f"before each run: {sweep.before.command}"] if sweep.before else []
+    if sweep.failing:
+        lines += sweep.failing.faults.outline(planned[0].spec.clocking.duration_s)
+    more = "".join(f"{target.options.redact(line)}\n" for line in lines)
+    return plan_text(kind, planned, target.runner, last, width_of(sys.stdout)) + more
+
+
+def _format(sweep: Sweep, run: TargetRun) -> bool:
+    """Print the result; return whether it was printed and is stored where it should be."""
+    result, file = sweep.result, sweep.file
+    plotted = not run.quiet and has_room(sys.stdout)
+    text = tables.format_record(result, file.path, run.form, plotted=plotted, timings=run.timings)
+    if result.cause and (run.quiet or run.form != "table"):
+        say(f"{result.kind} {result.status}: {result.cause}", err=True)
+    if file.trouble:
+        say(f"error: {file.trouble}", err=True)
+        where = f"is in {file.path}" if file.path else "follows on standard output"
+        say(f"the result {where}", err=True)
+    try:
+        print_out(text if text.strip() else "")
+        if file.path is None:
+            print_out(result.model_dump_json(indent=1) + "\n")
+    except OutputError as error:
+        say(f"error: {error}", err=True)
+        if file.path:
+            say(f"`{command_line(['show', str(file.path)])}` prints the tables again", err=True)
+        return False
+    return not file.trouble

@@ -1,0 +1,148 @@
+"""Processes of a local sweep, as forks of one that has loaded their program."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Self
+
+from simulator.errors import SetupError
+
+_ROOT = Path(__file__).resolve().parents[3]
+_ANSWER_BYTES = 32
+_ANSWER_S = 60.0
+"""Includes loading the program."""
+_END_S = 5.0
+
+
+@dataclass
+class Fork:
+    """A process, and this side of its pipes."""
+
+    pid: int
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+    exit: IO[bytes]
+    code: int | None = None
+
+    def wait(self, limit_s: float = 0) -> int | None:
+        """Return the exit code, a signal's negative, or None if it has not ended in time."""
+        if self.code is None:
+            poll = select.poll()
+            poll.register(self.exit, select.POLLIN)
+            if poll.poll(1000 * limit_s):
+                if not (code := self.exit.read(_ANSWER_BYTES)):
+                    self._send(signal.SIGKILL)  # what has started it is gone, and its exit code
+                self.code = int(code or -signal.SIGKILL)
+        return self.code
+
+    def kill(self) -> None:
+        """Kill it, unless it has ended."""
+        if self.wait() is None:
+            self._send(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end, unless it has ended."""
+        if self.wait() is None:
+            self._send(signal.SIGTERM)
+
+    def close(self) -> None:
+        """Close this side of its pipes."""
+        for pipe in (self.stdin, self.stdout, self.stderr, self.exit):
+            pipe.close()
+
+    def _send(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+
+class Forks:
+    """Starts processes of a sweep. Leaving the context ends what starts them, and none of them."""
+
+    def __enter__(self) -> Self:
+        self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.settimeout(_ANSWER_S)
+        with ExitStack() as stack, other:
+            stack.enter_context(self._control)
+            self._log = stack.enter_context(TemporaryFile())
+            self._server = subprocess.Popen(
+                [sys.executable, "-P", "-m", "simulator", "fork-server"],
+                stdin=other.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+                env={**os.environ, "PYTHONPATH": _python_path()},
+                start_new_session=True,  # the command line handles Ctrl-C
+            )
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+        try:
+            self._server.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+
+    def start(self, name: str, role: Sequence[str], files: Mapping[str, int]) -> Fork:
+        """Start a process with a role, and with open files as options of it.
+
+        SetupError if it cannot be started.
+        """
+        wanted = {"name": name, "role": role, "options": [*files]}
+        with ExitStack() as ours, ExitStack() as theirs:
+            stdin, to_stdin = _pipe(theirs, ours)
+            (stdout, to_stdout), (stderr, to_stderr), (code, to_code) = (
+                _pipe(ours, theirs) for _ in range(3)
+            )
+            given = [to_code, stdin, to_stdout, to_stderr]
+            numbers = [*(pipe.fileno() for pipe in given), *files.values()]
+            pid = self._answer(json.dumps(wanted).encode(), numbers)
+            if pid < 0:
+                raise SetupError(
+                    f"cannot start {name}: {os.strerror(-pid)}: see ulimit -u, and the free memory"
+                )
+            ours.pop_all()
+            return Fork(pid, to_stdin, stdout, stderr, code)
+
+    def _answer(self, message: bytes, files: Sequence[int]) -> int:
+        try:
+            socket.send_fds(self._control, [message], files)
+            answer = self._control.recv(_ANSWER_BYTES)
+        except TimeoutError:
+            raise self._lost(f"has not answered for {_ANSWER_S:.0f} s") from None
+        except ConnectionError:
+            answer = b""
+        if not answer:
+            raise self._lost("has ended")
+        return int(answer)
+
+    def _lost(self, what: str) -> SetupError:
+        self._log.seek(0)
+        last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
+        return SetupError(
+            ": ".join([f"the process that starts collector and workers {what}", *last])
+        )
+
+
+def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
+    """Return both ends of a new pipe, each closed by its stack."""
+    read, write = os.pipe()
+    return (
+        reading.enter_context(os.fdopen(read, "rb", buffering=0)),
+        writing.enter_context(os.fdopen(write, "wb", buffering=0)),
+    )
+
+
+def _python_path() -> str:
+    before = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(_ROOT), *([before] if before else [])])

@@ -1,0 +1,156 @@
+"""The local runner: collector and workers as processes of this machine."""
+
+import re
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from secrets import token_urlsafe
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import Literal, Self
+
+from iotbench.execution.local.forks import Forks
+from iotbench.execution.local.processes import Processes
+from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.scratch import scratch_folder
+from simulator.clock import OwnClock
+from simulator.host import allow_many_files
+from simulator.protocol.events import Event, Outcome
+from simulator.protocol.messages import TIMEOUT_GRACE_S
+from simulator.protocol.run_input import RunInput
+from simulator.protocol.spec import RunSpec
+
+_TIDY_S = 8.0
+_END_S = 1.0
+_LAST_REPORTS_S = 2.0
+
+
+class LocalRunner:
+    """Each run is a collector and workers, which end with the run or with this process."""
+
+    def __init__(
+        self,
+        secrets: Mapping[str, str],
+        credential_files: Mapping[str, Path],
+        interrupts: Interrupts,
+        lock: AbstractContextManager[object],
+    ) -> None:
+        """Store the target's credentials, the files of some, and the lock against other runs."""
+        self._secrets, self._credential_files = secrets, credential_files
+        self._lock = lock
+        self._forks = Forks()
+        self._interrupts = interrupts
+        self._logs: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(self._lock)
+            stack.enter_context(self._forks)
+            self._held = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._held.__exit__(kind, error, traceback)
+
+    def facts(self) -> dict[str, str]:
+        """Return nothing: everything ran on this machine."""
+        return {}
+
+    def logs(self) -> dict[str, str]:
+        """Return the last log lines of the last run."""
+        return self._logs
+
+    def run(self, spec: RunSpec) -> Iterator[Event]:
+        """Start the run and yield its events; the last is always an Outcome."""
+        allow_many_files()
+        with ExitStack() as stack:
+            if spec.imports:  # workers that are killed leave their files there
+                scratch = stack.enter_context(scratch_folder("import"))
+                spec = spec.model_copy(update={"scratch": str(scratch)})
+            given = RunInput(
+                spec=spec,
+                token=token_urlsafe(32),
+                credentials=self._secrets,
+                credential_files=self._credential_files,
+            )
+            clock = stack.enter_context(OwnClock())
+            processes = stack.enter_context(Processes(self._forks, given, clock))
+            # The socket listens before a collector runs: all start in parallel, and workers find
+            # the next one if it is lost.
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024))
+            journal = stack.enter_context(TemporaryFile())
+            files = {"--fd": listener.fileno(), "--journal": journal.fileno()}
+            processes.start("collector", ["collector"], files)
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            for index in range(len(spec.workers)):
+                role = ["worker", f"--collector={url}", f"--index={index}"]
+                processes.start(f"worker-{index}", role)
+            yield from self._events(spec, processes, clock, listener.close)
+
+    def _events(
+        self, spec: RunSpec, processes: Processes, clock: OwnClock, refuse: Callable[[], None]
+    ) -> Iterator[Event]:
+        """Yield the events; once no collector is left, `refuse` ends the waiting of workers."""
+        deadline_s = timeout_s = None
+        while True:
+            event = processes.next_event()
+            if isinstance(event, Outcome):
+                processes.wait(_END_S)
+                self._logs = processes.logs()
+                yield _explain(event, processes)
+                return
+            if event:
+                if timeout_s is None and spec.timeout_s:
+                    timeout_s = clock() + spec.timeout_s + TIMEOUT_GRACE_S
+                yield event
+            if deadline_s is None and self._interrupts.requested:
+                deadline_s = clock() + _TIDY_S
+                processes.ask_to_stop()
+            lost = processes.lost_collector()
+            if lost and not deadline_s and processes.replace_collector():
+                continue
+            if deadline_s and (lost or clock() > deadline_s):
+                # It does not handle signals yet, or is stuck.
+                refuse()
+                yield self._lost(processes, "interrupted", "stopped by the user", 130)
+                return
+            if not lost and timeout_s and clock() > timeout_s:
+                lost = (
+                    f"--timeout: the run was not done after {spec.timeout_s:g} s, and the collector"
+                    f" did not end it{processes.state('collector')}"
+                )
+            if lost:
+                refuse()
+                yield self._lost(processes, "failed", lost, 1)
+                return
+            processes.report_lost_workers()
+
+    def _lost(
+        self, processes: Processes, status: Literal["failed", "interrupted"], cause: str, code: int
+    ) -> Outcome:
+        """Return the outcome of a run with a collector that cannot report it."""
+        reports = processes.last_reports(cause, _LAST_REPORTS_S)
+        self._logs = processes.logs()
+        return Outcome(
+            status=status,
+            cause=cause,
+            exit_code=code,
+            touched=True,
+            reports=len(reports),
+            workers=reports,
+        )
+
+
+def _explain(outcome: Outcome, processes: Processes) -> Outcome:
+    """Return the outcome; the cause names a silent worker that was stopped."""
+    found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
+    if not found:
+        return outcome
+    state = processes.state(f"worker-{found[1]}")
+    return outcome.model_copy(update={"cause": outcome.cause + state})

@@ -1,0 +1,168 @@
+"""An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets.config import Target
+from iotbench.execution.launch import Sweep, carry_out
+from iotbench.execution.runners import meter_for
+from iotbench.execution.sweeps import sweep_of
+from iotbench.execution.time_limit import TimeLimit
+from iotbench.machine.interrupts import Interrupts
+from iotbench.measurements import kind_named
+from iotbench.measurements.change.options import Change
+from iotbench.measurements.insert.checks import generator_params, target_problems
+from iotbench.measurements.query.options import Mixed, Query
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.options import Insert
+from iotbench.measurements.shared.plan import PlannedRun, Stored
+from iotbench.plans.engine import Measured
+from iotbench.plans.items import Item
+from iotbench.plans.options import PlanOptions, PlanRun
+from iotbench.plans.settings import Setting
+from iotbench.plans.words import build_asked_command, insert_command
+from iotbench.results import result_files
+from iotbench.results.result import Result
+from simulator.errors import BenchError, Interrupted
+
+
+def insert_of(  # noqa: PLR0913
+    setting: Setting,
+    target: Target,
+    output: Path,
+    *,
+    timeout_s: float = 0.0,
+    sweep_id: str = "",
+    replace_tables: tuple[str, ...] = (),
+) -> tuple[Sweep, list[PlannedRun]]:
+    """Return the insert of a setting, beginning now; ConfigError if the target cannot take it.
+
+    `replace_tables` has the names of all settings: an insert gets the names that it needs.
+    """
+    database = target.open()
+    options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
+    needed = plan.list_needed_names(
+        plan.empty_dataset(options, generator_params(options)), database
+    )
+    replaced = tuple(name for name in replace_tables if name in needed)
+    options = options.model_copy(update={"replace_tables": replaced})
+    params = generator_params(options)
+    before = Stored(plan.empty_dataset(options, params), complete=True)
+    return sweep_of(
+        kind_named("insert"), target, output, options, before, params=params, sweep_id=sweep_id
+    )
+
+
+def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
+    """Return why a target cannot be measured with a setting, found without I/O; empty: it can."""
+    options = setting.insert.options(target.open().capabilities, 0, 0.0)
+    problems = target_problems(options, target, force=force)
+    if problems:
+        return "; ".join(problems)
+    try:
+        _, planned = insert_of(setting, target, Path())
+        stored = Stored(planned[-1].spec.after, complete=True)
+        for name, asked in setting.asked.items():
+            kind = kind_named(name)
+            if not (kind.writes and setting.insert.duration_s):  # else nobody knows the rows yet
+                sweep_of(kind, target, Path(), asked.options(0.0), stored, force=force)
+    except BenchError as error:
+        return "; ".join(str(error).splitlines())
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """The common parameters of measuring all items."""
+
+    output: Path
+    interrupts: Interrupts
+    """Interrupts of all items: whether the user has asked to stop."""
+    cluster: ClusterOptions
+    timeout_s: float
+    """Timeout of one run; 0: no limit."""
+    force: bool
+    quiet: bool
+    config: Path | None = None
+    """The file with the targets, where it was given."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Environment of commands before runs: the command line's, with all credentials."""
+    replace_tables: tuple[str, ...] = ()
+    """Foreign tables that the program may drop, of all items."""
+    limit: TimeLimit = field(default_factory=TimeLimit)
+    """Limit until which items are begun."""
+
+    @classmethod
+    def of(
+        cls,
+        run: PlanRun,
+        options: PlanOptions,
+        interrupts: Interrupts,
+        environment: Mapping[str, str],
+    ) -> "Measuring":
+        """Return how the items of a command are measured."""
+        reach = options.reach
+        return cls(
+            run.output, interrupts, reach.cluster, run.timeout_s, run.force, run.quiet,
+            reach.config, environment, options.replace_tables, TimeLimit(run.stop_after_s),
+        )  # fmt: skip
+
+    def measure(self, item: Item) -> Measured:
+        """Measure an item; a sweep that failed or was interrupted is the last one."""
+        found: tuple[tuple[Path | None, Result], ...] = ()
+        try:
+            planned = insert_of(
+                item.setting,
+                item.target,
+                self.output,
+                timeout_s=self.timeout_s,
+                sweep_id=item.id,
+                replace_tables=self.replace_tables,
+            )
+            given = self._list_given(item.target)
+            command = insert_command(item.setting, item.target, given, self.timeout_s)
+            planned[0].result.command = command
+            found = (self._carry_out(item, *planned, item.setting.insert),)
+            manifest = found[0][1].manifest
+            for name, asked in item.setting.asked.items():
+                if not manifest or found[-1][1].status != "done":
+                    break
+                stored = Stored(manifest.dataset, manifest.complete)
+                planned = sweep_of(
+                    kind_named(name), item.target, self.output, asked.options(self.timeout_s),
+                    stored, sweep_id=item.id, force=self.force,
+                )  # fmt: skip
+                command = build_asked_command(
+                    item.setting, asked, item.target, given, self.timeout_s
+                )
+                planned[0].result.command = command
+                found += (self._carry_out(item, *planned, asked),)
+        except Interrupted:
+            raise
+        except BenchError as error:
+            return Measured(found, cause="; ".join(str(error).splitlines()))
+        return Measured(found)
+
+    def _list_given(self, target: Target) -> dict[str, Any]:
+        """Return the options that the command shares with an item's sweep."""
+        config = {"config": str(self.config)} if self.config else {}
+        return {**config, **(self.cluster.where() if target.runner == "kubernetes" else {})}
+
+    def _carry_out(
+        self,
+        item: Item,
+        sweep: Sweep,
+        planned: list[PlannedRun],
+        setting: Insert | Query | Mixed | Change,
+    ) -> tuple[Path | None, Result]:
+        sweep = sweep.on(setting, self.environment)
+        meter = None
+        if item.setting.resources:  # where they may not be measured, the result has the reason
+            meter = meter_for(item.target, item.id, self.cluster, required=False)
+        with carry_out(
+            sweep, planned, self.cluster, self.interrupts, quiet=self.quiet, meter=meter
+        ):
+            return sweep.file.path, sweep.result

@@ -1,0 +1,214 @@
+"""A result -> the command that measures the same again, and what cannot be the same."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from iotbench.config.options.given import divide, merge, parse
+from iotbench.config.targets import config as configuration
+from iotbench.config.targets.config import Target
+from iotbench.config.targets.packages import package_versions
+from iotbench.machine.cleaning import in_shell
+from iotbench.machine.machine import this_machine
+from iotbench.machine.program import command_line
+from iotbench.measurements import kind_of, writing_kinds
+from iotbench.plans.capacity.record import Capacity
+from iotbench.plans.published.record import Reproduction
+from iotbench.plans.record import PlanRecord
+from iotbench.results import result_files
+from iotbench.results.command import Command
+from iotbench.results.names import id_of
+from iotbench.results.result import Result
+from iotbench.rows.files.names import is_pattern
+from iotbench.store.gathered import Gathered, find_gathered
+from simulator import __version__
+from simulator.errors import ConfigError
+from simulator.modules import database_class
+from simulator.protocol.mark import same_rows
+from simulator.redaction import HIDDEN
+
+RESULTS = Path("results")
+"""Folder of results, unless --output sets it."""
+_EXTRA = "extra-option"
+_OWN = ("config", _EXTRA, "before-run", "replace-table")
+"""Options that `repeat` has itself; the others follow a --."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The command of a result."""
+
+    command: Command
+    result: Result | None
+    """None for the record of a capacity."""
+
+    def of(self, option: str) -> tuple[str, ...]:
+        """Return the values of an option."""
+        value = self.command.options.get(option, ())
+        return () if isinstance(value, bool) else value
+
+
+def build_repeated(
+    path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]
+) -> Repeated:
+    """Return the command of a result, with what the person at the keyboard gives.
+
+    ConfigError if the file holds none, or one that takes what has to be given again. `given`:
+    options of `repeat` and their values; `more`: words of further options of the command.
+    """
+    kind = find_gathered(path)
+    result = None if kind else result_files.read(path)
+    stored = result.command if result else _command_of(path, kind) if kind else ()
+    if not stored:
+        raise ConfigError(
+            f"{path}: does not hold the command that measured it: `capacity` did, whose own result"
+            " has it, or an earlier version of this program"
+        )
+    command = stored if isinstance(stored, Command) else parse(stored, str(path))
+    kept, left = divide(command, str(path))
+    own = Command(name=kept.name, options={name: each for name, each in given.items() if each})
+    if more:
+        try:
+            own = merge(parse((kept.name, *more), "--"), own)
+        except click.UsageError as error:
+            raise ConfigError(f"--: {error.format_message()}") from error
+    target = merge(kept, own).options.get("target")
+    if not isinstance(target, tuple) or len(target) != 1:
+        raise ConfigError(f"{path}: its command names no target")
+    _expect_given(path, target[0], left, own)
+    if "-" in Repeated(kept, None).of("data"):
+        raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
+    found = Repeated(merge(kept, own), result)
+    _expect_files(path, found, own)
+    return found
+
+
+def _command_of(path: Path, kind: Gathered) -> Command | tuple[str, ...]:
+    record = kind.read(path)
+    if isinstance(record, Capacity):
+        return record.command
+    another = (
+        "results in --output that are complete are not measured again, so it takes another folder:"
+    )
+    if isinstance(record, Reproduction):
+        words = ["reproduce", record.document, "--size", record.size, "--output", "NEW"]
+        raise ConfigError(f"{path}: {another} `{command_line(words)}`")
+    assert isinstance(record, PlanRecord)
+    words = ["run", "PLAN.yaml", "--output", "NEW"]
+    raise ConfigError(f"{path}: {another} `{command_line(words)}`, with plan {record.name}")
+
+
+def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
+    """Raise ConfigError if something that a file cannot ask for is not given again."""
+    missing = {name: value for name, value in left.options.items()
+               if name not in own.options and value not in (("",), False)}  # fmt: skip
+    runner = missing.get("runner")
+    if runner and "config" not in missing and runner == (_runner(target, own),):
+        del missing["runner"]
+    given = own.options.get(_EXTRA, ())
+    again = {word.partition("=")[0] for word in given} if not isinstance(given, bool) else set()
+    extra = left.options.get(_EXTRA, ())
+    words = () if isinstance(extra, bool) else extra
+    words = tuple(word for word in words if word.partition("=")[0] not in again)
+    hidden = [word.partition("=")[0] for word in words if HIDDEN in word]
+    if hidden:
+        raise ConfigError(
+            [
+                f"--{_EXTRA} {name}: was a credential on the command line, which no result holds;"
+                f" give it again with --{_EXTRA} {in_shell([f'{name}=${{VARIABLE}}'])}"
+                for name in hidden
+            ]
+        )
+    missing.pop(_EXTRA, None)
+    missing |= {_EXTRA: words} if words else {}
+    if not missing:
+        return
+    asked = Command(name=left.name, options=missing)
+    first = [word for name in missing if name in _OWN for word in asked.words_of(name)]
+    then = [word for name in missing if name not in _OWN for word in asked.words_of(name)]
+    add = in_shell([*first, *(["--", *then] if then else [])])
+    without = ", or --before-run '' to go without it" if "before-run" in missing else ""
+    raise ConfigError(
+        f"{path}: was measured with more than `repeat` takes from a file, which may be somebody"
+        " else's: no command that runs, configuration, address, file that is written, or fault. If"
+        f" you trust it, add `{add}`{without}"
+    )
+
+
+def _runner(target: str, own: Command) -> str:
+    """Return where a target runs by the configuration of the user, who may give another one."""
+    configs = Repeated(own, None).of("config")
+    loaded = configuration.load(Path(configs[-1]) if configs else None)
+    return loaded.runner_of(target)
+
+
+def _expect_files(path: Path, found: Repeated, own: Command) -> None:
+    """Raise ConfigError if a file of rows is not where it was."""
+    for name in ("data", "manifest", "dataset"):
+        for each in found.of(name):
+            is_place = ":" in each and not Path(each).is_absolute()
+            is_place |= is_pattern(Path(each))  # which files it means is said when it is read
+            if name not in own.options and not is_place and not Path(each).exists():
+                again = in_shell(["--", f"--{name}", "FILE"])
+                raise ConfigError(
+                    f"{path}: --{name}: {each}: no such file or folder here; add `{again}`"
+                )
+
+
+def differences(command: Repeated, folder: Path) -> Iterator[str]:
+    """Yield what cannot be the same as in the result; ConfigError if its target is gone."""
+    result = command.result
+    if result is None:
+        return
+    configs, runners = command.of("config"), command.of("runner")
+    loaded = configuration.load(Path(configs[-1]) if configs else None)
+    extra = dict(each.partition("=")[::2] for each in command.of(_EXTRA))
+    extra.pop("queries", None)
+    target = loaded.resolve(command.of("target")[0], extra, runners[-1] if runners else None)
+    now = {"module": target.module, "runner": target.runner, "program": __version__}
+    then = {
+        "module": result.module,
+        "runner": result.runner,
+        "program": result.program_version,
+    }
+    yield from _change(then, now)
+    if target.module == result.module:
+        yield from _change(result.target_options, target.options.public(), "option ")
+    if result.runner == target.runner == "local":
+        packages = package_versions(database_class(target.module))
+        yield from _change(result.packages, packages, "package ")
+    machine = {"load_average"}
+    yield from _change(
+        result.machine.model_dump(exclude=machine), this_machine().model_dump(exclude=machine)
+    )
+    yield from _other_rows(command, result, target, folder)
+
+
+def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "") -> Iterator[str]:
+    for name in {**then, **now}:
+        before, after = str(then.get(name, "not known")), str(now.get(name, "not known"))
+        if before != after:
+            yield f"{what}{name}: was {before}, is {after}"
+
+
+def _other_rows(command: Repeated, result: Result, target: Target, folder: Path) -> Iterator[str]:
+    """Yield in what the rows differ that are inserted, or asked about."""
+    if not kind_of(result).needs_rows:
+        if command.command.options.get("clean") is False:
+            yield "rows: with --no-clean they are added to those that the tables hold now"
+        return
+    last = result_files.last_written(folder, target.name, writing_kinds())
+    if not command.of("dataset") and last and not same_rows(last[1].dataset, result.dataset):
+        yield (
+            f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"
+            " result; repeat the insert of that result first"
+        )
+
+
+def comparison(path: Path, name: str, folder: Path) -> str:
+    """Return the command that compares the new result in a folder with the repeated one."""
+    before = (id_of(path) or str(path)) if name.startswith("last~") else name
+    words = ["compare", "last~1" if name == "last" else before, "last"]
+    return command_line(words if folder == RESULTS else [*words, "--output", str(folder)])

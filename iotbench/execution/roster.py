@@ -1,0 +1,135 @@
+"""The targets that answer, the settings that they can be measured with, and the other reasons."""
+
+import os
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iotbench.config.options.choice import Reach
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets import config as configuration
+from iotbench.config.targets.config import Config, Target
+from iotbench.execution.facts import first_line, silence
+from iotbench.execution.measure import refusal_of
+from iotbench.machine.streams import say
+from iotbench.plans.items import Candidate, Pair
+from iotbench.plans.options import PlanRun
+from iotbench.plans.plan import Plan
+from iotbench.plans.settings import Setting
+from iotbench.results import result_files
+from simulator.errors import BenchError, ConfigError
+from simulator.modules import database_class
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The targets of an experiment."""
+
+    candidates: tuple[Candidate, ...]
+    pairs: tuple[Pair, ...]
+    """Measurable pairs, target by target."""
+    refused: Mapping[tuple[str, str], str]
+    """(setting, target) -> why the target cannot be measured with the setting."""
+
+
+def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate]:
+    """Return the targets of these names; without names, all that store rows."""
+    chosen = [
+        Candidate(
+            name,
+            _module(loaded, name),
+            _options(loaded, name),
+            str(loaded.entry(name).get("node_size", "")),
+        )
+        for name in names or loaded.targets
+    ]
+    return [candidate for candidate in chosen if names or _stores(candidate.module)]
+
+
+def roster_of(
+    plan: Plan,
+    names: Sequence[str] | None,
+    reach: Reach,
+    run: PlanRun,
+    installed: Container[str] = (),
+) -> Roster:
+    """Return which targets of these names, or of all, can be measured.
+
+    Each is asked to answer, unless nothing is to be done. The plan installs the databases of the
+    targets `installed`, which cannot answer yet.
+    """
+    loaded = configuration.load(reach.config)
+    pairs, refused, candidates = [], {}, []
+    variables: set[str] = set()
+    unreachable, asks = "", not run.dry_run
+    chosen = candidates_of(loaded, names)
+    if asks:
+        result_files.prepare_folder(run.output)  # before embedded databases make their files in it
+    for candidate in chosen:
+        asked = asks and candidate.name not in installed
+        if asked and not run.quiet:
+            say(f"checking {candidate.name}", err=True)
+        try:
+            target = loaded.resolve(candidate.name, {}, reach.runner)
+            variables |= {*target.variables}
+            if asks and target.runner == "kubernetes":
+                unreachable = unreachable or _unreachable(target, reach.cluster)
+            not_had = unreachable if target.runner == "kubernetes" else ""
+            not_had = not_had or (silence(target, reach.cluster) if asked else "")
+        except ConfigError as error:
+            not_had = "; ".join(error.problems)
+        candidates.append(replace(candidate, not_had=not_had))
+        for setting in plan.settings if not not_had else ():
+            if not setting.concerns(candidate.module):
+                continue
+            own, problem = _with_setting(loaded, candidate, setting, reach.runner, force=run.force)
+            if own:
+                pairs.append(Pair(setting, own))
+            else:
+                refused[setting.name, candidate.name] = problem
+    for name in variables:  # no child process inherits a credential
+        os.environ.pop(name, None)
+    return Roster(tuple(candidates), tuple(pairs), refused)
+
+
+def _module(loaded: Config, name: str) -> str:
+    return str(loaded.entry(name)["module"])
+
+
+def _options(loaded: Config, name: str) -> dict[str, Any]:
+    entry = loaded.entry(name)
+    fields = database_class(str(entry["module"])).options_model.model_fields
+    return {key: entry.get(key, field.get_default()) for key, field in fields.items()}
+
+
+def _stores(module: str) -> bool:
+    return database_class(module).capabilities.stores
+
+
+def _unreachable(target: Target, options: ClusterOptions) -> str:
+    """Return why no cluster can be used; empty if one answers."""
+    from iotbench.execution.kubernetes.api import (  # noqa: PLC0415 - only this runner needs it
+        Cluster,
+    )
+
+    try:
+        Cluster(options, options.namespace or target.namespace).version()
+    except BenchError as error:
+        return f"no cluster: {first_line(error)}"
+    return ""
+
+
+def _with_setting(
+    loaded: Config, candidate: Candidate, setting: Setting, runner: str | None, *, force: bool
+) -> tuple[Target | None, str]:
+    """Return the target with the options of a setting, or why it cannot be measured with it."""
+    given = setting.options_of(candidate.module)
+    unknown = [name for name in given if name not in candidate.options]
+    if unknown:
+        return None, f"module {candidate.module} has no option {', '.join(unknown)}"
+    try:
+        target = loaded.resolve(candidate.name, given, runner)
+    except ConfigError as error:
+        return None, "; ".join(error.problems)
+    problem = refusal_of(setting, target, force=force)
+    return (None, problem) if problem else (target, "")

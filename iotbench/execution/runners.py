@@ -1,0 +1,129 @@
+"""The runner of a target. What only one runner needs is imported only for that runner."""
+
+from contextlib import nullcontext
+from functools import partial
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets.address import address_key
+from iotbench.config.targets.config import Target
+from iotbench.config.targets.packages import missing_packages
+from iotbench.execution.local.runner import LocalRunner
+from iotbench.execution.runner import Runner
+from iotbench.machine.bystanders import Bystanders
+from iotbench.machine.counters import ProcessSource
+from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.listener import server_of, servers_here
+from iotbench.machine.lock import hold_lock
+from iotbench.machine.resources import ResourceMeter
+from simulator.errors import ConfigError, SetupError
+from simulator.modules import database_class
+from simulator.protocol.spec import RunSpec, Work
+
+_WITHOUT_LOCK = (Work.CHECK, Work.MARKS, Work.SCAN)
+"""Runs that may proceed at the same time as another one on the same database."""
+
+
+def runner_for(
+    target: Target,
+    sweep_id: str,
+    options: ClusterOptions,
+    interrupts: Interrupts,
+    first: RunSpec,
+) -> Runner:
+    """Return the target's runner, a context for one sweep.
+
+    ConfigError if the options do not let the first run start; entering the context raises it while
+    another run is in progress on the same database.
+    """
+    key = address_key(target.options) if first.work not in _WITHOUT_LOCK else ""
+    command = f"{first.work} --target {target.name}"
+    if target.runner == "local":
+        _expect_packages(target)
+        file_lock = hold_lock(key, command) if key else nullcontext()
+        return LocalRunner(target.secrets(), target.credential_files, interrupts, file_lock)
+    from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415
+    from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
+    from iotbench.execution.kubernetes.lock import ClusterLock  # noqa: PLC0415
+    from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
+    from iotbench.execution.kubernetes.removal import remove  # noqa: PLC0415
+    from iotbench.execution.kubernetes.runner import KubernetesRunner  # noqa: PLC0415
+
+    manifests(target, sweep_id, options, first)
+    cluster = Cluster(options, options.namespace or target.namespace)
+    helm = Helm(options, cluster.namespace)
+    release = Release(sweep_id, target, keep=options.keep)
+
+    def removed(sweep: str) -> None:
+        remove(cluster, helm, sweep)
+
+    lock = ClusterLock(cluster, key, sweep_id, command, removed) if key else nullcontext()
+    return KubernetesRunner(release, cluster, options, interrupts, lock)
+
+
+def meter_for(
+    target: Target, sweep_id: str, options: ClusterOptions, *, required: bool = True
+) -> ResourceMeter:
+    """Return what measures machine, client and server of a sweep.
+
+    Without the permissions for it: SetupError, or unless `required` one that reports them missing.
+    """
+    if target.runner == "local":
+        embedded = target.open().capabilities.embedded
+        return ResourceMeter(ProcessSource(server_of(target.options, embedded=embedded)))
+    from iotbench.execution.kubernetes.api import Cluster  # noqa: PLC0415
+    from iotbench.execution.kubernetes.database import database_pods  # noqa: PLC0415
+    from iotbench.execution.kubernetes.kubelet import KubeletSource  # noqa: PLC0415
+    from iotbench.execution.kubernetes.permissions import FOR_RESOURCES  # noqa: PLC0415
+    from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
+
+    cluster = Cluster(options, options.namespace or target.namespace)
+    selector = Release(sweep_id, target).selector
+    missing = cluster.missing_permissions(FOR_RESOURCES)
+    if missing and not required:
+        why = f"not measured: permissions are missing: {'; '.join(missing)}"
+        return ResourceMeter(KubeletSource(cluster, selector, why))
+    if missing:
+        raise SetupError(
+            "--resources: permissions are missing in the cluster:\n  "
+            + "\n  ".join(missing)
+            + "\ndeployment/rbac-resources.yaml grants them"
+        )
+    return ResourceMeter(KubeletSource(cluster, selector, database_pods(cluster, target)))
+
+
+def bystanders_for(target: Target) -> Bystanders | None:
+    """Return the measurement of other work during a target's runs; None: they are in pods."""
+    if target.runner != "local":
+        return None
+    embedded = target.open().capabilities.embedded
+    return Bystanders(partial(servers_here, target.options, embedded=embedded))
+
+
+def _expect_packages(target: Target) -> None:
+    """Raise ConfigError if a package that the module imports is not installed."""
+    cls = database_class(target.module)
+    missing = missing_packages(cls)
+    if missing:
+        embedded = cls.capabilities.embedded
+        file = "requirements-embedded.txt" if embedded else "requirements.txt"
+        raise ConfigError(
+            f"target {target.name}: module {cls.name} needs the Python package"
+            f" {', '.join(missing)}, which is not installed: run `pip install -r {file}`; the"
+            " documentation of the module names packages that are not on PyPI"
+        )
+
+
+def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:
+    """Return the manifests of a run, as helm would apply them."""
+    from iotbench.execution.kubernetes.helm import Helm  # noqa: PLC0415
+    from iotbench.execution.kubernetes.release import Release  # noqa: PLC0415
+
+    release = Release(sweep_id, target)
+    helm = Helm(options, options.namespace or target.namespace)
+    helm.version()
+    keys = ", ".join(release.credentials(""))
+    applied = helm.template(release.name, release.values(spec), release.propose(spec))
+    return (
+        f"# Besides these, the command line makes a Secret {release.credentials_name(spec.run_id)}"
+        f" with the keys {keys}.\n{applied}"
+    )

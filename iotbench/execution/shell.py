@@ -1,0 +1,186 @@
+"""Commands of the user's, run in bash for a target; their output goes to a log."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import yaml
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets.config import Target
+from iotbench.execution.facts import STOPPED, lasting_silence
+from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.scratch import scratch_folder
+
+_LONGEST_S = 1800.0
+"""Longest time of one command."""
+_POLL_S = 0.05
+_GRACE_S = 5.0
+_LAST_LINES = 5
+_WHEN_CLOSED = 'read -r; exec /bin/bash -euo pipefail -c "$1" < /dev/null'
+"""Waits for the end of the standard input, which comes too if the program that has it dies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The outcome of a command."""
+
+    problem: str = ""
+    """Reason of its failure."""
+    output: tuple[str, ...] = ()
+    """Its lines, without credentials."""
+
+    @property
+    def last_lines(self) -> str:
+        """The end of the output on one line."""
+        return " | ".join(self.output[-_LAST_LINES:])
+
+
+class Shell:
+    """Runs commands in bash, without the credentials of targets in what is shown of them."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        targets: Sequence[Target],
+        log: Path,
+        environment: Mapping[str, str],
+        cluster: ClusterOptions,
+        interrupts: Interrupts,
+        *,
+        stack: ExitStack,
+        folder: Path = Path(),
+    ) -> None:
+        """Store targets of one database; the first is reached; `stack` removes files."""
+        self._targets = targets
+        self._log = log
+        self._given = environment
+        self._cluster = cluster
+        self._interrupts = interrupts
+        self._stack = stack
+        self._folder = folder
+        self._environment: dict[str, str] | None = None
+
+    def run(self, command: str, *, stops: bool) -> Ran:
+        """Run a command. With `stops`, it ends when the user asks to stop."""
+        try:
+            return self.later(command).now(stops=stops)
+        except OSError as error:
+            return Ran(f"{error.filename}: {error.strerror}")
+
+    def later(self, command: str) -> "Later":
+        """Return a command that waits to be run; if this program dies before, it runs then."""
+        return Later(self, command, self._variables(), self._folder)
+
+    def silence(self) -> str:
+        """Wait until the database answers; return why it does not, or that the user stopped."""
+        return lasting_silence(self._targets[0], self._cluster, self._interrupts)
+
+    def redact(self, text: str) -> str:
+        """Return a text without credentials."""
+        for target in self._targets:
+            text = target.options.redact(text)
+        return text
+
+    def waited(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
+        """Wait for a command; return why it was not waited for to its end."""
+        deadline_s = time.monotonic() + _LONGEST_S
+        while process.poll() is None:
+            if stops and self._interrupts.requested:
+                return STOPPED
+            if time.monotonic() > deadline_s:
+                return f"not done after {_LONGEST_S:g} s"
+            time.sleep(_POLL_S)  # a signal does not end `Popen.wait`
+        return ""
+
+    def logged(self, command: str, output: IO[bytes]) -> str:
+        """Add a command and its output to the log; return the output, without credentials."""
+        output.seek(0)
+        text = self.redact(output.read().decode(errors="replace"))
+        added = f"$ {self.redact(command)}\n{text}"
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(added if added.endswith("\n") else f"{added}\n")
+        return text
+
+    def _variables(self) -> Mapping[str, str]:
+        if self._environment is None:
+            target = self._targets[0]
+            self._environment = {**self._given}
+            if target.runner == "kubernetes":
+                folder = self._stack.enter_context(scratch_folder("commands"))
+                file = _kubeconfig(target, self._cluster, folder, self._environment)
+                self._environment["KUBECONFIG"] = str(file)
+        return self._environment
+
+
+class Later:
+    """A command in a separate process, which begins once its standard input is closed."""
+
+    def __init__(
+        self, shell: Shell, command: str, variables: Mapping[str, str], folder: Path
+    ) -> None:
+        self._shell, self._command = shell, command
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `now`
+        self._process = subprocess.Popen(
+            ["/bin/bash", "-c", _WHEN_CLOSED, "later", command],
+            stdin=subprocess.PIPE,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=variables,
+            start_new_session=True,  # Ctrl-C is for the command line
+        )
+
+    def now(self, *, stops: bool) -> Ran:
+        """Run it. With `stops`, it ends when the user asks to stop."""
+        process, command = self._process, self._command
+        assert process.stdin
+        process.stdin.close()
+        with self._output as output:
+            try:
+                ended = self._shell.waited(process, stops=stops)
+            finally:
+                _end(process)
+                text = self._shell.logged(command, output)
+        problem = ""
+        if ended or process.returncode:
+            found = f"`{command}`: {ended or f'exit code {process.returncode}'}"
+            problem = self._shell.redact(found)
+        return Ran(problem, tuple(text.splitlines()))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command that is still running, with its children; of one that has ended they stay."""
+    for number, within_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
+        if process.poll() is not None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(within_s)
+
+
+def _kubeconfig(
+    target: Target, options: ClusterOptions, folder: Path, environment: Mapping[str, str]
+) -> Path:
+    """Write a kubeconfig of the chosen context alone, with the namespace of the benchmark's pods.
+
+    The commands have no options for cluster and namespace: kubectl finds both in it.
+    """
+    words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
+    words += [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []
+    words += [f"--context={options.context}"] if options.context else []
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    content = yaml.safe_load(done.stdout) or {}
+    for each in content.get("contexts") or ():
+        each["context"]["namespace"] = options.namespace or target.namespace
+    file = folder / "kubeconfig"
+    file.touch(mode=0o600)
+    file.write_text(yaml.safe_dump(content))
+    return file

@@ -1,0 +1,83 @@
+"""The rows that an insert left in a target's tables: from its result file, or from the database."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from iotbench.config.options.choice import Choice, Run
+from iotbench.config.targets.config import Target
+from iotbench.execution.runners import runner_for
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.program import command_line
+from iotbench.machine.streams import say
+from iotbench.measurements import writing_kinds
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.plan import Stored
+from iotbench.results import result_files
+from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
+from simulator.protocol.events import Outcome
+from simulator.protocol.mark import Mark, State
+from simulator.protocol.spec import Work
+
+
+def find_inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
+    """Return the rows of the insert of `file`, or of the target's last one.
+
+    If the target has no result file, the marks in the database describe its rows; ConfigError
+    if there are none.
+    """
+    if file:
+        manifest = result_files.read(file).manifest
+        if manifest is None:
+            raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
+        return Stored(manifest.dataset, manifest.complete)
+    found = last_insert(run, target, choice)
+    if found is None:
+        first = command_line(["insert", "--target", target.name])
+        raise ConfigError(
+            f"no insert of {target.name} in {run.output}, and no mark of one in the database: run"
+            f" `{first}` first, or name its result file with --dataset"
+        )
+    return found
+
+
+def last_insert(
+    run: Run, target: Target, choice: Choice, tables: Collection[str] = ()
+) -> Stored | None:
+    """Return the rows of the target's last insert, of these tables in a database without others."""
+    last = result_files.last_written(run.output, target.name, writing_kinds())
+    if last:
+        _, manifest = last
+        return Stored(manifest.dataset, manifest.complete)
+    if run.dry_run or not target.open().capabilities.stores:
+        return None
+    marks = [m for m in _marks(target, choice) if not tables or {*tables} & {*m.tables}]
+    if not marks:
+        return None
+    if not run.quiet:
+        say(
+            f"no insert of {target.name} in {run.output}; from the mark in the database:"
+            f" {marks[0].describe()}",
+            err=True,
+        )
+    return Stored(marks[0].dataset, marks[0].state is State.COMPLETE)
+
+
+def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
+    """Return the marks in the database, which a collector reads where a run would connect."""
+    sweep_id = result_files.new_id(result_files.now_utc())
+    spec = plan.collector_run(Work.MARKS, sweep_id, target)
+    with (
+        caught_interrupts() as interrupts,
+        runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,
+    ):
+        for event in runner.run(spec):
+            if isinstance(event, Outcome):
+                if event.status != "done":
+                    raise _failure(event, target)
+                return event.marks
+    return ()
+
+
+def _failure(outcome: Outcome, target: Target) -> BenchError:
+    kind = Interrupted if outcome.status == "interrupted" else SetupError
+    return kind(f"{target.name}: {target.options.redact(outcome.cause)}")

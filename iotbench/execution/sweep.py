@@ -1,0 +1,329 @@
+"""A sweep: the runs of a plan in order; the result file is written before, during and after one."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from iotbench.execution.runner import Runner
+from iotbench.machine.bystanders import Bystanders, OtherWork
+from iotbench.machine.interrupts import Interrupts
+from iotbench.machine.resources import AFTER, BEFORE, ResourceMeter, Resources
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.warnings import warnings_of
+from iotbench.results.faults import Injected, Outage, accounts_of, outages_of
+from iotbench.results.metrics import insert_metrics, with_outages
+from iotbench.results.result import Manifest, Progress, Result, RunRecord
+from iotbench.results.result_files import ResultFile, now_utc
+from iotbench.results.thinning import thin_report, thin_resources
+from simulator.data.dataset import Dataset
+from simulator.errors import BenchError, ConfigError, Interrupted
+from simulator.modules import database_class
+from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
+from simulator.protocol.spec import Insert, RunSpec
+from simulator.protocol.verdict import Verdict
+
+_WRITE_EVERY_S = 5.0
+_WRITE_SHARE = 0.01
+"""Most of the time that writing the progress may take: it may share cores with the database."""
+
+
+class FaultInjector(Protocol):
+    """Makes the database fail in the measured part of runs."""
+
+    def follow(self, spec: RunSpec, event: Event) -> None:
+        """Begin with the measured part."""
+
+    def collect_injected(self, outcome: Outcome) -> tuple[Injected, ...]:
+        """End with the run, which had this outcome; return what was done."""
+
+
+Watch = Callable[[PlannedRun, Event], None]
+Redact = Callable[[str], str]
+
+
+def run_sweep(  # noqa: PLR0913
+    runs: Iterable[PlannedRun],
+    runner: Runner,
+    redact: Redact,
+    *,
+    result: Result,
+    file: ResultFile,
+    watch: Watch,
+    interrupts: Interrupts,
+    bystanders: Bystanders | None = None,
+    meter: ResourceMeter | None = None,
+    before: Callable[[], str] | None = None,
+    drop_caches: Callable[[], str] | None = None,
+    faults: FaultInjector | None = None,
+) -> None:
+    """Run the plan until it is done or a run fails, filling in and writing `result`.
+
+    `redact` removes credentials from messages, since a driver may repeat one. `bystanders` measure
+    other work of this machine during each run, unless there are `faults`; `meter` measures
+    the resources of each run, and those of the machine at rest before and after it. `before` is
+    called before each run, and ends the sweep if it returns a cause; then `drop_caches` is.
+    `faults` make the database fail in each run.
+    """
+    try:
+        file.write(result)
+        for planned in _in_turn(runs, result):
+            if not _may_start(result, interrupts, before):
+                return
+            if drop_caches:
+                result.caches = drop_caches()
+            record = _Record(result, file, planned, meter, faults)
+            if meter:
+                meter.rest(BEFORE, lambda: interrupts.requested)
+            with _other_work(None if faults else bystanders, record):
+                outcome = _run(planned, runner, redact, watch, record)
+            if meter:
+                if outcome.status == "done":
+                    meter.rest(AFTER, lambda: interrupts.requested)
+                record.add(resources=thin_resources(meter.taken()))
+            result.ran_on = runner.facts()
+            if outcome.status != "done":
+                result.status, result.cause = outcome.status, outcome.cause
+                return
+            file.write(result)
+        if result.status == "running":
+            result.status = "done"
+    finally:
+        if result.status == "running":
+            result.status, result.cause = "interrupted", "stopped at once by the user"
+        result.warnings = warnings_of(result)
+        file.write(result)
+
+
+def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str] | None) -> bool:
+    """Do what comes before a run; if it may not start, note in the result why."""
+    if interrupts.requested:
+        cause = "stopped by the user between two runs"
+    else:
+        cause = before() if before else ""
+    if cause:
+        result.status = "interrupted" if interrupts.requested else "failed"
+        result.cause = cause
+    return not cause
+
+
+@contextmanager
+def _other_work(bystanders: Bystanders | None, record: "_Record") -> Iterator[None]:
+    """Measure other work meanwhile, except with faults: any process may start a server again."""
+    if bystanders:
+        bystanders.begin()
+    yield
+    if bystanders:
+        record.add(other_work=bystanders.work())
+
+
+def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
+    """Yield the runs, those that continue the one before for the rows that it has left.
+
+    The sweep has failed at a run that cannot continue.
+    """
+    for planned in runs:
+        left = result.manifest
+        if planned.again is None or left is None:
+            yield planned
+            continue
+        try:
+            yield planned.again(left.dataset, complete=left.complete)
+        except ConfigError as error:
+            result.status = "failed"
+            result.cause = f"run {planned.run}: {'; '.join(error.problems)}"
+            return
+
+
+class _Record:
+    """The result file's record of one run: before it touches anything, as it goes, and after."""
+
+    def __init__(
+        self,
+        result: Result,
+        file: ResultFile,
+        planned: PlannedRun,
+        meter: ResourceMeter | None = None,
+        faults: FaultInjector | None = None,
+    ) -> None:
+        self._result = result
+        self._meter = meter
+        self._faults = faults
+        self.fault_problem = ""
+        """Why a fault could not be made, or undone."""
+        self._file = file
+        self._planned = planned
+        self._manifest_before = result.manifest
+        self._written_s = 0.0
+        self._pause_s = _WRITE_EVERY_S
+        spec = planned.spec
+        result.in_progress = Progress(
+            run_id=spec.run_id,
+            workers=len(spec.workers),
+            run=planned.run,
+            level=planned.level,
+            at=now_utc(),
+        )
+        if spec.work.writes:
+            result.manifest = _manifest(spec.after, complete=False)
+        self._write()
+
+    def _write(self) -> None:
+        began_s = time.monotonic()
+        self._file.write(self._result)
+        self._written_s = time.monotonic()
+        self._pause_s = max(_WRITE_EVERY_S, (self._written_s - began_s) / _WRITE_SHARE)
+
+    def follow(self, event: Event) -> None:
+        """Note the progress; write it when the phase changes, and every few seconds."""
+        if self._meter:
+            self._meter.follow(event)
+        if self._faults:
+            self._faults.follow(self._planned.spec, event)
+        known = self._result.in_progress
+        assert known
+        noted: dict[str, object] = {"at": now_utc()}
+        match event:
+            case PhaseEvent(phase=phase):
+                noted["phase"] = phase
+            case ProgressEvent(phase="prefill", rows=rows):
+                noted |= {"phase": "prefill", "prefill_rows": rows}
+            case ProgressEvent(phase=phase, rows=rows):
+                noted |= {"phase": phase, "rows": rows}
+            case _:
+                return
+        self._result.in_progress = known.model_copy(update=noted)
+        entered = noted["phase"] != known.phase
+        if entered or time.monotonic() - self._written_s >= self._pause_s:
+            self._write()
+
+    def add(self, **measured: Resources | OtherWork | None) -> None:
+        """Add a measurement made during the run, which has ended."""
+        self._result.runs[-1] = self._result.runs[-1].model_copy(update=measured)
+
+    def finish(self, outcome: Outcome, logs: dict[str, str], took_s: float) -> None:
+        """Note the outcome."""
+        spec, result = self._planned.spec, self._result
+        outages = self._outages(outcome)
+        progress, result.in_progress = result.in_progress, None
+        reported = outcome.workers or outcome.status == "done"
+        inserts, embedded = spec.work.writes, database_class(spec.module).capabilities.embedded
+        stored = spec.stored(outcome.workers) if outcome.status == "done" else spec.after
+        if inserts and outcome.touched:
+            result.manifest = _manifest(stored, complete=outcome.complete)
+        else:
+            result.manifest = self._manifest_before
+        result.runs.append(
+            RunRecord(
+                run_id=spec.run_id,
+                workers=len(spec.workers),
+                run=self._planned.run,
+                level=self._planned.level,
+                stages=spec.clocking.stages,
+                outcome=_kept(outcome),
+                metrics=with_outages(
+                    insert_metrics(_of_inserts(outcome, spec), stored, embedded=embedded),
+                    outages,
+                    accounts_of(outcome),
+                )
+                if inserts
+                else None,
+                outages=outages,
+                progress=None if reported else progress,
+                logs=logs if outcome.status == "failed" else {},
+                took_s=took_s,
+            )
+        )
+
+    def _outages(self, outcome: Outcome) -> tuple[Outage, ...]:
+        """Return what the faults of the run did; they end with it."""
+        if not self._faults:
+            return ()
+        injected = self._faults.collect_injected(outcome)
+        self.fault_problem = next((each.problem for each in injected if each.problem), "")
+        if not injected and outcome.status == "done":
+            self.fault_problem = (
+                "--fault: the measured part ended before it; use a longer --duration"
+            )
+        return outages_of(_of_inserts(outcome, self._planned.spec), injected)
+
+
+def _kept(outcome: Outcome) -> Outcome:
+    """Return what a result keeps of an outcome: series of bounded length."""
+    workers = tuple(thin_report(each) for each in outcome.workers)
+    return outcome.model_copy(update={"workers": workers})
+
+
+def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
+    """Return the outcome with the reports of those workers that write rows."""
+    writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], Insert)]
+    return outcome.model_copy(update={"workers": tuple(writers)})
+
+
+def _manifest(stored: Dataset, *, complete: bool) -> Manifest:
+    return Manifest(dataset=stored, rows=stored.rows, complete=complete)
+
+
+def _run(
+    planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch, record: _Record
+) -> Outcome:
+    outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
+    began_s = time.monotonic()
+    try:
+        for event in runner.run(planned.spec):
+            if isinstance(event, Outcome):
+                outcome = _redact(event, redact)
+            else:
+                record.follow(event)
+                watch(planned, event)
+    except Interrupted:
+        raise
+    except (BenchError, OSError) as error:  # the run could not be started
+        code = error.exit_code if isinstance(error, BenchError) else BenchError.exit_code
+        outcome = Outcome(status="failed", cause=redact(str(error)), exit_code=code, touched=False)
+    took_s = time.monotonic() - began_s
+    record.finish(outcome, {name: redact(log) for name, log in runner.logs().items()}, took_s)
+    if record.fault_problem and outcome.status == "done":
+        failed = {"status": "failed", "cause": redact(record.fault_problem)}
+        outcome = outcome.model_copy(update=failed)
+    watch(planned, outcome)
+    return outcome
+
+
+def _redact(outcome: Outcome, redact: Redact) -> Outcome:
+    workers = [
+        worker.model_copy(
+            update={
+                "error": worker.error and redact(worker.error),
+                "uncertain_cause": redact(worker.uncertain_cause),
+            }
+        )
+        for worker in outcome.workers
+    ]
+    queries = [
+        query.model_copy(update={"verdict": _redact_verdict(query.verdict, redact)})
+        for query in outcome.queries
+    ]
+    return outcome.model_copy(
+        update={
+            "cause": redact(outcome.cause),
+            "workers": tuple(workers),
+            "server": outcome.server and _redact_server(outcome.server, redact),
+            "verdict": outcome.verdict and _redact_verdict(outcome.verdict, redact),
+            "rows_verdict": outcome.rows_verdict and _redact_verdict(outcome.rows_verdict, redact),
+            "queries": tuple(queries),
+        }
+    )
+
+
+def _redact_server(server: ServerFacts, redact: Redact) -> ServerFacts:
+    settings = {name: redact(value) for name, value in server.settings.items()}
+    texts = {"version": redact(server.version), "durability": redact(server.durability)}
+    return server.model_copy(update={**texts, "settings": settings})
+
+
+def _redact_verdict(verdict: Verdict, redact: Redact) -> Verdict:
+    not_compared = tuple(map(redact, verdict.not_compared))
+    return verdict.model_copy(
+        update={"reason": redact(verdict.reason), "not_compared": not_compared}
+    )

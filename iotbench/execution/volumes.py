@@ -1,0 +1,133 @@
+"""Rows in volume claims: a pod scans them before a sweep, since only pods can."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from iotbench.config.options.choice import Choice
+from iotbench.config.targets.config import Target
+from iotbench.execution.runners import manifests, runner_for
+from iotbench.machine.interrupts import caught_interrupts
+from iotbench.machine.streams import print_out, say
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.output.terminal.course import Course
+from iotbench.output.terminal.progress import Follower
+from iotbench.results import result_files
+from iotbench.rows.files.keys import expect_key
+from iotbench.rows.recorded.manifest import read
+from iotbench.rows.recorded.prepare import Records, records_of
+from iotbench.rows.recorded.request import Request
+from iotbench.rows.recorded.volume import VolumeFile
+from simulator.data.dataset import Dataset
+from simulator.data.workloads.file import FileParams
+from simulator.errors import ConfigError, Interrupted, SetupError
+from simulator.protocol.events import Outcome
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask
+from simulator.protocol.spec import RunSpec, Work
+
+
+def records_in_volume(  # noqa: PLR0913
+    request: Request,
+    volume: VolumeFile,
+    empty_of: Callable[[FileManifest | None], Dataset],
+    target: Target,
+    *,
+    options: InsertOptions,
+    choice: Choice,
+    has_workload: bool,
+    quiet: bool,
+    dry: bool,
+) -> Records | None:
+    """Return the file as a pod has scanned it; None if it was only printed what would be started.
+
+    `empty_of` returns the dataset, without rows, of a file with this manifest; `has_workload` is
+    whether it does so without one.
+    """
+    manifest = read(request.manifest_file) if request.manifest_file else None
+    known = empty_of(manifest) if manifest or has_workload else None
+    beside = request.manifest_volume
+    sweep_id = result_files.new_id(result_files.now_utc())
+    spec = plan.collector_run(
+        Work.SCAN,
+        sweep_id,
+        target,
+        known,
+        records=RecordsFile(
+            path=volume.in_pods, format=request.form, volume_claim=volume.claim, skip=request.skip
+        ),
+        scan=ScanTask(
+            workers=options.workers,
+            batch_rows=max(options.batch, 1),
+            limit=options.limit,
+            manifest=manifest,
+            manifest_path=beside.in_pods if beside and not manifest else "",
+            needs_manifest=request.manifest is not None or known is None,
+        ),
+        timeout_s=options.timeout_s,
+    )
+    if dry:
+        print_out(manifests(target, sweep_id, choice.cluster, spec))
+        return None
+    if not quiet:
+        say(f"reading {request.name} in a pod", err=True)
+    scanned = _scan(spec, target, sweep_id, choice, quiet=quiet)
+    manifest = manifest or scanned.manifest
+    return records_of(
+        request, volume.in_pods, manifest, empty_of(manifest), scanned, limit=options.limit
+    )
+
+
+@contextmanager
+def find_prepared_in_volume(  # noqa: PLR0913
+    volume: VolumeFile,
+    target: Target,
+    options: InsertOptions,
+    choice: Choice,
+    *,
+    quiet: bool,
+    dry: bool,
+) -> Iterator[FileParams | None]:
+    """Yield a prepared file as a pod has found it; None if it was only printed what would start."""
+    sweep_id = result_files.new_id(result_files.now_utc())
+    spec = plan.collector_run(
+        Work.SCAN,
+        sweep_id,
+        target,
+        scan=ScanTask(prepared=volume.in_pods, volume_claim=volume.claim),
+        timeout_s=options.timeout_s,
+    )
+    if dry:
+        print_out(manifests(target, sweep_id, choice.cluster, spec))
+        yield None
+        return
+    if not quiet:
+        say(f"reading {volume} in a pod", err=True)
+    params = FileParams(**_scan(spec, target, sweep_id, choice, quiet=quiet).params)
+    expect_key(params, options.key)
+    yield params
+
+
+def _scan(spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet: bool) -> Scanned:
+    outcome = Outcome(status="failed", cause="the scan ended without an outcome")
+    planned = PlannedRun(spec, 1, 0)
+    with (
+        caught_interrupts() as interrupts,
+        runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,
+        Follower(quiet=quiet) as follower,
+    ):
+        course = Course([planned])
+        for event in runner.run(spec):
+            if isinstance(event, Outcome):
+                outcome = event
+            else:
+                follower.take(course.follow(planned, event))
+    if outcome.status == "done" and outcome.scanned:
+        return outcome.scanned
+    cause = target.options.redact(outcome.cause)
+    if outcome.status == "interrupted":
+        raise Interrupted(cause)
+    if outcome.exit_code == ConfigError.exit_code:
+        raise ConfigError(cause)
+    name = spec.records.name if spec.records else f"claim:{spec.volume_claim}"
+    raise SetupError(f"--data: {name}: {cause}")

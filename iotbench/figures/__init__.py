@@ -1,0 +1,1 @@
+"""Figures of results: one typed summary for tables, pages, comparisons and exports."""

@@ -1,0 +1,29 @@
+"""Runs that change rows: the rows that were inserted meanwhile, the corrections, the deletion."""
+
+from collections.abc import Iterator, Sequence
+
+from iotbench.figures.figures import figures_of
+from iotbench.figures.inserts import list_timed_inserts
+from iotbench.figures.rows import INSERTS, Place, Row
+from iotbench.figures.verdicts import level_of, worst
+from iotbench.results.result import RunRecord
+from iotbench.results.timed import time_change
+from simulator.protocol.messages import DELETION
+
+
+def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
+    """Yield the inserts of each run, if there are any, and each change."""
+    for run in runs:
+        verdict, reports = worst([run]).value, run.outcome.workers
+        if writers := sum(not report.changes for report in reports):
+            place = Place(load=INSERTS, workers=writers)
+            yield Row(
+                place, 1, figures_of(list_timed_inserts([run])), verdict, level=level_of([run])
+            )
+        for name in dict.fromkeys(each.name for report in reports for each in report.changes):
+            times = [each for report in reports for each in report.changes if each.name == name]
+            corrected = sum(each.rows for each in times)
+            rows = run.outcome.deleted_rows if name == DELETION else corrected
+            figures = figures_of([time_change(times, rows)])
+            place = Place(change=name, workers=len(times))
+            yield Row(place, 1, figures, verdict, level=level_of([run]))

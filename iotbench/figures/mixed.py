@@ -1,0 +1,72 @@
+"""Mixed runs as rows: the inserts, and each query during them."""
+
+from collections.abc import Iterator, Sequence
+
+from iotbench.figures.figures import figures_of
+from iotbench.figures.inserts import list_timed_inserts
+from iotbench.figures.queries import times_of
+from iotbench.figures.rows import ALL_QUERIES, INSERTS, Place, Row
+from iotbench.figures.verdicts import level_of, worst_status
+from iotbench.results.metrics import connects_of
+from iotbench.results.result import RunRecord
+from iotbench.results.timed import Timed, time_query
+from simulator.protocol.messages import QueryTimes, WorkerReport
+from simulator.protocol.verdict import Status
+
+
+def rows_by_load(runs: Sequence[RunRecord]) -> Iterator[Row]:
+    """Yield the inserts of mixed runs, and each query."""
+    parts = list_timed_inserts(runs)
+    if parts:
+        verdicts = [run.outcome.rows_verdict for run in runs]
+        status = worst_status(each.status if each else Status.UNKNOWN for each in verdicts)
+        place = Place(load=INSERTS, workers=runs[0].workers - len(_askers(runs[0])))
+        yield Row(place, len(runs), figures_of(parts), status.value, level=level_of(runs))
+    for name in dict.fromkeys(query.name for run in runs for query in run.outcome.queries):
+        yield _query(name, runs)
+
+
+def _query(name: str, runs: Sequence[RunRecord]) -> Row:
+    """Return what a query of mixed runs comes to."""
+    place = Place(query=name, workers=len(_askers(runs[0])))
+    verdicts = [q.verdict for run in runs for q in run.outcome.queries if q.name == name]
+    status = worst_status(each.status for each in verdicts)
+    of_runs = [times for run in runs if (times := times_of(run).get(name))]
+    if not of_runs:
+        return Row(place, 0, {}, verdicts[0].reason)
+    if not any(_is_timed(times) for times in of_runs):
+        return Row(place, 0, {}, f"{status.value}, not timed")
+    seen = [next((f for f in run.outcome.freshness if f.query == name), None) for run in runs]
+    parts = [
+        time_query(times, freshness=freshness, connects=connects_of(_askers(run)))
+        for run, freshness in zip(runs, seen, strict=True)
+        if (times := times_of(run).get(name))
+    ]
+    return Row(place, len(runs), figures_of(parts), status.value)
+
+
+def load_totals(runs: Sequence[RunRecord]) -> Iterator[Row]:
+    """Yield what all queries of mixed runs come to together, if they asked several."""
+    timed = [
+        {name: times for name, times in times_of(run).items() if _is_timed(times)} for run in runs
+    ]
+    names = {name for types in timed for name in types}
+    if len(names) > 1:
+        verdicts = (q.verdict.status for run in runs for q in run.outcome.queries
+                    if q.name in names)  # fmt: skip
+        parts: list[Timed] = [
+            time_query(*each.values(), in_turn=True, connects=connects_of(_askers(run)))
+            for run, each in zip(runs, timed, strict=True)
+            if each
+        ]
+        place = Place(query=ALL_QUERIES, workers=len(_askers(runs[0])))
+        yield Row(place, len(runs), figures_of(parts), worst_status(verdicts).value)
+
+
+def _is_timed(times: Sequence[QueryTimes]) -> bool:
+    return any(each.runs for each in times)
+
+
+def _askers(run: RunRecord) -> list[WorkerReport]:
+    """Return the reports of the workers of a mixed run that asked queries."""
+    return [worker for worker in run.outcome.workers if worker.queries]

@@ -1,0 +1,106 @@
+"""The rows of a summary: which part of a sweep each is about, and what it measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from iotbench.figures.figures import FACETS, Measurement, resolve
+from iotbench.results.latency import FEWEST
+from simulator.errors import counted
+from simulator.protocol.verdict import Status, VerifyMode
+
+ALL_QUERIES = "all queries"
+"""The query of a row that is about all of a run together."""
+INSERTS = "inserts"
+"""The load of the row of such a run that is not a query or a change."""
+
+
+def describe_verdict(verdict: str, level: VerifyMode | None) -> str:
+    """Return a verdict as people read it: `verified` with what was compared of stored rows."""
+    is_deep = verdict == Status.VERIFIED and level is not None
+    return f"{verdict}, {level.depth.short}" if is_deep and level else verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The part of a sweep that a row is about: its value of each dimension, or None."""
+
+    check: str | None = None
+    load: str | None = None
+    """INSERTS, of a run that does something else as well."""
+    change: str | None = None
+    """Corrections or deletion."""
+    query: str | None = None
+    level: int | None = None
+    """Rows in the tables before a step."""
+    stage: int | None = None
+    """Number of the stage, from 1."""
+    workers: int | None = None
+    """Workers at the end of a ramp, or active in a stage."""
+
+    @property
+    def dimensions(self) -> dict[str, str | int]:
+        """The values that it has, by dimension."""
+        values = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return {name: value for name, value in values if value is not None}
+
+    @property
+    def name(self) -> str:
+        """Name of the row in a column: a query, a level, a number of workers."""
+        if self.query is not None and self.stage is not None:
+            return f"{self.query}, stage {self.stage}"
+        first = next(iter(self.dimensions.values()), "")
+        return f"{first:,}" if isinstance(first, int) else first
+
+    @property
+    def number(self) -> int:
+        """Place of the row on an axis; 0 if it has a name."""
+        first = next(iter(self.dimensions.values()), 0)
+        return first if isinstance(first, int) else 0
+
+    @property
+    def any_workers(self) -> "Place":
+        """It, whatever the number of workers."""
+        return replace(self, workers=None)
+
+    def __str__(self) -> str:
+        words = [
+            each for each in (self.check, self.load, self.change, self.query) if each is not None
+        ]
+        words += [f"level {self.level:,}"] if self.level is not None else []
+        words += [f"stage {self.stage}"] if self.stage is not None else []
+        words += [counted(self.workers, "worker")] if self.workers is not None else []
+        return ", ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a summary: a worker count, a step, a stage, a query or a check."""
+
+    place: Place
+    runs: int
+    figures: Mapping[str, Measurement]
+    """Figures by name; empty where nothing could be measured."""
+    verdict: str
+    """The status in a word or two; the reason where nothing could be measured."""
+    expected: str = ""
+    found: str = ""
+    """Values that a check compared."""
+    level: VerifyMode | None = None
+    """Extent of the comparison of stored rows; None: the row is about something else."""
+
+    @property
+    def judged(self) -> str:
+        """The verdict as people read it: `verified` with what was compared."""
+        return describe_verdict(self.verdict, self.level)
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The percentiles that need more samples than the median has."""
+        is_timed = "p50_ms" in self.figures
+        return tuple(name for name in FEWEST if is_timed and name not in self.figures)
+
+    def value(self, name: str) -> float | None:
+        """Return a figure or one of its facets, such as rows_per_s_min; None: not measured."""
+        found = resolve(name)
+        figure = self.figures.get(found[0].name) if found else None
+        return FACETS[found[1]](figure) if found and figure else None

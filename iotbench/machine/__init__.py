@@ -1,0 +1,1 @@
+"""This machine: processors, memory, signals, processes, temporary folders."""

@@ -1,0 +1,85 @@
+"""The counters of this machine, of the client's processes and of a server that runs here."""
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+
+import psutil
+
+from iotbench.machine.resources import BASELINE_S, Name, Part, Reading, Resources
+
+EVERY_S = 2.0
+
+
+class Group:
+    """A process and its descendants. Time of children that have ended counts as their parent's."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        self._process = process
+        self._cpu_s = 0.0
+
+    def cpu_s(self) -> float:
+        """Return the time that it has used; an ended group's time stays included."""
+        self._cpu_s = max(self._total_s(), self._cpu_s)
+        return self._cpu_s
+
+    def memory_bytes(self) -> int:
+        """Return its resident memory; pages that processes share count once."""
+        private = shared = 0
+        for process in self._members():
+            with suppress(psutil.Error):
+                memory = process.memory_info()
+                common = getattr(memory, "shared", 0)
+                private, shared = private + memory.rss - common, max(shared, common)
+        return private + shared
+
+    def _members(self) -> list[psutil.Process]:
+        with suppress(psutil.Error):
+            return [self._process, *self._process.children(recursive=True)]
+        return []
+
+    def _total_s(self) -> float:
+        total_s = 0.0
+        for process in self._members():
+            with suppress(psutil.Error):
+                times = process.cpu_times()
+                total_s += times.user + times.system
+                total_s += times.children_user + times.children_system
+        return total_s
+
+
+class ProcessSource:
+    """The client is this process with its descendants; the server another one with its own."""
+
+    margin_s = 0.0
+    longest_rest_s = BASELINE_S
+
+    def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
+        """Store the server's process, or the reason why it is not measured."""
+        self.every_s = self.piece_s = every_s
+        self._groups = {(Part.CLIENT, ""): Group(psutil.Process())}
+        described = server
+        if isinstance(server, psutil.Process):
+            self._groups[Part.SERVER, ""] = Group(server)
+            described = f"{server.name()}, process {server.pid}"
+        self.described = Resources(
+            server=str(described), client="this process", machine="machine", samples=()
+        )
+
+    def read(self) -> Mapping[Name, Reading]:
+        """Read the counters of all three."""
+        now_s = time.monotonic()
+        machine = Reading(now_s, _busy_s(), psutil.virtual_memory().used, os.getloadavg()[0])
+        return {
+            (Part.MACHINE, ""): machine,
+            **{
+                name: Reading(now_s, group.cpu_s(), group.memory_bytes())
+                for name, group in self._groups.items()
+            },
+        }
+
+
+def _busy_s() -> float:
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system)

@@ -1,0 +1,86 @@
+"""Temporary folders that name their owner, so that folders of a killed command line are found.
+
+All users share the folder of temporary files. Files of others are neither followed, nor
+waited for, nor removed.
+"""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from iotbench.machine.owner import Owner
+
+_PREFIX = "iot-bench-"
+_OWNER = ".owner"
+_OWNER_BYTES = 64
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class LeftFolders:
+    """The user's temporary folders that no command line uses."""
+
+    abandoned: tuple[Path, ...]
+    """Their command line has ended."""
+    unknown: tuple[Path, ...]
+    """Folders that do not name their owner."""
+
+
+@contextmanager
+def scratch_folder(use: str) -> Iterator[Path]:
+    """Make a private folder that is gone when the context is left."""
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{use}-") as name:
+        folder = Path(name)
+        new = folder / f"{_OWNER}.new"
+        new.write_text(str(Owner.this()))
+        new.replace(folder / _OWNER)  # a reader sees all of it, or nothing
+        yield folder
+
+
+def left_folders() -> LeftFolders:
+    """Return the folders that command lines left behind."""
+    abandoned, unknown = [], []
+    for entry in sorted(os.scandir(tempfile.gettempdir()), key=lambda entry: entry.name):
+        if not entry.name.startswith(_PREFIX) or not _is_own_folder(entry):
+            continue
+        owner = _owner_of(entry.path)
+        if owner is None:
+            unknown.append(Path(entry.path))
+        elif not owner.alive:
+            abandoned.append(Path(entry.path))
+    return LeftFolders(tuple(abandoned), tuple(unknown))
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with what is in it; OSError if something cannot be removed."""
+    shutil.rmtree(folder)
+
+
+def _is_own_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # gone meanwhile
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _owner_of(folder: str) -> Owner | None:
+    """Return the process that a folder names; None if it names none, or in no regular file."""
+    with suppress(OSError, ValueError):
+        handle = os.open(folder, _OPEN | os.O_DIRECTORY)
+        try:
+            file = os.open(_OWNER, _OPEN, dir_fd=handle)
+        finally:
+            os.close(handle)
+        try:
+            found = os.fstat(file)
+            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                return Owner.parse(os.read(file, _OWNER_BYTES).decode("ascii"))
+        finally:
+            os.close(file)
+    return None

@@ -1,0 +1,99 @@
+"""Standard output and standard error that may be full, closed or gone."""
+
+import os
+import sys
+from typing import Any, TextIO
+
+import click
+
+from iotbench.machine.cleaning import plain
+from simulator.errors import BenchError
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line with words that may come from elsewhere: a file, a server, an argument."""
+    click.echo(plain(text), err=err)
+
+
+class OutputError(BenchError):
+    """Standard output cannot be written."""
+
+
+class _Guarded:
+    """A text stream; `_fail` decides about an error of the stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write the text if the stream takes it."""
+        try:
+            return self._stream.write(text)
+        except OSError as error:
+            self._fail(error)
+            return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream if it can be flushed."""
+        try:
+            self._stream.flush()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """Send what the stream still holds to nowhere: Python would report it again at exit."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
+
+
+class _Lenient(_Guarded):
+    """Standard error: an unread message stops nothing."""
+
+
+class _Strict(_Guarded):
+    """Standard output: a text that cannot be printed is an error, and so is each text after it."""
+
+    _failed: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write the text; OutputError if the stream does not take it."""
+        if self._failed:
+            self._fail(self._failed)
+        return super().write(text)
+
+    def expect_taken(self) -> None:
+        """Flush the stream; OutputError if some output was not written."""
+        if self._failed:
+            self._fail(self._failed)
+        self.flush()
+
+    def _fail(self, error: OSError) -> None:
+        super()._fail(error)
+        self._failed = error
+        raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def guard_streams() -> None:
+    """Make standard output fail with OutputError, and standard error never."""
+    # Files and pipes must not get the numbers of closed streams. Writing to these fails.
+    while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
+    os.close(handle)
+    sys.stdout = _Strict(sys.stdout or os.fdopen(1, "w", closefd=False))
+    sys.stderr = _Lenient(sys.stderr or os.fdopen(2, "w", closefd=False))
+
+
+def expect_printed() -> None:
+    """Flush standard output; OutputError if something could not be printed."""
+    if isinstance(sys.stdout, _Strict):
+        sys.stdout.expect_taken()
+
+
+def print_out(text: str) -> None:
+    """Print a text on standard output; OutputError if that fails."""
+    click.echo(plain(text), nl=False)
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Measurement `change`: how fast rows are corrected and deleted."""

@@ -1,0 +1,186 @@
+"""`change`: how fast stored rows are changed and deleted, and whether what is left is right."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from iotbench.config.input.parameters import instant
+from iotbench.config.input.quantities import format_time
+from iotbench.config.targets.config import Target
+from iotbench.figures.pictures import Ranges
+from iotbench.figures.rows import INSERTS
+from iotbench.figures.subjects import CHANGE
+from iotbench.measurements.change.options import ChangeOptions
+from iotbench.measurements.change.plan import change_run, option_problems
+from iotbench.measurements.insert.kind import batches_text
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.writing import writing_warnings
+from iotbench.results.metrics import rates_by_second
+from iotbench.results.result import Result, RunRecord
+from simulator.data.ranges import RowRange
+from simulator.errors import counted, format_size
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
+from simulator.protocol.spec import RunSpec, Work
+
+
+class Change(Kind[ChangeOptions]):
+    """Rows that are stored are corrected or deleted, perhaps while others are inserted."""
+
+    name = "change"
+    work = Work.CHANGE
+    subjects = (CHANGE,)
+    options = ChangeOptions
+    help = """Correct, retag or delete rows, and verify what is left.
+
+    Run `insert` first. --correct sends some of the rows again with other fields, as upserts.
+    --retag gives a tag of some series another value, by an update of all of their rows.
+    --delete-oldest and --delete-before delete rows by their time: by a statement, or in the
+    database's own way to get rid of old rows (--delete-by retention). With --insert-workers, rows
+    that follow in time are inserted meanwhile, and the result says how fast before, during and
+    after the change.
+
+    Afterwards every stored row is compared with what should be left, whatever --verify says, and
+    so are the answers of later queries; `insert --no-clean`, `mixed` and `change` continue them.
+    The result has the size on disk before and after.
+
+    What a database cannot do is refused before anything is changed. A request that fails ends the
+    run; what is stored is then unknown, and `insert` has to be run again.
+    """
+    examples = (
+        "change --target sqlite --delete-oldest 50%",
+        "change -t postgresql --correct 10% --correct-workers 4 --batch 1000",
+        "change -t postgresql --retag 10%",
+        "change -t timescaledb --delete-oldest 50% --delete-by retention",
+        (
+            "change -t mysql --delete-oldest 50% --delete-steps 10 --insert-workers 2"
+            " --insert-rate 5k --batch 1000 --duration 30s --at 10s"
+        ),
+    )
+    title = "Changes of stored rows"
+    pictures = (
+        Ranges(
+            "p50_ms", "p99_ms", "Latency of each request",
+            "Marker: median; end of the line: 99th percentile.", ("max_ms", "rows_per_s"),
+        ),
+    )  # fmt: skip
+
+    def problems(self, options: ChangeOptions) -> list[str]:
+        """Return what cannot work on any target, a sentence each."""
+        return option_problems(options)
+
+    def expect(self, options: ChangeOptions, target: Target) -> None:
+        """Raise UnverifiableError for a target that stores nothing."""
+        plan.expect_stored(target, options.level.value)
+
+    def plan(self, wanted: Wanted[ChangeOptions]) -> Planned:
+        """Return the run that changes the stored rows."""
+        options, stored = wanted.options, wanted.stored
+        planned = change_run(
+            wanted.sweep_id, wanted.target, stored.dataset, options,
+            complete=stored.complete, by=wanted.by, force=wanted.force,
+        )  # fmt: skip
+        plan.expect_storable([planned], wanted.target)
+        spec = planned.spec
+        until_ms = max((each for task in spec.changes for each in task.delete_ms), default=None)
+        return Planned(
+            [planned],
+            {
+                **options.configuration(),
+                "deleted_until": None if until_ms is None else instant(until_ms),
+                "rows": stored.dataset.rows,
+                "workload": stored.dataset.workload,
+                "seed": stored.dataset.seed,
+            },
+        )
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield what is changed, and what is inserted meanwhile."""
+        spec = planned[0].spec
+        ranges = [item for task in spec.changes for item in task.correct]
+        steps = [each for task in spec.changes for each in task.delete_ms]
+        if steps:
+            rows = counted(spec.dataset.rows - spec.changed.rows, "row")
+            yield (
+                f"deletion: {rows} before {instant(max(steps))}, by {spec.changes[0].by}, in"
+                f" {counted(len(steps), 'step')}"
+            )
+        if ranges:
+            yield (
+                f"corrections: {_rows(ranges)} by {counted(len(spec.changes), 'worker')};"
+                f" {batches_text(spec).partition(';')[0]}"
+            )
+        if retags := [each for task in spec.changes for each in task.retags]:
+            tags = ", ".join(dict.fromkeys(each.tag for each in retags))
+            series = counted(sum(len(each.values) for each in retags), "update")
+            yield f"tags: {series} of {tags}, one for each series of each table"
+        if spec.inserts:
+            yield (
+                f"inserts meanwhile: {counted(len(spec.inserts), 'worker')}; {batches_text(spec)};"
+                f" for {format_time(spec.clocking.duration_s)}"
+            )
+        yield f"verification: {spec.verify}"
+
+    def active(self, options: ChangeOptions) -> Collection[int]:
+        """Return none: each row has its own number of workers."""
+        return ()
+
+    def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
+        """Return none: each row has its own number of workers."""
+        return ()
+
+    def row_names(self, first: RunSpec) -> Iterator[str]:
+        """Yield the names of the inserts and of the changes."""
+        yield from [INSERTS] * bool(first.inserts)
+        yield from [DELETION] * any(task.delete_ms for task in first.changes)
+        yield from [CORRECTIONS] * any(task.correct for task in first.changes)
+        yield from [TAGS] * any(task.retags for task in first.changes)
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield what the rates of rows that were inserted meanwhile depend on."""
+        if result.configuration.get("insert_workers"):
+            yield from writing_warnings(result)
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield the size before and after, and how fast rows were inserted meanwhile."""
+        yield from super().facts(result)
+        for run in result.runs:
+            before, after = run.outcome.size_before_bytes, run.outcome.size_bytes
+            if before and after:
+                change = f"{after / before - 1:+.0%}"
+                yield "size", f"{format_size(before)} before, {format_size(after)} after ({change})"
+            if rates := [*_rates(run)]:
+                yield "inserts", ", ".join(f"{rate:,.0f} rows/s {when}" for when, rate in rates)
+
+    def listed(self, result: Result) -> Iterator[str]:
+        """Yield what was changed, in words of a list of results."""
+        options = result.configuration
+        if share := options.get("correct"):
+            yield f"correct={100 * float(share):g}%"
+        if share := options.get("retag"):
+            yield f"retag={100 * float(share):g}%"
+        if until := options.get("deleted_until"):
+            yield f"deleted until {until}"
+        yield from super().listed(result)
+
+
+def _rows(ranges: Sequence[RowRange]) -> str:
+    return counted(sum(map(len, ranges)), "row")
+
+
+def _rates(run: RunRecord) -> Iterator[tuple[str, float]]:
+    """Yield how fast rows were inserted before, during and after the changes, by whole seconds."""
+    changes = [each for report in run.outcome.workers for each in report.changes]
+    released_s, rates = run.outcome.released_s, rates_by_second(run.outcome)
+    if not changes or released_s is None or not rates:
+        return
+    began = int(min(each.started_s for each in changes) - released_s)
+    ended = int(max(each.ended_s for each in changes) - released_s) + 1
+    parts = (
+        ("before", rates[:began]),
+        ("during the change", rates[began:ended]),
+        ("after it", rates[ended:]),
+    )
+    yield from ((when, sum(part) / len(part)) for when, part in parts if len(part))
+
+
+KIND = Change()

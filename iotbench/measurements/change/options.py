@@ -1,0 +1,105 @@
+"""Changes of stored rows, as options. Pure."""
+
+from typing import Annotated, Any, ClassVar, Self
+
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Count, InstantMs, Number, Share
+from iotbench.measurements.shared.options import (
+    MOST_WORKERS,
+    Duration,
+    OfInsert,
+    Resources,
+    Sending,
+    Timeout,
+    Verification,
+)
+from simulator.data.changes import Deleting
+from simulator.protocol.verdict import VerifyMode
+
+MOST_STEPS = 10_000
+
+
+class Changed(Options):
+    """The stored rows to change, and the changes."""
+
+    GROUP: ClassVar[str] = "Changes"
+
+    correct: Annotated[Share, Opt(least=0, most=1)] = 0.0
+    """Replace the fields of this part of the rows, evenly spread, such as 5%. With a deletion, of
+    the rows that are left.
+    """
+    correct_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
+    """Workers that correct rows, by batches of --batch."""
+    retag: Annotated[Share, Opt(least=0, most=1)] = 0.0
+    """Give a tag of this part of the series another value, in all of their rows and those that
+    come: the first tag that is not part of the key, by an update for each series.
+    """
+    delete_oldest: Annotated[Share, Opt(least=0, most=1)] = 0.0
+    """Delete this part of the time that the rows span, the oldest, such as 50%."""
+    delete_before_ms: InstantMs | None = None
+    """Delete the rows before this time, such as 2026-11-01T00:00:00Z; without an offset in UTC."""
+    delete_by: Deleting = Deleting.STATEMENT
+    """Delete by a statement that names the time, or in the database's own way to get rid of old
+    rows, which drops whole chunks or partitions: up to the end of the last one before the time.
+    """
+    delete_steps: Annotated[Count, Opt(least=1, most=MOST_STEPS)] = 1
+    """Number of steps of the deletion, each up to a later time and timed by itself."""
+    at_s: Duration = 0.0
+    """Time from the inserts to the first change, such as 10s."""
+
+
+class Beside(Options):
+    """Rows that are inserted meanwhile."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    insert_workers: Annotated[Count, Opt(least=0, most=MOST_WORKERS)] = 0
+    """Workers that insert rows meanwhile, which follow the stored ones."""
+    insert_rate: Number = 0.0
+    """Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit."""
+    duration_s: Duration = 0.0
+    """Time for which they insert rows, such as 30s."""
+
+
+class Change(Verification, Sending, Beside, Changed):
+    """The options of `change` that a plan has, too."""
+
+    def options(self, timeout_s: float) -> "ChangeOptions":
+        """Return the options of one run."""
+        return ChangeOptions(**dict(self)).decide(timeout_s)
+
+
+class ChangeOptions(OfInsert, Resources, Change):
+    """The options of `change`."""
+
+    GROUP: ClassVar[str] = "Changes"
+
+    timeout_s: Timeout = 0.0
+
+    def decide(self, timeout_s: float) -> Self:
+        """Return the options with what follows from others."""
+        return self.model_copy(update={"timeout_s": timeout_s})
+
+    @property
+    def deletes(self) -> bool:
+        """True if rows are deleted."""
+        return bool(self.delete_oldest) or self.delete_before_ms is not None
+
+    @property
+    def level(self) -> VerifyMode:
+        """Verification level of the stored rows: every row, as an undone change leaves sums."""
+        return VerifyMode.FULL
+
+    @property
+    def rows_per_s(self) -> float:
+        """The rate of the rows that are inserted."""
+        return self.insert_rate
+
+    @property
+    def warmup_s(self) -> float:
+        """Nothing warms up."""
+        return 0.0
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result."""
+        return {**super().configuration(), "verify": self.level.value}

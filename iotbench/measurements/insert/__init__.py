@@ -1,0 +1,1 @@
+"""Measurement `insert`: how fast rows are acknowledged."""

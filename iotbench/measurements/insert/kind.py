@@ -1,0 +1,163 @@
+"""`insert`: how fast rows are acknowledged."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iotbench.config.input.quantities import format_time
+from iotbench.figures.pictures import Form, Showing
+from iotbench.figures.subjects import LEVEL, STAGE, WORKERS, Subject
+from iotbench.measurements.insert.checks import option_problems
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.estimates import estimate_s
+from iotbench.measurements.shared.failing import fault_facts
+from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.writing import writing_warnings
+from iotbench.results.result import Result
+from iotbench.rows.files.request import format_options
+from simulator.data.dataset import DatasetReader
+from simulator.errors import counted
+from simulator.protocol.messages import WARMUP
+from simulator.protocol.spec import RunSpec, Work
+
+
+class Insert(Kind[InsertOptions]):
+    """Rows are inserted, with one worker count after the other."""
+
+    name = "insert"
+    work = Work.INSERT
+    subjects = (WORKERS, LEVEL, STAGE)
+    options = InsertOptions
+    pictures = (Form.GROWTH, Form.FIGURES, Form.DISTRIBUTION, Form.SIZES)
+
+    def subject(self, configuration: Mapping[str, Any]) -> Subject:
+        """Return what the rows are about: worker counts, unless there are steps or stages."""
+        if configuration.get("steps"):
+            return LEVEL
+        return STAGE if configuration.get("stages") else WORKERS
+
+    def problems(self, options: InsertOptions) -> list[str]:
+        """Return what cannot work on any target, a sentence each."""
+        return option_problems(options)
+
+    def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
+        """Return the runs of inserts after the stored rows."""
+        options, target, stored = wanted.options, wanted.target, wanted.stored
+        database, reader = target.open(), DatasetReader(stored.dataset)
+        level = plan.verification(options, database)
+        assert wanted.params
+        planned = list(
+            plan.insert_runs(
+                wanted.sweep_id,
+                target,
+                options,
+                stored.dataset,
+                level,
+                complete=stored.complete,
+                by=wanted.by,
+            )
+        )
+        plan.expect_rows(planned)
+        nothing = stored.dataset.model_copy(update={"ranges": ()})
+        plan.expect_needed(options.replace_tables, nothing, database)
+        plan.expect_storable(planned, target)
+        return Planned(
+            planned,
+            {
+                **format_options(
+                    options.described(has_end=reader.sizes is not None), wanted.params
+                ),
+                "mixes_tables": plan.mixes_tables(database, reader, options.batch),
+                "runs": 1 if options.steps else options.repeats,
+                "verify": level.value,
+            },
+        )
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield batches, key, verification, and how long it may take."""
+        first = planned[0].spec
+        yield f"{batches_text(first)}; primary key: {first.dataset.primary_key}"
+        yield f"verification after each run: {first.verify}"
+        seconds = estimate_s(planned, last)
+        if last is None or seconds is None:
+            yield "duration: unknown, because there is no earlier insert with this batch size"
+        else:
+            yield f"duration: about {format_time(seconds)}, at the speed of {last.created:%F}"
+
+    def row_names(self, first: RunSpec) -> Iterator[str]:
+        """Yield nothing: rows are named by numbers only."""
+        yield from ()
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield the conditions on which rates and latencies depend, apart from the database."""
+        yield from writing_warnings(result)
+
+    def showing(self, result: Result) -> Showing:
+        """Return the pictures over what the rows are about."""
+        return Showing(f"Inserts {self.subject(result.configuration).over}", self.pictures)
+
+    def remarks(self, result: Result) -> Iterator[str]:
+        """Yield the rates by the formula of the published benchmark that this tool reproduces."""
+        rows = self.summary(result).rows
+        rates = ((row.place, row.value("rows_per_s_reference")) for row in rows)
+        found = [f"{rate:,.0f} ({place})" for place, rate in rates if rate is not None]
+        if found:
+            formula = "rows/s by the published formula (rows / mean duration of the workers)"
+            yield f"{formula}: {', '.join(found)}"
+
+    def warmup_text(self, rows: int, runs: int) -> str:
+        """Return what became of the rows in the warm-up."""
+        return (
+            f"before each run is measured: {counted(rows, 'row')} in all, stored and verified, and"
+            " left out of every figure above"
+        )
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield what was left out as a warm-up, and how even the workers were."""
+        yield from super().facts(result)
+        if most_s := result.configuration.get("warmup_until_steady_s"):
+            yield from (("warm-up", text) for text in _until_steady(result, most_s))
+        yield from fault_facts(result)
+        if together := [*self._together(result)]:
+            yield "workers", "; ".join(together)
+
+    def _together(self, result: Result) -> Iterator[str]:
+        """Yield for how much of the time all workers were sending, and how even they were."""
+        for row in self.summary(result).rows:
+            if "overlap" in row.figures and "evenness" in row.figures:
+                overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
+                at = f"level {row.place.level:,}: " if row.place.level is not None else ""
+                yield (
+                    f"{at}all {row.place.workers} sending in {overlap:.0%} of the time, the slowest"
+                    f" at {evenness:.0%} of the fastest one's rows/s"
+                )
+
+
+def _until_steady(result: Result, most_s: float) -> Iterator[str]:
+    """Yield how long it took until the rate was steady."""
+    runs = [run for run in result.runs if run.metrics]
+    rows = sum(run.metrics.warmup_rows for run in runs if run.metrics)
+    steady_s = [run.outcome.phases_s[WARMUP] for run in runs if run.outcome.steady]
+    if steady_s:
+        lengths = sorted({f"{each:.0f} s" for each in (min(steady_s), max(steady_s))}, key=len)
+        yield (
+            f"{' to '.join(lengths)} until the rate was steady: {counted(rows, 'row')} in all,"
+            " stored and verified, and left out of every figure above"
+        )
+    if len(steady_s) < len(runs):
+        yield (
+            f"{len(runs) - len(steady_s)} of {counted(len(runs), 'run')} had no steady rate within"
+            f" {most_s:g} s, and were measured from then on"
+        )
+
+
+def batches_text(spec: RunSpec) -> str:
+    """Return the size of batches and the rate of rows, in words."""
+    limit = spec.clocking.rows_per_s
+    rate = f"{limit:,.0f} rows/s" if limit else "no limit"
+    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
+    return f"batch: {batch}; rate: {rate}"
+
+
+KIND = Insert()

@@ -1,0 +1,1 @@
+"""Measurement `mixed`: inserts and queries at the same time."""

@@ -1,0 +1,276 @@
+"""The run of a mixed load: some workers write rows while others ask queries. Pure.
+
+The queries ask about the rows that were stored before, so their answers are known exactly although
+rows are added meanwhile: new rows come later in time, and every query ends before them. With
+`--fresh` they ask about these new rows, and an answer has to lie between two sets of rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import ceil
+from typing import Protocol
+
+from iotbench.config.input.parameters import instant
+from iotbench.config.targets.config import Target
+from iotbench.measurements.insert.checks import (
+    FASTEST_RATE,
+    SLOWEST_RATE,
+    failing_problems,
+    worker_problems,
+)
+from iotbench.measurements.query.options import MixedOptions
+from iotbench.measurements.query.own import own_problems
+from iotbench.measurements.query.plan import TYPES, chosen_of, type_problems, weights_of
+from iotbench.measurements.shared.distribution import Load, Split, lane_rows_left, worker_plans
+from iotbench.measurements.shared.faults import RETRY_FOR_S
+from iotbench.measurements.shared.options import FASTEST_ROWS_PER_S
+from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.fresh import fresh_types
+from simulator.data.own_query import TextQuery, own_types
+from simulator.data.query import Query
+from simulator.data.query_type import QueryType
+from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import Ask, Clocking, Insert, QueryLoad, RunSpec, Work
+
+_SHORTEST_S = 0.001
+MOST_INSTANCES = 1000
+"""Different timed instances of a type: all types are rendered before the clock starts."""
+
+
+def option_problems(options: MixedOptions) -> list[str]:
+    """Return everything that cannot work on any target, a sentence each."""
+    problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
+    problems += options.fault_problems(options.duration_s)
+    rates = {
+        "--insert-rate": options.insert_rate,
+        "--query-rate": options.query_rate,
+        "--rate": options.rate,
+    }
+    problems += [
+        f"{name}: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f}, got {rate:g}"
+        for name, rate in rates.items()
+        if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE
+    ]
+    if 0 < options.fresh_s < _SHORTEST_S:
+        problems.append(f"--fresh: expected 1ms at least, got {options.fresh_s:g}s")
+    if options.fresh_s and options.own:
+        problems.append("--queries: are about stored rows; leave them out with --fresh")
+    both = [name for name in ("--insert-rate", "--query-rate") if rates[name]]
+    if options.mix and not options.rate:
+        problems.append("--mix: divides the operations/s of --rate; give --rate as well")
+    if options.rate and not options.mix:
+        problems.append(
+            "--rate: is of inserts and queries together; give --mix as well, such as"
+            " insert=80,query=20, or use --insert-rate and --query-rate"
+        )
+    if (options.mix or options.rate) and both:
+        problems.append(f"{', '.join(both)}: follows from --rate and --mix; leave it out")
+    return problems
+
+
+def find_settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
+    """Return the time that no row of these tasks is before; ConfigError if there is none."""
+    found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
+    if found is None:
+        raise ConfigError(
+            f"the rows of workload {stored.workload}, as they were inserted, are not in the order"
+            " of time, so every query would also ask about rows that are added meanwhile; insert"
+            f" {'them without --out-of-order' if stored.late else 'another workload'}"
+        )
+    return found
+
+
+def list_mixed_types(stored: Dataset, options: MixedOptions, until_ms: int) -> dict[str, QueryType]:
+    """Return the query types: about the rows before a time, or about those that come after it."""
+    reader = DatasetReader(stored)
+    if not options.fresh_s:
+        return reader.query_types(aligned=options.aligned, until_ms=until_ms)
+    types = fresh_types(reader)
+    return {name: each.beginning(until_ms) for name, each in types.items()}
+
+
+def plan_mixed_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    stored: Dataset,
+    options: MixedOptions,
+    *,
+    complete: bool = True,
+    by: str = "",
+    force: bool = False,
+) -> list[PlannedRun]:
+    """Return the runs of a mixed load; ConfigError names everything that is wrong.
+
+    Each continues the rows of the one before. How many these are is known once it has ended, so
+    all but the first are to be planned `again` then.
+    """
+    problems = _problems(target, options, force=force)
+    if problems:
+        raise ConfigError(problems)
+
+    def plan(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
+        run = sweep_id, f"{options.workers}-m{number}"
+        spec = _spec(run, target, left, options, by=by, complete=complete)
+        return PlannedRun(spec, number, left.rows)
+
+    first = plan(1, stored, complete=complete)
+    prefix = first.spec.run_id.removesuffix("1")
+    others = (
+        PlannedRun(
+            first.spec.model_copy(update={"run_id": f"{prefix}{number}"}),
+            number,
+            first.level,
+            partial(plan, number),
+        )
+        for number in range(2, options.runs + 1)
+    )
+    return [first, *others]
+
+
+def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
+    """Return everything that does not depend on the stored rows, a sentence each."""
+    problems = option_problems(options)
+    option = "--insert-workers, --query-workers"
+    problems += worker_problems(
+        options.workers, options.batch, target, force=force,
+        connections=options.connections, option=option,
+    )  # fmt: skip
+    database = target.open()
+    if not database.capabilities.stores:
+        problems.append(f"--target: {target.name} stores nothing that can be queried")
+    can = database.capabilities
+    problems += failing_problems(options, target, embedded=can.embedded, stores=can.stores)
+    if options.fresh_s and options.aligned and not database.interval_s:
+        problems.append(
+            f"--align: {target.name} keeps no aggregates with which windows of fresh rows could"
+            " begin; leave it out, or set aggregate_intervals_s where the module has it"
+        )
+    return problems
+
+
+def _spec(  # noqa: PLR0913
+    run: tuple[str, str],
+    target: Target,
+    stored: Dataset,
+    options: MixedOptions,
+    *,
+    by: str,
+    complete: bool,
+) -> RunSpec:
+    """Return the specification of a run after the rows of `stored`."""
+    database = target.open()
+    tasks = insert_tasks(stored, options)
+    until_ms = find_settled_until(stored, tasks)
+    if options.fresh_s and options.aligned:
+        until_ms -= until_ms % (1000 * database.interval_s)
+    types = list_mixed_types(stored, options, until_ms)
+    problems = type_problems(TYPES, options.named, types, stored.workload)
+    chosen = chosen_of(options.asked, types)
+    problems += [
+        *_list_tuned_problems(target, chosen),
+        *own_problems(options.own, target, stored, types),
+    ]
+    if problems:
+        raise ConfigError(problems)
+    load = QueryLoad(
+        queries=dict.fromkeys((*chosen, *options.own), ""),
+        own=dict(options.own),
+        weights=weights_of(options, types),
+        until_ms=until_ms,
+        fresh_ms=round(options.fresh_s * 1000),
+        aligned=options.aligned,
+    )
+    every: dict[str, QueryType[Query | TextQuery]]
+    every = {**types, **own_types(options.own, stored)}
+    if not database.answered(every, load.queries):
+        raise ConfigError(
+            f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with"
+            f" {'a begin' if options.fresh_s else 'an end'} of time, {instant(until_ms)}"
+        )
+    asking = options.query_workers
+    asks = tuple(
+        Ask(place=place, every=asking, runs=0, most=max(MOST_INSTANCES, asking))
+        for place in range(asking)
+    )
+    return spec_of(
+        Work.MIXED,
+        run,
+        target,
+        stored,
+        by=by,
+        complete=complete,
+        workers=(*tasks, *asks),
+        batch_rows=options.batch,
+        clocking=Clocking(
+            duration_s=options.duration_s,
+            warmup_s=options.warmup_s,
+            rows_per_s=options.rows_per_s,
+            queries_per_s=options.queries_per_s,
+        ),
+        several=options.several,
+        fault=options.plan_fault(options.duration_s),
+        retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
+        clean=False,
+        verify=options.level,
+        timeout_s=options.timeout_s,
+        load=load,
+    )
+
+
+def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]:
+    for name in chosen:
+        if name in target.tuned:
+            yield (
+                f"targets.{target.name}.queries: {name} has a text of its own, which also asks"
+                f" about rows that are added meanwhile; choose others with {TYPES}"
+            )
+
+
+class Beside(Protocol):
+    """Options of rows that are inserted while something else happens."""
+
+    @property
+    def insert_workers(self) -> int: ...  # noqa: D102
+
+    @property
+    def batch(self) -> int: ...  # noqa: D102
+
+    @property
+    def rows_per_s(self) -> float: ...  # noqa: D102
+
+    @property
+    def warmup_s(self) -> float: ...  # noqa: D102
+
+    @property
+    def duration_s(self) -> float: ...  # noqa: D102
+
+
+def insert_tasks(stored: Dataset, options: Beside) -> tuple[Insert, ...]:
+    """Return what the workers write, as much as they can in the time, after all stored rows."""
+    reader = DatasetReader(stored)
+    load = Load(
+        workers=options.insert_workers,
+        prefill=0,
+        rows_each=_rows_each(reader, stored, options),
+        limit=None,
+        batch_rows=options.batch,
+        split=Split.BATCH,
+        after_all=True,
+    )
+    tasks = worker_plans(reader, stored, load)
+    if not any(map(len, (item for task in tasks for item in task.timed))):
+        raise ConfigError(
+            f"the tables already hold all {counted(stored.rows, 'row')} of workload"
+            f" {stored.workload}, so nothing is left to insert; run insert with --limit first"
+        )
+    return tasks
+
+
+def _rows_each(reader: DatasetReader, stored: Dataset, options: Beside) -> int:
+    """Return how many rows of an endless lane a worker may write."""
+    if reader.sizes is not None:
+        return 0
+    rate = min(options.rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)
+    rows = ceil(rate * (options.warmup_s + options.duration_s)) + max(options.batch, 1)
+    return min(rows, lane_rows_left(reader, stored))

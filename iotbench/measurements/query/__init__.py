@@ -1,0 +1,1 @@
+"""Measurement `query`: how fast queries are answered."""

@@ -1,0 +1,145 @@
+"""`query`: how long answers take, and whether they are right."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from iotbench.config.input.quantities import format_time
+from iotbench.figures.pictures import Form, Over, Showing
+from iotbench.figures.subjects import QUERY
+from iotbench.measurements.query.options import QueryOptions
+from iotbench.measurements.query.plan import left_out, query_runs
+from iotbench.measurements.shared.asking import (
+    asking_warnings,
+    describe_asked,
+    names_of,
+    share_facts,
+)
+from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.stages import stage_conflicts
+from iotbench.measurements.shared.writing import REACHED
+from iotbench.results.result import Result
+from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import RunSpec, Work
+
+
+class Query(Kind[QueryOptions]):
+    """Queries are asked one after the other about rows that are stored."""
+
+    name = "query"
+    work = Work.QUERY
+    subjects = (QUERY,)
+    options = QueryOptions
+    title = "Queries"
+    pictures = (
+        Form.GROWTH,
+        Form.WAITS,
+        Over("queries_per_s", "Queries per second"),
+        Form.CLIENT_TIMES,
+    )
+    help = """Time the workload's queries and verify every answer.
+
+    Run `insert` first: it writes the rows. Each worker runs each query once, which is timed apart
+    as the first answer, and then --runs times. Timed is the wait for the database until every row
+    of the answer is there; what this program does with the answer is shown as the client's share.
+    Queries with random parameters (hosts, windows of time) ask something else in each run; the same
+    seed asks the same. Afterwards each answer is compared with the truth, which is computed from
+    the rows themselves.
+
+    With --ramp a growing number of workers asks each query, up to --workers: how many can the
+    database answer within the response limit?
+    """
+    examples = (
+        "query --target sqlite",
+        "query -t postgresql -w 4 -r 5 --types count-events,newest-per-device",
+        "query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10",
+        "query -t sqlite --queries queries.yaml",
+        "query -t postgresql --types newest-per-device --stages 1:1m,8:5m",
+        "query -t postgresql -w 2 --connections 40 --pool 8 --rate 200 --duration 1m",
+        "query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms",
+    )
+
+    def decide(
+        self, options: QueryOptions, timeout_s: float, extra: dict[str, str]
+    ) -> QueryOptions:
+        """Return the options; the target's option `queries=a,b` means `--types`."""
+        more = tuple(filter(None, extra.pop("queries", "").split(",")))
+        return options.decide(timeout_s, types=options.types or more)
+
+    def conflicts(self, given: QueryOptions) -> list[str]:
+        """Return which options do not go with --stages."""
+        return stage_conflicts(given.stages, given.given)
+
+    def problems(self, options: QueryOptions) -> list[str]:
+        """Return nothing: all is checked together with the rows."""
+        return []
+
+    def active(self, options: QueryOptions) -> Collection[int]:
+        """Return how many workers are active in a row."""
+        return options.active
+
+    def plan(self, wanted: Wanted[QueryOptions]) -> Planned:
+        """Return the runs of queries on the stored rows."""
+        options, asked = wanted.options, wanted.stored.dataset
+        if options.seed not in (None, asked.seed):
+            raise ConfigError(
+                f"--seed: the data was inserted with seed {asked.seed}, got {options.seed}"
+            )
+        planned = query_runs(
+            wanted.sweep_id, wanted.target, asked, options,
+            complete=wanted.stored.complete, force=wanted.force,
+        )  # fmt: skip
+        configuration: dict[str, Any] = {
+            **options.configuration(), **describe_asked(asked, planned[0].spec)
+        }  # fmt: skip
+        return Planned(planned, configuration, left_out(asked, options))
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield the queries, and how often each is asked."""
+        yield f"queries: {names_of(planned[0].spec.load)}"
+        yield from (f"{_often(each.spec)}; each worker asks once before" for each in planned)
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield what makes the times of queries depend on the client."""
+        yield from asking_warnings(result, self.summary(result))
+        rate = float(result.configuration.get("rate") or 0.0)
+        weights = result.configuration.get("weights") or {}
+        for row in self.summary(result).rows if rate else ():
+            wanted, reached = rate * weights.get(row.place.query, 1), row.value("queries_per_s")
+            if reached is not None and reached < REACHED * wanted:
+                yield (
+                    f"query {row.place.name}: reached only {reached:,.3g} of the requested"
+                    f" {wanted:,.3g} queries/s, so the waits include the delay behind schedule;"
+                    " lower --rate, or use more workers or --connections"
+                )
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield further facts: the shares of types with weights."""
+        yield from super().facts(result)
+        yield from share_facts(result)
+
+    def showing(self, result: Result) -> Showing:
+        """Return the pictures of queries, or of ramps."""
+        if any(run.outcome.ramps for run in result.runs):
+            return Showing("Query ramps", (Form.RAMPS,))
+        return super().showing(result)
+
+    def warmup_text(self, rows: int, runs: int) -> str:
+        """Return what became of the runs of queries in the warm-up."""
+        return (
+            f"of each query by each worker: {counted(runs, 'run')} in all, whose answers were"
+            " checked, and left out of every figure above but the first answers"
+        )
+
+
+def _often(spec: RunSpec) -> str:
+    """Return how often the workers of a run ask each query."""
+    workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
+    often = counted(runs, "run") if runs else f"for {format_time(spec.clocking.duration_s)}"
+    connections = spec.several.connections
+    several = f" of {counted(connections, 'connection')}" if connections > 1 else ""
+    weighted = ", times its weight" if runs and spec.load.weights else ""
+    return f"{workers}{several}: each query {often}{weighted}"
+
+
+KIND = Query()

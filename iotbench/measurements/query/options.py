@@ -1,0 +1,336 @@
+"""Queries and mixed loads, as options: commands and plans compose the same models. Pure."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.quantities import LONGEST_S
+from iotbench.config.input.values import Count, Names, Number, Seconds, Shares
+from iotbench.measurements.query.own import digest_of
+from iotbench.measurements.shared.faults import Faults
+from iotbench.measurements.shared.options import (
+    MOST_RUNS,
+    MOST_WORKERS,
+    Connecting,
+    Duration,
+    Flag,
+    Machine,
+    OfInsert,
+    Resources,
+    Sending,
+    Timeout,
+    Verification,
+    Workers,
+)
+from iotbench.measurements.shared.query_file import QueriesFile
+from iotbench.measurements.shared.stages import Stages, counts_of
+from simulator.data.own_query import OwnQuery
+from simulator.protocol.spec import MOST_WARMUP, MOST_WEIGHT, Ramp
+from simulator.protocol.verdict import VerifyMode
+
+DEFAULT_RUNS = 3
+MOST_QUERIES = 10_000_000
+"""Queries of one type, by all workers."""
+MOST_SHOWN = 1000
+RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
+EVERY = ("*",)
+"""The pattern of all types."""
+_SHORTEST_MIXED_S = 0.1
+_WEIGHT_DIGITS = len(str(MOST_WEIGHT))
+
+
+def _weighted(word: str) -> tuple[str, int]:
+    name, colon, weight = word.rpartition(":")
+    if not colon:
+        return word, 1
+    return name, int(weight) if weight.isdecimal() and len(weight) <= _WEIGHT_DIGITS else 0
+
+
+class Types(Options):
+    """Queries of the workload to ask."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    types: Annotated[Names, Opt(kept=False)] = ()
+    """Queries to ask; a name may be a pattern such as '*-host-1-hr', and have a weight: with
+    a:3,b:1 a is asked three times for each b. `query` multiplies --runs, --count and --rate,
+    `mixed` the turns.  [default: all, once each]
+    """
+    aligned: Annotated[bool, Field(alias="align")] = False
+    """Let random windows of time begin at a multiple of the query's interval, and windows of `mixed
+    --fresh` at one of the aggregates that the target keeps.
+    """
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """Name or pattern of the types -> their weight; 0: what was given is none."""
+        return dict(map(_weighted, self.types))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Names and patterns of the types, without their weights."""
+        return tuple(self.weights)
+
+    def weight_problems(self) -> list[str]:
+        """Return what is wrong with the weights, a sentence each."""
+        return [
+            f"--types: expected a weight from 1 to {MOST_WEIGHT:,} after {name}, such as {name}:3"
+            for name, weight in self.weights.items()
+            if not 1 <= weight <= MOST_WEIGHT
+        ]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, given: Any) -> Any:
+        """Read plans of earlier versions: `queries` were types, and `queries_file` own queries."""
+        if not isinstance(given, dict):
+            return given
+        old = {"queries_file": "queries"}
+        if isinstance(given.get("queries"), list | tuple):
+            old["queries"] = "types"
+        return {old.get(key, key): value for key, value in given.items()}
+
+
+class OwnQueries(Options):
+    """The user's own queries."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    queries: Annotated[QueriesFile | None, Opt(kept=False)] = None
+    """Ask your own queries from this YAML file (docs/own-queries.md): instead of the
+    workload's, or in addition to --types. Their answers are not checked against the truth.
+    """
+
+    @property
+    def own(self) -> Mapping[str, OwnQuery]:
+        """The queries in the file."""
+        return self.queries.queries if self.queries else {}
+
+
+class RampUp(Options):
+    """A growing number of workers that ask."""
+
+    GROUP: ClassVar[str] = "Ramp"
+
+    ramp: Flag = False
+    """Start each query with one worker and let in more, until answers take longer than
+    --response-limit; report with how many.
+    """
+    response_limit_s: Annotated[Seconds | None, Opt(kept=False)] = None
+    """Longest response time on average that the ramp accepts; at three times as much it ends at
+    once.
+    """
+    ramp_step: Annotated[Count | None, Opt(kept=False)] = None
+    """Workers that are let in together.  [default: 1]"""
+    ramp_interval_s: Annotated[Seconds | None, Opt(kept=False)] = None
+    """Time until more workers are let in.  [default: 30s]"""
+    moving_average_s: Annotated[Seconds | None, Opt(kept=False)] = None
+    """Time over which the response time is averaged.  [default: 30s]"""
+
+    @property
+    def load_ramp(self) -> Ramp | None:
+        """The ramp, with its defaults."""
+        if not self.ramp:
+            return None
+        return Ramp(
+            step=self.ramp_step or 1,
+            interval_s=self.ramp_interval_s or RAMP_INTERVAL_S,
+            window_s=self.moving_average_s or MOVING_AVERAGE_S,
+            limit_s=self.response_limit_s or 0.0,
+        )
+
+
+class Answers(Options):
+    """Output of answers and of query plans."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    print_answers: Annotated[Count, Opt(least=0, most=MOST_SHOWN, kept=False)] = 0
+    """Number of answers to each query to print, 20 rows of each, and to keep in the result."""
+    plans: Flag = False
+    """After the last run, ask the database how it answers each query (EXPLAIN, or what it has like
+    that), print it, and keep it in the result.
+    """
+
+
+class Asking(Options):
+    """Numbers of workers and runs for each query, and the time."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    workers: Workers = (1,)
+    """Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count."""
+    runs: Annotated[Count | None, Opt("-r", least=1, most=MOST_QUERIES)] = None
+    """Runs of each query by each worker, or by each of its --connections, after a first one.
+    [default: 3, without --count and --duration]
+    """
+    count: Count | None = None
+    """Runs of each query by all workers together."""
+    duration_s: Duration = 0.0
+    """Time for which the workers run each query."""
+    rate: Number = 0.0
+    """Queries/s of each type, by all workers together; the wait counts from the scheduled time.
+    0: a worker asks again once it is answered.
+    """
+    warmup_s: Duration = 0.0
+    """Time for which each worker runs each query, after the first run, before runs are timed. These
+    answers are checked.
+    """
+    stages: Stages = ()
+    """Parts of the time of each query, each with a number of active workers and separate figures,
+    such as 1:1m,8:5m. First runs and warm-ups come before the first part.
+    """
+    burn_in: Annotated[Count, Opt(least=0, most=MOST_WARMUP)] = 0
+    """A warm-up counted in runs of each query by each worker, or by each of its --connections. With
+    --warmup both are reached.
+    """
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """Numbers of active workers in the rows of the result, except in a ramp."""
+        return tuple(stage.workers for stage in self.stages) or self.workers
+
+
+class Query(RampUp, Machine, Answers, OwnQueries, Types, Connecting, Asking):
+    """The options of `query` that a plan has, too."""
+
+    def options(self, timeout_s: float) -> "QueryOptions":
+        """Return the options of one sweep."""
+        return QueryOptions(**dict(self)).decide(timeout_s)
+
+
+class QueryOptions(OfInsert, Resources, Query):
+    """The options of `query`."""
+
+    GROUP: ClassVar[str] = "Queries"
+
+    print_interval: Annotated[Count, Opt(least=0, most=MOST_QUERIES, kept=False)] = 0
+    """Print a line of progress after each N timed runs of a query, at most twice a second; with
+    --format json, a line of JSON.
+    """
+    seed: Annotated[Count | None, Opt(kept=False)] = None
+    """Fail unless the rows were inserted with this seed.  [default: any]"""
+    timeout_s: Timeout = 0.0
+    digests: Annotated[bool, Opt(inner=True, kept=False)] = False
+    """Keep digests for comparing the answers with another target's."""
+
+    def decide(self, timeout_s: float, **changes: Any) -> Self:
+        """Return the options, changed, with what follows from others."""
+        workers = counts_of(self.stages, self.workers)
+        return self.model_copy(update={"workers": workers, "timeout_s": timeout_s, **changes})
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The types and patterns of types that are asked."""
+        return self.named or (() if self.own else EVERY)
+
+    @property
+    def runs_each(self) -> int:
+        """Runs of each connection; 0: determined otherwise."""
+        by_other = self.count or self.duration_s or self.ramp or self.stages
+        return 0 if by_other else self.runs or DEFAULT_RUNS
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result."""
+        found = {**super().configuration(), "runs": self.runs_each or None}
+        stages = found.pop("stages")
+        ramp = self.load_ramp.model_dump() if self.load_ramp else {}
+        return {
+            **found,
+            **({"stages": stages} if stages else {}),
+            **{f"ramp_{name}": value for name, value in ramp.items()},
+            **({"own_queries": digest_of(self.own)} if self.own else {}),
+        }
+
+
+class MixedLoad(Options):
+    """Numbers of workers that insert and ask, the rates, and the time."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    insert_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
+    """Workers that insert rows."""
+    query_workers: Annotated[Count, Opt(least=1, most=MOST_WORKERS)] = 1
+    """Workers that ask queries."""
+    duration_s: Annotated[Seconds, Opt(least=_SHORTEST_MIXED_S, most=LONGEST_S)] = 60.0
+    """Time for which rows are inserted and queries asked."""
+    warmup_s: Duration = 0.0
+    """Insert and ask for this time before --duration begins. Rows and answers are verified, and
+    left out of every figure.
+    """
+    fresh_s: Duration = 0.0
+    """Ask about the rows that arrive instead of the rows stored before: about this length of time
+    up to the newest, such as 1m. Each answer is compared with what was acknowledged before it began
+    and sent until it ended, and the result shows how soon rows were seen.
+    """
+    rate: Annotated[Number, Opt(kept=False)] = 0.0
+    """Operations/s of all workers together, divided by --mix: batches (rows with --batch 0) and
+    queries.
+    """
+    mix: Annotated[Shares | None, Opt(kept=False)] = None
+    """Shares of inserts and queries in --rate, such as insert=80,query=20."""
+    insert_rate: Number = 0.0
+    """Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit."""
+    query_rate: Number = 0.0
+    """Queries/s of all workers that ask; the wait counts from the scheduled time. 0: no limit."""
+
+
+class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedLoad):
+    """The options of `mixed` that a plan has, too."""
+
+    def options(self, timeout_s: float) -> "MixedOptions":
+        """Return the options of one run."""
+        return MixedOptions(**dict(self)).decide(timeout_s)
+
+
+class MixedOptions(OfInsert, Resources, Mixed):
+    """The options of `mixed`."""
+
+    GROUP: ClassVar[str] = "Load"
+
+    runs: Annotated[Count, Opt("-r", least=1, most=MOST_RUNS)] = 1
+    """Number of runs; each run asks about all rows that were stored before it, and adds
+    others.
+    """
+    timeout_s: Timeout = 0.0
+
+    def decide(self, timeout_s: float) -> Self:
+        """Return the options with what follows from others."""
+        return self.model_copy(update={"timeout_s": timeout_s})
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The types and patterns of types that are asked."""
+        return self.named or (() if self.own else EVERY)
+
+    @property
+    def level(self) -> VerifyMode:
+        """Verification level of the stored rows."""
+        return self.verify or (VerifyMode.FULL if self.fault else VerifyMode.COUNTS)
+
+    @property
+    def rows_per_s(self) -> float:
+        """The rate of the rows: an operation is a batch."""
+        return self.rate * self.mix.insert * max(self.batch, 1) if self.mix else self.insert_rate
+
+    @property
+    def queries_per_s(self) -> float:
+        """The rate of the queries."""
+        return self.rate * self.mix.query if self.mix else self.query_rate
+
+    @property
+    def workers(self) -> int:
+        """All workers."""
+        return self.insert_workers + self.query_workers
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result."""
+        return {
+            **super().configuration(),
+            "insert_rate": self.rows_per_s,
+            "query_rate": self.queries_per_s,
+            "verify": self.level.value,
+            **({"own_queries": digest_of(self.own)} if self.own else {}),
+        }

@@ -1,0 +1,226 @@
+"""The runs of a query sweep: one for each worker count, on the rows of one insert."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from iotbench.config.input.options import outside
+from iotbench.config.input.quantities import LONGEST_S
+from iotbench.config.targets.config import Target
+from iotbench.measurements.insert.checks import FASTEST_RATE, SLOWEST_RATE, worker_problems
+from iotbench.measurements.query.options import MOST_QUERIES, QueryOptions, Types
+from iotbench.measurements.query.own import own_problems
+from iotbench.measurements.shared.options import MOST_WORKERS
+from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from iotbench.measurements.shared.stages import duration_of, stage_problems
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.own_query import TextQuery, own_types
+from simulator.data.query import Query
+from simulator.data.query_type import QueryType, askable
+from simulator.errors import ConfigError, nearest
+from simulator.protocol.spec import Ask, Clocking, QueryLoad, Work
+
+SHORTEST_RAMP_S = 1.0
+"""Workers report how far they are twice a second."""
+TYPES = "--types"
+_PATTERN = frozenset("*?[")
+
+
+def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
+    """Return the query types that are left out of a sweep of all, and why."""
+    types = DatasetReader(dataset).query_types(aligned=options.aligned)
+    return impossible_of(options.asked, types)
+
+
+def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[str, str]:
+    """Return the types that patterns match and that cannot be asked, and why."""
+    by_pattern = [name for word in words for name in matches_of(word, types)]
+    found = dict.fromkeys(name for name in by_pattern if name not in words)
+    return {name: types[name].problem for name in found if types[name].problem}
+
+
+def matches_of(pattern: str, types: Iterable[str]) -> list[str]:
+    """Return the types that a pattern names; none for a word that is no pattern."""
+    if _PATTERN.isdisjoint(pattern):
+        return []
+    return [name for name in types if fnmatchcase(name, pattern)]
+
+
+def chosen_of(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
+    """Return the types that words and patterns name and that can be asked, each once."""
+    possible = askable(types)
+    named = [name for word in words for name in (word, *matches_of(word, possible))]
+    return list(dict.fromkeys(name for name in named if name in types))
+
+
+def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]:
+    """Return the weights of types that are not 1; that of a name counts, or of the last pattern."""
+    found: dict[str, int] = {}
+    for word, weight in options.weights.items():
+        found |= dict.fromkeys(matches_of(word, types), weight)
+    found |= {name: weight for name, weight in options.weights.items() if name in types}
+    return {name: weight for name, weight in found.items() if weight != 1}
+
+
+def query_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    dataset: Dataset,
+    options: QueryOptions,
+    *,
+    complete: bool = True,
+    force: bool,
+) -> list[PlannedRun]:
+    """Return the runs of a query sweep; ConfigError names everything that is wrong."""
+    types = DatasetReader(dataset).query_types(aligned=options.aligned)
+    problems = [*load_problems(options), *_target_problems(options, target, dataset, types)]
+    problems += worker_problems(
+        max(options.workers, default=0), 0, target, force=force, connections=options.connections
+    )
+    if problems:
+        raise ConfigError(problems)
+    chosen = chosen_of(options.asked, types)
+    load = QueryLoad(
+        queries={name: target.tuned.get(name, "") for name in (*chosen, *options.own)},
+        own=dict(options.own),
+        weights=weights_of(options, types),
+        aligned=options.aligned,
+        shown_answers=options.print_answers,
+        ramp=options.load_ramp,
+        print_interval=options.print_interval,
+        digests=options.digests,
+    )
+    clocking = Clocking(
+        duration_s=duration_of(options.stages) or options.duration_s,
+        warmup_s=options.warmup_s,
+        queries_per_s=options.rate,
+        stages=options.stages,
+    )
+    every: dict[str, QueryType[Query | TextQuery]]
+    every = {**types, **own_types(options.own, dataset)}
+    if not (database := target.open()).answered(every, load.queries):
+        raise ConfigError(f"{TYPES}: {database.name} can express none of {', '.join(chosen)}")
+    last = options.workers[-1]
+    return [
+        PlannedRun(
+            spec_of(
+                Work.QUERY,
+                (sweep_id, f"{workers}-q"),
+                target,
+                dataset,
+                complete=complete,
+                workers=_tasks(workers, options),
+                clean=False,
+                timeout_s=options.timeout_s,
+                clocking=clocking,
+                several=options.several,
+                load=load.model_copy(update={"plans": options.plans and workers == last}),
+            ),
+            1,
+            dataset.rows,
+        )
+        for workers in options.workers
+    ]
+
+
+def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
+    def runs(place: int) -> int:
+        if options.count:
+            return options.count // workers + (place < options.count % workers)
+        return options.runs_each * options.connections
+
+    burn_in = options.burn_in * options.connections
+    return tuple(Ask(place=i, every=workers, runs=runs(i), burn_in=burn_in) for i in range(workers))
+
+
+def load_problems(options: QueryOptions) -> list[str]:
+    """Return what is wrong with how often, how long and by how many workers is asked."""
+    problems = [*options.problems(), *options.connection_problems(), *options.weight_problems()]
+    heaviest = max(options.weights.values(), default=1) or 1
+    if options.count is not None:
+        fewest = options.connections * max(options.workers, default=1)
+        problems += outside(("--count", options.count, fewest, MOST_QUERIES // heaviest))
+    if heaviest > 1 and not options.rate and (options.duration_s or options.stages or options.ramp):
+        problems.append(
+            "--types: a weight multiplies --runs, --count and --rate; without a rate each query is"
+            " asked for as long, so add --rate, use --count, or leave the weights out"
+        )
+    given = {
+        "--ramp": options.ramp,
+        "--runs": options.runs is not None,
+        "--count": options.count is not None,
+        "--duration": bool(options.duration_s),
+    }
+    if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
+        problems.append(
+            f"--rate: expected 0 for no schedule, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f}"
+            f" queries/s, got {options.rate:g}"
+        )
+    if options.rate and options.ramp:
+        problems.append("--rate: a ramp lets in workers that ask as fast as they can; leave it out")
+    ways = [name for name, is_given in given.items() if is_given]
+    if len(ways) > 1:
+        problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")
+    others = {name: is_given and options.stages for name, is_given in given.items()}
+    problems += stage_problems(options.stages, others, MOST_WORKERS)
+    return problems + _ramp_problems(options)
+
+
+def _ramp_problems(options: QueryOptions) -> list[str]:
+    limits = [
+        ("--ramp-step", options.ramp_step, 1, MOST_WORKERS),
+        ("--ramp-interval", options.ramp_interval_s, SHORTEST_RAMP_S, LONGEST_S),
+        ("--moving-average", options.moving_average_s, SHORTEST_RAMP_S, LONGEST_S),
+        ("--response-limit", options.response_limit_s, 1e-6, LONGEST_S),
+    ]
+    given = [(name, value, low, high) for name, value, low, high in limits if value is not None]
+    if not options.ramp:
+        return [f"{name}: is only for --ramp" for name, *_ in given]
+    problems = outside(*given)
+    if options.warmup_s:
+        problems.append("--warmup: a ramp lets in workers at different times; use --burn-in N")
+    if options.response_limit_s is None:
+        problems.append("--response-limit: is required with --ramp, such as 100ms")
+    return problems
+
+
+def type_problems(
+    where: str, names: Sequence[str] | Mapping[str, str], types: Mapping[str, QueryType], of: str
+) -> list[str]:
+    """Return why types of a workload (`of`) cannot be asked that are named somewhere."""
+    problems = []
+    for name in names:
+        matching = matches_of(name, types) if where == TYPES else []
+        if matching and all(types[each].problem for each in matching):
+            problems.append(f"{where}: none of {', '.join(matching)} can be asked of this data")
+        elif name not in types and not matching:
+            problems.append(
+                f"{where}: {name!r} is no query of workload {of} ({nearest(name, types)})"
+            )
+        elif name in types and types[name].problem and where == TYPES:
+            problems.append(f"{where}: {name} cannot be asked of this data: {types[name].problem}")
+    return problems
+
+
+def _target_problems(
+    options: QueryOptions, target: Target, dataset: Dataset, types: Mapping[str, QueryType]
+) -> Iterator[str]:
+    """Yield why the target cannot be asked these queries about a dataset, a sentence each."""
+    yield from type_problems(TYPES, options.named, types, dataset.workload)
+    place = f"targets.{target.name}.queries"
+    yield from type_problems(place, target.tuned, types, dataset.workload)
+    yield from _text_problems(target, types)
+    yield from own_problems(options.own, target, dataset, types)
+    can = target.open().capabilities
+    if not can.stores:
+        yield f"--target: {target.name} stores nothing that can be queried"
+    elif options.plans and not can.plans:
+        yield f"--plans: {target.name} has no query plans: {can.no_plans}"
+
+
+def _text_problems(target: Target, types: Mapping[str, QueryType]) -> list[str]:
+    return [
+        f"targets.{target.name}.queries: {name} has random parameters, which a fixed text cannot"
+        " have; leave it out"
+        for name in target.tuned
+        if name in types and types[name].varies
+    ]

@@ -1,0 +1,1 @@
+"""Parts that several measurements share: options, plans of runs, warnings. Pure."""

@@ -1,0 +1,73 @@
+"""Warnings of measurements with queries, and descriptions of their rows."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from iotbench.figures.summary import Summary
+from iotbench.measurements.shared.writing import CLIENT_BOUND, of_unsent, warn_of_shared_cores
+from iotbench.results.result import Result
+from simulator.data.dataset import Dataset
+from simulator.errors import counted
+from simulator.protocol.spec import QueryLoad, RunSpec
+
+
+def describe_asked(asked: Dataset, first: RunSpec) -> dict[str, Any]:
+    """Return which queries are asked, and about which rows."""
+    weights = dict(first.load.weights)
+    return {
+        "queries": list(first.load.queries),
+        **({"weights": weights} if weights else {}),
+        "rows": asked.rows,
+        "workload": asked.workload,
+        "seed": asked.seed,
+    }
+
+
+def names_of(load: QueryLoad) -> str:
+    """Return the types of a load, with the weights that they have."""
+    weighted = (f"{n}:{load.weights[n]}" if n in load.weights else n for n in load.queries)
+    return ", ".join(weighted)
+
+
+def share_facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield which share of the timed queries each type had, where types have weights."""
+    if not result.configuration.get("weights"):
+        return
+    runs = Counter[str]()
+    for each in (worker for run in result.runs for worker in run.outcome.workers):
+        runs.update({times.name: times.runs for times in each.queries})
+    if total := runs.total():
+        shares = (f"{name} {count / total:.1%}" for name, count in runs.items())
+        yield "shares", f"of {counted(total, 'query')}: {', '.join(shares)}"
+
+
+def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
+    """Yield what makes the times of queries depend on the client."""
+    bound: dict[str, float] = {}
+    for row in summary.rows:
+        share, name = row.value("client_share") or 0.0, row.place.query
+        if name and share > CLIENT_BOUND:
+            bound[name] = max(share, bound.get(name, 0.0))
+    if bound and int(result.configuration.get("connections") or 1) > 1:
+        yield (
+            f"the workers' own processes were busy for {max(bound.values()):.0%} of the time, so"
+            " their connections waited for one another and the times say less of the database; use"
+            " more workers with fewer connections each, or a lower rate"
+        )
+        bound = {}
+    for name, share in bound.items():
+        yield (
+            f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"
+            " which the other times leave out; a program that needs the answer waits for both"
+        )
+    asked = (times for run in result.runs for each in run.outcome.workers for times in each.queries)
+    yield from of_unsent(sum(times.unsent for times in asked), "query")
+    own = [query.name for run in result.runs for query in run.outcome.queries if query.own]
+    if own:
+        yield (
+            f"own queries ({', '.join(dict.fromkeys(own))}): their answers were not checked, as no"
+            " truth of them is known; `validate --queries` compares them between targets"
+        )
+    for workers in dict.fromkeys(run.workers for run in result.runs):
+        yield from warn_of_shared_cores(result, workers)

@@ -1,0 +1,230 @@
+"""Faults, as options: what is made to fail while rows are inserted, and when. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.quantities import LONGEST_S, parse_duration_s, parse_share
+from iotbench.config.input.values import Bytes, Notation, Seconds
+from simulator.protocol.spec import PlannedFault, Weather
+
+RETRY_FOR_S = 300.0
+"""Time for which workers of a run with faults retry, unless --retry-for sets it."""
+
+
+COMMANDS = ("crash_with", "restart_with")
+"""Options that are commands, which run at faults and after them."""
+
+
+class Fault(StrEnum):
+    """The component that is made to fail."""
+
+    PAUSE = "pause-database"
+    KILL = "kill-database"
+    RESTART = "restart-database"
+    CRASH = "crash-node"
+    FILL = "fill-disk"
+    CUT = "cut-network"
+    SLOW = "slow-network"
+    WORKER = "kill-worker"
+
+    @property
+    def is_here(self) -> bool:
+        """True if the server has to run on this machine."""
+        return self in (Fault.PAUSE, Fault.KILL, Fault.FILL)
+
+    @property
+    def is_of_workers(self) -> bool:
+        """True if the workers do it themselves."""
+        return self in (Fault.CUT, Fault.SLOW, Fault.WORKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment of the measured part: seconds after its beginning, or a share of it."""
+
+    after_s: float = 0.0
+    share: float = 0.0
+
+    def within_s(self, duration_s: float) -> float:
+        """Return the seconds from the beginning of a part of this length."""
+        return self.after_s + self.share * duration_s
+
+
+def parse_moment(text: str) -> Moment:
+    """Return a moment: 30s, 1m30s, 50%."""
+    if text.strip().endswith("%"):
+        return Moment(share=parse_share(text))
+    return Moment(after_s=parse_duration_s(text))
+
+
+def format_moment(moment: Moment) -> str:
+    """Return a moment as users write it."""
+    return f"{100 * moment.share:g}%" if moment.share else f"{moment.after_s:g}s"
+
+
+class Faults(Options):
+    """The faults of a run, and their times."""
+
+    GROUP: ClassVar[str] = "Faults"
+
+    fault: Annotated[Fault | None, Opt(repeats=False)] = None
+    """Cause a fault in the measured part: the database's processes on this machine are
+    stopped for a while (pause), killed, or restarted by --restart-with; its node crashes by
+    --crash-with; --disk is filled; the network of the workers is cut, or slow; or the processes
+    that have their connections are killed. The result has the time without an acknowledgement, the
+    time until the rate is back, and what became of every row. Workers try again for 5 minutes,
+    unless --retry-for sets the time.
+    """
+    at: Annotated[
+        Moment,
+        Notation("duration|share", parse_moment, format_moment, float | str, format_moment),
+    ] = Moment(share=0.3)
+    """Time of the first fault, after the beginning of the measured part, such as 20s, or 50% of it.
+    """
+    every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0
+    """Interval from one fault's end to the next fault, such as 60s; 0: one fault."""
+    for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
+    """Duration of the fault: until the database goes on, --restart-with runs, the disk has room
+    again, the network recovers, or a worker's process starts again.
+    """
+    restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
+    """Start the database, or its node, again with this command, which runs in bash on this machine,
+    such as 'systemctl restart postgresql'. Without it, a killed database has to come back by
+    itself.
+    """
+    crash_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None
+    """Crash the database's node with this command, such as 'virsh destroy db1'; --restart-with
+    boots it again, also if this program is killed meanwhile.
+    """
+    disk: Annotated[Path | None, Opt(metavar="FOLDER")] = None
+    """Folder on the disk of the database that is to be filled, by a file of this program, which is
+    removed after --for.
+    """
+    delay_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.1
+    """Additional delay of a slow network, in each direction."""
+    bandwidth: Annotated[Bytes | None, Opt(metavar="BYTES/S")] = None
+    """Bytes a second through each connection of a slow network, in each direction,
+    such as 1MB.  [default: no limit]
+    """
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result: of faults, what the chosen one has."""
+        found = super().configuration()
+        for field in Faults.declare():
+            if not self.fault or self.fault not in _ONLY_FOR.get(field, (self.fault,)):
+                found.pop(field, None)
+        return found
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """The commands that run at faults and after them, by their options."""
+        return {name: command for name in COMMANDS if (command := getattr(self, name))}
+
+    @property
+    def lasts_s(self) -> float:
+        """Shortest duration of the fault."""
+        return 0.0 if self.fault is Fault.RESTART else self.for_s
+
+    def instants_s(self, duration_s: float) -> list[float]:
+        """Return when it fails in a measured part of this length, in seconds from its beginning."""
+        if not self.fault:
+            return []
+        found = [self.at.within_s(duration_s)]
+        while self.every_s and found[-1] + self.every_s + self.lasts_s < duration_s:
+            found.append(found[-1] + self.every_s)
+        return found
+
+    def plan_fault(self, duration_s: float) -> PlannedFault | None:
+        """Return what fails when in a measured part of this length."""
+        if not self.fault:
+            return None
+        weather = {
+            Fault.CUT: Weather(is_cut=True),
+            Fault.SLOW: Weather(delay_s=self.delay_s, bytes_per_s=self.bandwidth or 0),
+        }
+        return PlannedFault(
+            name=self.fault,
+            instants_s=tuple(self.instants_s(duration_s)),
+            lasts_s=self.lasts_s,
+            network=weather.get(self.fault),
+            kills_workers=self.fault is Fault.WORKER,
+        )
+
+    def outline(self, duration_s: float) -> Iterator[str]:
+        """Yield what fails when, and how it ends, a line each."""
+        at = ", ".join(f"{each:g} s" for each in self.instants_s(duration_s))
+        length = f", for {self.for_s:g} s" if self.lasts_s else ""
+        yield f"fault: {self.fault} at {at} of each run{length}"
+        if self.crash_with:
+            yield f"at each fault: {self.crash_with}"
+        if self.restart_with:
+            yield f"after each fault: {self.restart_with}"
+
+    def fault_problems(self, duration_s: float) -> list[str]:
+        """Return conflicts of options; the measured part lasts `duration_s`; 0: by rows."""
+        if not self.fault:
+            return [
+                f"{each.names[0]}: says how the database fails; add --fault, or leave it out"
+                for field, each in Faults.declare().items()
+                if getattr(self, field) != each.info.get_default()
+            ]
+        if not duration_s:
+            return ["--fault: workers go on for a known time meanwhile; add --duration, such as 1m"]
+        problems = []
+        ends_s = self.at.within_s(duration_s) + self.lasts_s
+        if ends_s >= duration_s:
+            problems.append(
+                f"--at, --for: the fault lasts until {ends_s:g} s, and the measured part ends after"
+                f" {duration_s:g} s; use a longer --duration, or an earlier and shorter fault"
+            )
+        if 0 < self.every_s <= self.lasts_s:
+            problems.append(
+                f"--every: expected more than the {self.for_s:g} s of --for, got {self.every_s:g}s"
+            )
+        return [*problems, *self._missing(), *self._list_unused()]
+
+    def _missing(self) -> Iterator[str]:
+        """Yield what the fault needs."""
+        if self.fault in (Fault.RESTART, Fault.CRASH) and not self.restart_with:
+            yield (
+                f"--fault {self.fault}: add the command that restarts it, such as"
+                f" --restart-with '{_RESTARTS[self.fault]}'"
+            )
+        if self.fault is Fault.CRASH and not self.crash_with:
+            yield (
+                f"--fault {self.fault}: add the command that crashes it, such as"
+                " --crash-with 'virsh destroy db1'"
+            )
+        if self.fault is Fault.FILL and not self.disk:
+            yield (
+                f"--fault {self.fault}: add the folder of the database's data, such as --disk"
+                " /var/lib/postgresql"
+            )
+        if self.fault is Fault.SLOW and not (self.delay_s or self.bandwidth):
+            yield f"--fault {self.fault}: neither --delay nor --bandwidth makes it slow; give one"
+
+    def _list_unused(self) -> Iterator[str]:
+        """Yield what means nothing to the fault."""
+        declared = Faults.declare()
+        for field, faults in _ONLY_FOR.items():
+            each = declared[field]
+            if self.fault not in faults and getattr(self, field) != each.info.get_default():
+                yield (
+                    f"{each.names[0]}: is for --fault {', '.join(faults)}; leave it out with"
+                    f" {self.fault}"
+                )
+
+
+_RESTARTS = {Fault.RESTART: "systemctl restart postgresql", Fault.CRASH: "virsh start db1"}
+_ONLY_FOR = {
+    "restart_with": (Fault.KILL, Fault.RESTART, Fault.CRASH, Fault.FILL),
+    "crash_with": (Fault.CRASH,),
+    "disk": (Fault.FILL,),
+    "delay_s": (Fault.SLOW,),
+    "bandwidth": (Fault.SLOW,),
+}
+"""Options -> the faults that they are for; the others are for all."""

@@ -1,0 +1,187 @@
+"""Everything that is specific to one kind of measurement."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from iotbench.config.input.options import Options
+from iotbench.config.targets.config import Target
+from iotbench.figures.pictures import Form, Over, Ranges, Showing
+from iotbench.figures.rows import ALL_QUERIES, Place
+from iotbench.figures.subjects import Subject
+from iotbench.figures.summary import Summary, summarise
+from iotbench.measurements.shared.connecting import connection_facts
+from iotbench.measurements.shared.plan import PlannedRun, Stored
+from iotbench.results.result import Result
+from simulator.data.workloads.base import Params
+from simulator.errors import counted
+from simulator.protocol.spec import RunSpec, Work
+
+_Options = TypeVar("_Options", bound=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted(Generic[_Options]):
+    """A measurement to make on one target."""
+
+    sweep_id: str
+    target: Target
+    options: _Options
+    stored: Stored
+    """The rows that are in the tables."""
+    by: str = ""
+    """User and machine."""
+    force: bool = False
+    params: Params | None = None
+    """Parameters of the workload, where the dataset lacks some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The runs of a sweep, and the options in its result."""
+
+    runs: list[PlannedRun]
+    configuration: Mapping[str, Any]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Query that is not asked -> why."""
+
+
+class Kind(ABC, Generic[_Options]):
+    """The measurement, output and warnings of a command. Each kind has a file of this room."""
+
+    name: ClassVar[str]
+    """Name of the command; results carry it too."""
+    work: ClassVar[Work]
+    """Work of its runs."""
+    subjects: ClassVar[tuple[Subject, ...]]
+    """Subjects that the rows of its results can have."""
+    options: type[_Options]
+    """Those of its command."""
+    help: ClassVar[str] = ""
+    """Help of the command."""
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Command lines, without the program."""
+    title: ClassVar[str] = ""
+    """Title of its section on a page."""
+    pictures: ClassVar[tuple[Over | Ranges | Form, ...]] = ()
+    """Pictures of that section."""
+
+    @property
+    def writes(self) -> bool:
+        """True if it leaves rows in the tables."""
+        return self.work.writes
+
+    @property
+    def asks(self) -> bool:
+        """True if it times queries."""
+        return self.work.asks
+
+    @property
+    def needs_rows(self) -> bool:
+        """True if it is about rows that an earlier insert has stored."""
+        return self.work.needs_rows
+
+    @property
+    def is_measured(self) -> bool:
+        """True if its results have figures."""
+        return any(subject.figures for subject in self.subjects)
+
+    def subject(self, configuration: Mapping[str, Any]) -> Subject:
+        """Return what the rows of a result with these options are about."""
+        return self.subjects[0]
+
+    def summary(self, result: Result) -> Summary:
+        """Return the summary of one of its results."""
+        return summarise(self.subject(result.configuration), result.runs)
+
+    def decide(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
+        """Return the options completed by their consequences.
+
+        Options of the command that users of the original give among those of the target are taken
+        out of `extra`.
+        """
+        return options.model_copy(update={"timeout_s": timeout_s})
+
+    def conflicts(self, given: _Options) -> list[str]:
+        """Return which options, as they were given, do not go together."""
+        return []
+
+    def problems(self, options: _Options) -> list[str]:
+        """Return what cannot work on any target, a sentence each."""
+        return options.problems()
+
+    def active(self, options: _Options) -> Collection[int] | None:
+        """Return the worker counts by which rows will have names; None: only the plan knows."""
+        return None
+
+    def expect(self, options: _Options, target: Target) -> None:
+        """Raise an error if a target cannot be used, before anything is read."""
+
+    @abstractmethod
+    def plan(self, wanted: Wanted[_Options]) -> Planned:
+        """Return the runs; ConfigError names everything that is wrong."""
+
+    @abstractmethod
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield the lines about a plan; `last` is an earlier insert of the target."""
+
+    def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
+        """Return the worker counts by which rows of the result can be named."""
+        stages = {stage.workers for stage in planned[0].spec.clocking.stages}
+        return stages | {len(each.spec.workers) for each in planned}
+
+    def row_names(self, first: RunSpec) -> Iterator[str]:
+        """Yield the other names of rows of the result."""
+        asked, stages = tuple(first.load.queries), first.clocking.stages
+        yield from asked
+        yield from [ALL_QUERIES] * (len(asked) > 1)
+        yield from (Place(query=n, stage=i).name for n in asked for i, _ in enumerate(stages, 1))
+
+    def warnings(self, result: Result) -> Iterator[str]:
+        """Yield reasons why figures of a result mean less than they seem to."""
+        yield from ()
+
+    def remarks(self, result: Result) -> Iterator[str]:
+        """Yield further lines below the table."""
+        yield from ()
+
+    def facts(self, result: Result) -> Iterator[tuple[str, str]]:
+        """Yield what is to be known of how it was measured: name and text."""
+        length_s = result.configuration.get("warmup_s")
+        if length_s:
+            rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
+            workers = [worker for run in result.runs for worker in run.outcome.workers]
+            runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
+            yield "warm-up", f"{length_s:g} s {self.warmup_text(rows, runs)}"
+        yield from connection_facts(result)
+
+    def warmup_text(self, rows: int, runs: int) -> str:
+        """Return how many rows and query runs the warm-up left out."""
+        found = [counted(rows, "row")] * bool(rows) + [counted(runs, "query")] * bool(runs)
+        return f"before each run are in no figure above: {' and '.join(found)}"
+
+    def showing(self, result: Result) -> Showing:
+        """Return what results like this one show side by side on a page."""
+        return Showing(self.title, self.pictures)
+
+    def listed(self, result: Result) -> Iterator[str]:
+        """Yield what was measured, in words of a list of results."""
+        options = result.configuration
+        if workers := options.get("workers"):
+            yield f"w={list_entries(workers)}"
+        if stages := options.get("stages"):
+            yield f"stages={stages}"
+        if self.writes:
+            yield f"batch={options.get('batch', 0)}"
+        if steps := options.get("steps"):
+            yield f"steps={steps}"
+        if asked := self.asks and options.get("queries"):
+            yield asked[0] if len(asked) == 1 else counted(len(asked), "query")
+
+
+def list_entries(counts: object) -> str:
+    """Return worker counts, the middle of many left out."""
+    given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
+    shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
+    return ",".join(map(str, shown))

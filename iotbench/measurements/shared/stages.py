@@ -1,0 +1,84 @@
+"""Stages of a run as people write them, `1:1m,8:5m`, and what they exclude. Pure."""
+
+import reprlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated
+
+from iotbench.config.input.quantities import LONGEST_S, parse_count, parse_duration_s
+from iotbench.config.input.values import Notation
+from simulator.protocol.messages import MOST_STAGES
+from simulator.protocol.spec import LoadStage
+
+_EXCLUDED = "--stages say how many workers are active, and for how long; leave one of the two out"
+
+
+def parse_stages(text: str) -> tuple[LoadStage, ...]:
+    """Return stages: numbers of active workers, each with its duration, such as 1:1m,8:5m."""
+    words = text.split(",")
+    try:
+        found = tuple(_stage(word) for word in words[: MOST_STAGES + 1])
+    except ValueError:
+        found = ()
+    if not 0 < len(found) <= MOST_STAGES:
+        raise ValueError(
+            f"expected up to {MOST_STAGES} stages WORKERS:DURATION separated by commas, such as"
+            f" 1:1m,8:5m, got {reprlib.repr(text)}"
+        )
+    return found
+
+
+def _stage(word: str) -> LoadStage:
+    workers, _, duration = word.partition(":")
+    return LoadStage(workers=parse_count(workers), duration_s=parse_duration_s(duration))
+
+
+def format_stages(stages: Sequence[LoadStage]) -> str:
+    """Return the text of stages."""
+    return ",".join(f"{stage.workers}:{stage.duration_s:g}s" for stage in stages)
+
+
+Stages = Annotated[
+    tuple[LoadStage, ...],
+    Notation("n:duration,...", parse_stages, format_stages, str, format_stages),
+]
+
+
+def duration_of(stages: Sequence[LoadStage]) -> float:
+    """Return how long all stages take together, in seconds."""
+    return sum(stage.duration_s for stage in stages)
+
+
+def most_workers(stages: Sequence[LoadStage]) -> int:
+    """Return how many workers are active in the largest stage."""
+    return max((stage.workers for stage in stages), default=0)
+
+
+def stage_problems(
+    stages: Sequence[LoadStage], others: Mapping[str, object], most: int
+) -> Iterator[str]:
+    """Yield why stages cannot be measured: too many workers, too long, or excluded options.
+
+    `others` are options that stages exclude -> whether they are given.
+    """
+    if not stages:
+        return
+    if most_workers(stages) > most:
+        yield f"--stages: at most {most:,} workers, got {most_workers(stages):,}"
+    if duration_of(stages) > LONGEST_S:
+        yield f"--stages: all together at most {LONGEST_S / 86400:g}d, got {duration_of(stages):g}s"
+    for name, is_given in others.items():
+        if is_given:
+            yield f"{name}: {_EXCLUDED}"
+
+
+def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) -> list[str]:
+    """Return why options that were given do not go with stages.
+
+    It covers options with values that do not show it; `stage_problems` finds the others.
+    """
+    return [f"--workers: {_EXCLUDED}"] if stages and "--workers" in given else []
+
+
+def counts_of(stages: Sequence[LoadStage] | None, workers: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many workers are started in each run: the counts of --workers without stages."""
+    return (most_workers(stages),) if stages else workers

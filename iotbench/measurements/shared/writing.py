@@ -1,0 +1,204 @@
+"""Warnings of measurements that write rows."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from iotbench.figures.figures import spread_of
+from iotbench.results.metrics import InsertMetrics, rates_by_second
+from iotbench.results.result import Result, RunRecord
+from iotbench.results.warmup import LEAST_S, found_in
+from simulator.errors import counted
+from simulator.protocol.messages import WARMUP
+
+CLIENT_BOUND = 0.5
+"""Client share from which a run is within half of the client's own limit."""
+WIDE_SPREAD = 0.10
+THROTTLED = 0.05
+LITTLE_OVERLAP = 0.80
+_LEAST_OVERLAP_S = 1.0
+"""Workers of a shorter run differ by how fast they start."""
+REACHED = 0.95
+"""A smaller part of a rate or time was not reached."""
+
+
+def writing_warnings(result: Result) -> Iterator[str]:
+    """Yield reasons why rates and latencies of inserts mean less than they seem to."""
+    by_workers: dict[int, list[RunRecord]] = defaultdict(list)
+    for run in result.runs:
+        if run.metrics and run.outcome.status == "done":
+            by_workers[run.workers].append(run)
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    keeps_rows = any(server.nodes for server in servers)
+    for workers, runs in by_workers.items():
+        at = counted(workers, "worker")
+        metrics = [run.metrics for run in runs if run.metrics]
+        yield from _of_the_client(result, at, workers, metrics, keeps_rows=keeps_rows)
+        yield from _of_the_runs(result, at, metrics)
+        yield from _of_the_course(result, at, runs)
+        yield from _of_the_end(result, at, runs)
+        yield from _of_the_sends(at, [run for run in runs if not run.outages])
+    verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
+    left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
+    if left_out:
+        more = f"; and {len(left_out) - 1} more, in the result file" if len(left_out) > 1 else ""
+        yield (
+            f"verification did not compare everything: {left_out[0]}{more}; a difference there"
+            " stays unseen; --verify full reads every row back"
+        )
+    unmarked = [run.outcome.no_mark for run in result.runs if run.outcome.no_mark]
+    if unmarked:
+        yield (
+            f"the database keeps no mark of this insert ({unmarked[-1]}), so later commands can"
+            " compare only the number of rows with this result file"
+        )
+    if keeps_rows and servers[-1].durable is False:
+        yield (
+            "an acknowledged row is not durable (see the server line), so a crash can lose it;"
+            " compare only with targets of equal durability"
+        )
+
+
+def _of_the_client(
+    result: Result, at: str, workers: int, runs: Sequence[InsertMetrics], *, keeps_rows: bool
+) -> Iterator[str]:
+    share = max(run.client_share for run in runs)
+    if keeps_rows and share > CLIENT_BOUND:
+        yield (
+            f"{at}: the client itself took {share:.0%} of the time, so the result is as much about"
+            " the client as about the database; use more workers or larger batches"
+        )
+    throttled = max(run.throttled_share for run in runs)
+    if throttled > THROTTLED:
+        yield (
+            f"{at}: the pods' CPU limit stopped the workers for {throttled:.0%} of the time, so the"
+            " result is as much about the limit as about the database; raise it with --set"
+            " worker.resources.limits.cpu=..., or use larger batches"
+        )
+    yield from warn_of_shared_cores(result, workers)
+
+
+def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+    given = result.configuration
+    if not (given.get("duration_s") or given.get("stages")) or given.get("limit"):
+        return
+    ends_s = [
+        worker.ended_s - run.outcome.released_s
+        for run in runs
+        for worker in run.outcome.workers
+        if worker.rows and worker.written is None and worker.ended_s and run.outcome.released_s
+    ]
+    if ends_s:
+        yield (
+            f"{at}: a worker had written all its rows after {min(ends_s):.2g} s, before its time"
+            " was over; use a workload with more rows, or a shorter time"
+        )
+
+
+def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:
+    names = ("insert_rate", "rate")
+    name = next((each for each in names if each in result.configuration), "")
+    rate, option = float(result.configuration.get(name, 0)), f"--{name.replace('_', '-')}"
+    rates = [run.rows_per_s for run in runs]
+    spread = spread_of(rates) or 0.0
+    if not result.configuration.get("steps") and spread > WIDE_SPREAD:
+        yield (
+            f"{at}: the runs differ by {spread:.0%} of their mean, so a smaller difference between"
+            " two results means nothing; make the runs longer (more rows), or stop other work on"
+            " the machine"
+        )
+    long = [run for run in runs if run.rows > _LEAST_OVERLAP_S * run.rows_per_s]
+    overlaps = [run.overlap for run in long if run.overlap is not None]
+    if overlaps and min(overlaps) < LITTLE_OVERLAP:
+        yield (
+            f"{at}: all of them were sending for only {min(overlaps):.0%} of the time, so the rate"
+            " is partly that of fewer workers; use --duration, which ends all of them together,"
+            " or more rows"
+        )
+    unsent = sum(run.unsent for run in runs)
+    yield from (f"{at}: {text}" for text in of_unsent(unsent, "batch"))
+    if rate and min(rates) < REACHED * rate:
+        yield (
+            f"{at}: reached only {min(rates):,.0f} of the requested {rate:,.0f} rows/s, so latency"
+            f" includes the delay behind schedule; lower {option}, or use more workers"
+        )
+
+
+def of_unsent(unsent: int, what: str) -> Iterator[str]:
+    """Yield that some batches or queries of a schedule did not begin before the end."""
+    if unsent:
+        yield (
+            f"{counted(unsent, what)} fell due and did not begin before the end; percentiles count"
+            " each with the time until then, so its true latency is higher; lower the rate, or use"
+            " more workers"
+        )
+
+
+def _of_the_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+    """Yield that the runs begin with a warm-up, if most of the long ones do."""
+    courses = [rates_by_second(run.outcome) for run in runs]
+    long = [rates for rates in courses if len(rates) >= LEAST_S]
+    found = [(each, len(rates)) for rates in long if (each := found_in(rates))]
+    changes = result.configuration.get("steps") or result.configuration.get("stages")
+    if 2 * len(found) <= len(long) or changes:
+        return
+    warmup, length_s = max(found, key=lambda each: each[0].seconds)
+    given_s = float(result.configuration.get("warmup_s") or 0.0)
+    warm_s = [run.outcome.phases_s.get(WARMUP, given_s) for run in runs]
+    left_out_s = math.ceil(max(warm_s)) + warmup.seconds
+    change = warmup.effect(length_s)
+    yield (
+        f"{at}: the first {warmup.seconds} s ran at {warmup.rate_before:,.0f} rows/s and the rest"
+        f" at {warmup.rate_after:,.0f} rows/s, so the average is {abs(change):.0%}"
+        f" {'higher' if change > 0 else 'lower'} than the rate that lasts; leave them out with"
+        f" --warmup {left_out_s}s"
+    )
+
+
+def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+    """Yield warnings about sends that failed at first, or with an unknown outcome.
+
+    They are expected after faults, which have separate lines.
+    """
+    reports = [report for run in runs for report in run.outcome.workers]
+    retried = sum(report.retried for report in reports)
+    if retried:
+        verb = "was" if retried == 1 else "were"
+        yield (
+            f"{at}: {counted(retried, 'send')} failed without effect and {verb} repeated, after"
+            f" pauses of {sum(report.backoff_s for report in reports):.3g} s in all, which latency"
+            " includes; the database's log may show the reason"
+        )
+    disconnected_s = sum(report.disconnected_s for report in reports)
+    if disconnected_s:
+        yield (
+            f"{at}: connections were lost, and workers were without one for {disconnected_s:.3g} s"
+            " in all, in which they sent nothing; the database's log may show the reason"
+        )
+    uncertain = sum(run.metrics.uncertain_rows for run in runs if run.metrics)
+    if not uncertain:
+        return
+    verdicts = [run.outcome.verdict for run in runs if run.outcome.verdict]
+    present = sum(verdict.uncertain_present for verdict in verdicts)
+    absent = sum(verdict.uncertain_absent for verdict in verdicts)
+    causes = [*dict.fromkeys(each.uncertain_cause for each in reports if each.uncertain_cause)]
+    known = "it was not checked whether they are stored"
+    if present or absent:
+        known = f"after the run, {present:,} of them are stored and {absent:,} are not"
+    verb = "has" if uncertain == 1 else "have"
+    last = f" (last error: {causes[-1]})" if causes else ""
+    yield (
+        f"{at}: {counted(uncertain, 'row')} {verb} no known outcome{last}, and rates do not count"
+        f" them; {known}; remove the cause of the error, and run again"
+    )
+
+
+def warn_of_shared_cores(result: Result, workers: int) -> Iterator[str]:
+    """Yield that workers delay each other, if there are more of them than cores."""
+    at = counted(workers, "worker")
+    if result.runner == "local" and workers > result.machine.cores:
+        verb = "shares" if workers == 1 else "share"
+        yield (
+            f"{at} {verb} {counted(result.machine.cores, 'core')} of this machine, so they delay"
+            " each other; use fewer workers, or a machine with more cores"
+        )

@@ -1,0 +1,1 @@
+"""Measurement `verify`: stored rows compared with the generated ones."""

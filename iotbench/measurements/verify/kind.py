@@ -1,0 +1,74 @@
+"""`verify`: compare what is stored with what an insert left, at any later time."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar
+
+from iotbench.config.input.options import Opt
+from iotbench.config.targets.config import Target
+from iotbench.figures.subjects import CHECK
+from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.options import OfInsert, Timeout
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.results.result import Result
+from simulator.protocol.spec import Work
+from simulator.protocol.verdict import VerifyMode
+
+
+class VerifyOptions(OfInsert):
+    """The options of `verify`."""
+
+    GROUP: ClassVar[str] = "Other options"
+
+    verify: Annotated[VerifyMode, Opt(choices=("counts", "full"))] = VerifyMode.FULL
+    """counts: rows are counted, and sums, minima, maxima and distinct keys compared; full: every
+    row is compared as well."""
+    timeout_s: Timeout = 0.0
+
+
+class Verify(Kind[VerifyOptions]):
+    """The collector alone compares what is stored with the rows of an insert."""
+
+    name = "verify"
+    work = Work.VERIFY
+    subjects = (CHECK,)
+    options = VerifyOptions
+    help = """Compare what a target stores with what an insert left.
+
+    Run it at any time after an insert: after a restart, a failover or an upgrade of the database.
+    No row is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.
+    After an insert that was killed: 1 if only some of its rows are stored, 3 if any other row is.
+    """
+    examples = (
+        "verify --target sqlite",
+        "verify -t postgresql --dataset results/20261122T0900...json --verify counts",
+    )
+
+    def expect(self, options: VerifyOptions, target: Target) -> None:
+        """Raise UnverifiableError for a target that stores nothing."""
+        plan.expect_stored(target, options.verify.value)
+
+    def plan(self, wanted: Wanted[VerifyOptions]) -> Planned:
+        """Return the run of the collector."""
+        options, stored = wanted.options, wanted.stored
+        planned = plan.verify_run(
+            wanted.sweep_id, wanted.target, stored.dataset, complete=stored.complete,
+            mode=options.verify, timeout_s=options.timeout_s,
+        )  # fmt: skip
+        return Planned(
+            [planned],
+            {
+                "rows" if stored.complete else "rows_at_most": stored.dataset.rows,
+                "workload": stored.dataset.workload,
+                "seed": stored.dataset.seed,
+                "verify": options.verify.value,
+                "timeout_s": options.timeout_s,
+            },
+        )
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield how the rows are compared."""
+        yield f"verification: {planned[0].spec.verify}"
+
+
+KIND = Verify()

@@ -1,0 +1,1 @@
+"""Output of results: the terminal, pages, live metrics, published bundles."""

@@ -1,0 +1,70 @@
+"""Outputs that show a sweep during its runs, in addition to the terminal."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, ClassVar, Protocol
+
+from iotbench.config.input.options import Opt, Options
+from iotbench.config.input.values import Notation
+from iotbench.output.live import file, push
+from iotbench.output.live.address import Address, parse_address
+from iotbench.output.terminal.course import Moment
+from iotbench.results.result import Result
+from simulator.errors import ConfigError
+
+
+class Output(Protocol):
+    """Something that takes each moment of a sweep; it never fails, and never waits."""
+
+    def take(self, moment: Moment) -> None:
+        """Show a moment."""
+
+
+class Outputs(Options):
+    """Requested outputs that show a sweep during its runs."""
+
+    GROUP: ClassVar[str] = "Live"
+
+    metrics_out: Annotated[str | None, Opt(metavar="FILE|URL")] = None
+    """Write rate, latency, errors and time left to this file in OpenMetrics, about once a second;
+    or send them to this URL by POST, such as http://host:8428/api/v1/import/prometheus.
+    """
+    ui: Annotated[Address, Notation("[host]:port", parse_address)] | None = None
+    """Serve a page that shows the progress of the sweep, on this machine only unless a host is
+    given; anyone who can connect to it can read it. Port 0: a free one.
+    """
+
+    @property
+    def _is_url(self) -> bool:
+        return bool(self.metrics_out) and "://" in str(self.metrics_out)
+
+    def check(self, problems: list[str]) -> None:
+        """Add why these outputs cannot be made to `problems`, before anything starts."""
+        if self.metrics_out is not None:
+            problem = (
+                push.problem_with(self.metrics_out)
+                if self._is_url
+                else file.problem_with(Path(self.metrics_out))
+            )
+            problems += [f"--metrics-out: {problem}"] if problem else []
+        if self.ui:
+            try:
+                self.ui.listener().close()
+            except ConfigError as error:
+                problems += error.problems
+
+    @contextmanager
+    def opened(self, result: Result, runs: int) -> Iterator[tuple[Output, ...]]:
+        """Yield the outputs of a sweep of `runs` runs; ConfigError if one cannot be made."""
+        with ExitStack() as stack:
+            found: list[Output] = []
+            if self.ui:
+                from iotbench.output.live.server import LivePage  # noqa: PLC0415 - slow to load
+
+                found.append(stack.enter_context(LivePage(self.ui, result, runs)))
+            if self.metrics_out is not None and self._is_url:
+                found.append(stack.enter_context(push.MetricsPush(self.metrics_out, result)))
+            elif self.metrics_out is not None:
+                found.append(stack.enter_context(file.MetricsFile(Path(self.metrics_out), result)))
+            yield tuple(found)

@@ -1,0 +1,156 @@
+"""`--ui`: serves the live page and its events by HTTP, from a thread of this process.
+
+The page can only look. A browser that connects later gets what it has missed.
+"""
+
+import asyncio
+import json
+import secrets
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from iotbench.machine.streams import say
+from iotbench.output.live.address import Address
+from iotbench.output.live.messages import heading_of, message_of
+from iotbench.output.terminal.course import Moment
+from iotbench.results.result import Result
+
+_KEPT = 10_000
+"""Messages for a browser that connects later; about three hours."""
+_LOOK_S = 0.3
+_LAST_S = 1
+"""Time that browsers may take to receive the last message."""
+_MOST_CONNECTIONS = 40
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self';"
+    " script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class _Messages:
+    """Messages so far, for any number of readers."""
+
+    def __init__(self, heading: dict[str, Any]) -> None:
+        self._heading = json.dumps(heading)
+        self._kept: deque[tuple[int, str]] = deque(maxlen=_KEPT)
+        self._number = 0
+        self._is_over = False
+
+    def add(self, message: dict[str, Any], *, last: bool = False) -> None:
+        self._number += 1
+        self._kept.append((self._number, json.dumps(message)))
+        self._is_over = last
+
+    async def after(self, number: int) -> AsyncIterator[str]:
+        """Yield the messages after this number as they come, until the last."""
+        if not number:
+            yield f"id: 0\ndata: {self._heading}\n\n"
+        is_over = False
+        while not is_over:
+            is_over = self._is_over  # read first: what is last is sent below
+            for each, text in self._kept.copy():
+                if each > number:
+                    number = each
+                    yield f"id: {each}\ndata: {text}\n\n"
+            await asyncio.sleep(_LOOK_S)  # moments come from another thread
+
+
+class LivePage:
+    """The page of one sweep, while it runs."""
+
+    def __init__(self, address: Address, result: Result, runs: int) -> None:
+        self._address = address
+        self._messages = _Messages(heading_of(result, runs))
+        self._result = result
+
+    def __enter__(self) -> Self:
+        """Listen; ConfigError if that is not possible."""
+        place = self._address.listener()
+        self._server = _server(self._messages, is_local=self._address.is_local)
+        self._thread = threading.Thread(target=self._server.run, args=([place],), daemon=True)
+        self._thread.start()
+        say(f"live page: {self._address.url(place.getsockname()[1])}", err=True)
+        return self
+
+    def take(self, moment: Moment) -> None:
+        """Show a moment."""
+        if message := message_of(moment):
+            self._messages.add(message)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._messages.add({"kind": "over", "status": self._result.status}, last=True)
+        self._server.should_exit = True
+        self._thread.join(2 * _LAST_S)
+
+
+def _server(messages: _Messages, *, is_local: bool) -> uvicorn.Server:
+    def check_name(request: Request) -> None:
+        # A name that another site has made to mean this machine must not read the page.
+        if is_local and not _names_this_machine(request.headers.get("Host", "")):
+            raise HTTPException(HTTPStatus.FORBIDDEN, "open the page by its printed address")
+
+    async def page(request: Request) -> Response:
+        check_name(request)
+        nonce = secrets.token_urlsafe(16)
+        headers = {
+            "Content-Security-Policy": _POLICY.format(nonce=nonce),
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+        }
+        return HTMLResponse(_template().replace("NONCE", nonce), headers=headers)
+
+    async def events(request: Request) -> Response:
+        check_name(request)
+        known = request.headers.get("Last-Event-ID", "")
+        number = int(known) if known.isdecimal() else 0
+        return StreamingResponse(
+            messages.after(number),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store"},
+        )
+
+    config = uvicorn.Config(
+        Starlette(routes=[Route("/", page), Route("/events", events)]),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=_LAST_S,
+    )
+    return uvicorn.Server(config)
+
+
+def _names_this_machine(host: str) -> bool:
+    try:
+        return Address(urlsplit(f"//{host}").hostname or "", 0).is_local
+    except ValueError:
+        return False
+
+
+@cache
+def _template() -> str:
+    page = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    colours = Path(__file__).parent.parent.joinpath("page", "page.css").read_text(encoding="utf-8")
+    return page.replace("/* colours */", colours.partition("@media print")[0])

@@ -1,0 +1,260 @@
+"""Pictures of the course of runs: rate by second with the phases, and what machines used."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from iotbench.figures.numbers import significant
+from iotbench.machine.resources import AFTER, BEFORE, Sample, Used, mean_of
+from iotbench.measurements import kind_of
+from iotbench.output.page.charts import Axis, Point, Series
+from iotbench.output.page.content import VERDICT, Picture, Section, Table, number, words
+from iotbench.output.page.measured import Measured
+from iotbench.output.page.overview import MOST_CARDS
+from iotbench.output.page.style import Style
+from iotbench.output.page.timeline import Mark, Span, course
+from iotbench.output.terminal.occurrences import count_unlisted_failures, marks_of
+from iotbench.results.result import RunRecord
+from simulator.errors import counted
+from simulator.protocol.events import Occurrence
+from simulator.protocol.messages import WARMUP
+from simulator.protocol.spec import Work
+
+_LEAST_S = 3
+"""A shorter run has no course."""
+_MOST_LINES = 5
+_TIMED_PHASES = (Work.INSERT, Work.MIXED, Work.CHANGE)
+_SHOWN_PHASES = ("prefill", WARMUP, *_TIMED_PHASES, "visible", "compact")
+_BAND = "In a long run a line shows means of some seconds, in a band of their lowest and highest."
+_REST = {BEFORE: "at rest", AFTER: "at rest", "init": "start", "barrier": "start"}
+"""Phases that a picture shows as one."""
+_SHORTEST_S = 0.25
+"""A shorter last second is left out."""
+
+
+def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
+    """Yield the rates by second, and the resources, of all results that have them."""
+    most = _MOST_LINES if len(found) <= MOST_CARDS else 1
+    rates = [_rates(each, most) for each in found if kind_of(each.result).writes]
+    if pictures := [picture for picture in rates if picture]:
+        which = "for each number of workers" if most > 1 else "with the most workers"
+        note = (
+            f"Rows acknowledged in each second, of the run with the median rate {which}, if it"
+            " lasted 3 s or longer, and of a run that failed; below it the phases of that run."
+            f" {_BAND}"
+            " Marks are the server's own work, found up to a second after it began, and failures."
+            " Work that the server does not count can cause dips, too."
+        )
+        yield Section("course", "Rate over time", [note], pictures)
+    used = [_resources(each) for each in found]
+    if pictures := [picture for picture in used if picture]:
+        yield Section("resources", "Resources over time", [_BAND], pictures)
+
+
+def _rates(each: Measured, most: int) -> Picture | None:
+    runs = [run for run in _typical(each, most) if len(_by_second(run)) >= _LEAST_S]
+    if not runs:
+        return None
+    labels = [_place(each, run) for run in runs]
+    styles = [Style(order, order) for order in range(len(runs))]
+    series = [
+        Series(label, style, _by_second(run))
+        for label, style, run in zip(labels, styles, runs, strict=True)
+    ]
+    marks = [
+        Mark(found.at_s, found.what, style, found.is_failure)
+        for style, run in zip(styles, runs, strict=True)
+        for found in marks_of(run)
+    ]
+    title = f"{each.label}: rate over time"
+    phases = {label: _spans(run) for label, run in zip(labels, runs, strict=True)}
+    svg = course(title, Axis("rows/s"), series, phases, marks)
+    table = _marks(labels, runs)
+    return Picture(title, svg, _phases(labels, runs), _note(runs), table if marks else None)
+
+
+def _note(runs: Sequence[RunRecord]) -> str:
+    """Return which of the failures the picture does not show."""
+    unlisted = sum(count_unlisted_failures(run.outcome) for run in runs)
+    return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
+
+
+def _typical(each: Measured, most: int) -> list[RunRecord]:
+    """Return the run with the median rate of each worker count or level: a few, or the last.
+
+    The one that failed, if there is one, follows them.
+    """
+    groups: dict[int, list[RunRecord]] = defaultdict(list)
+    for run in each.done:
+        if run.metrics:
+            groups[run.level if each.summary.subject.name == "level" else run.workers].append(run)
+    found = [
+        sorted(runs, key=lambda run: run.metrics.rows_per_s if run.metrics else 0)[len(runs) // 2]
+        for runs in groups.values()
+    ]
+    failed = [run for run in each.result.runs if run.outcome.status != "done"][-1:]
+    if most == 1:
+        found = found[-1:]
+    elif len(found) > most:
+        step = (len(found) - 1) / (most - 1)
+        found = [found[round(number * step)] for number in range(most)]
+    return found + failed
+
+
+def _place(each: Measured, run: RunRecord) -> str:
+    ended = "" if run.outcome.status == "done" else f", {run.outcome.status}"
+    if each.summary.subject.name == "level":
+        return f"level {run.level:,}{ended}"
+    return f"{counted(run.workers, 'worker')}{ended}"
+
+
+def _by_second(run: RunRecord) -> list[Point]:
+    """Return the rate in each second, or several; of the last one in its part of that time."""
+    totals: dict[int, int] = defaultdict(int)
+    each_s = max((worker.rows_each_s for worker in run.outcome.workers), default=1)
+    for worker in run.outcome.workers:
+        for place, rows in enumerate(worker.rows_by_second):
+            totals[place * worker.rows_each_s // each_s * each_s] += rows
+    ends = [w.ended_s for w in run.outcome.workers if w.ended_s]
+    window_s = max(ends) - run.outcome.released_s if ends and run.outcome.released_s else math.inf
+    points = []
+    for second, rows in sorted(totals.items()):
+        length_s = min(each_s, window_s - second)
+        if length_s >= _SHORTEST_S:
+            points.append(Point(second + length_s / 2, rows / length_s))
+    return points
+
+
+def _spans(run: RunRecord) -> list[Span]:
+    """Return the phases that load the database; a prefill ends at the common start."""
+    phases = {name: s for name, s in run.outcome.phases_s.items() if name in _SHOWN_PHASES}
+    timed_s = phases.get(WARMUP, 0.0) + sum(phases.get(work, 0.0) for work in _TIMED_PHASES)
+    prefill_s = phases.pop("prefill", 0.0)
+    spans = [Span("prefill", -prefill_s, 0.0)] if 0 < prefill_s < timed_s else []
+    at_s = 0.0
+    for name, length_s in phases.items():
+        spans.append(Span(name, at_s, at_s + length_s))
+        at_s += length_s
+    return spans
+
+
+def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
+    names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
+    rows = []
+    for label, run in zip(labels, runs, strict=True):
+        warmup_s = run.outcome.phases_s.get(WARMUP, 0.0)
+        rates = [p.y for p in _by_second(run) if p.x > warmup_s] or [0.0]
+        lengths = [run.outcome.phases_s.get(name) for name in names]
+        verdict = run.outcome.verdict
+        rows.append([
+            label,
+            f"{run.run}",
+            *(f"{rate:,.0f}" for rate in (min(rates), sum(rates) / len(rates), max(rates))),
+            f"{len(rates)}",
+            *("-" if length is None else f"{significant(length)}" for length in lengths),
+            verdict.status.value if verdict else "unknown",
+        ])  # fmt: skip
+    titles = ("Run", "Lowest rows/s", "Mean rows/s", "Highest rows/s", "n (seconds)")
+    phases = (f"{name} s" for name in names)
+    columns = [words("Run with"), *map(number, titles), *map(number, phases), VERDICT]
+    return Table(columns, rows)
+
+
+def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
+    """Return one line for each kind of mark of a run: how many, and when."""
+    rows = []
+    for label, run in zip(labels, runs, strict=True):
+        kinds: dict[str, list[Occurrence]] = defaultdict(list)
+        for found in marks_of(run):
+            kinds[found.what].append(found)
+        for what, some in kinds.items():
+            count = sum(found.count for found in some)
+            rows.append([label, f"{run.run}", what, f"{count:,}", ", ".join(map(_moment, some))])
+    columns = [words("Run with"), number("Run"), words("Mark"), number("Count"), words("At s")]
+    return Table(columns, rows, title="Marks")
+
+
+def _moment(found: Occurrence) -> str:
+    """Return when something happened, and how often if it was more than once."""
+    return f"{found.at_s:.1f}" + (f" ({found.count:,} times)" if found.count > 1 else "")
+
+
+def _resources(each: Measured) -> Picture | None:
+    runs = [run for run in each.done if run.resources and len(run.resources.samples) > 1]
+    if not runs:
+        return None
+    run = runs[-1]
+    assert run.resources
+    samples = run.resources.samples
+    first_s = samples[0].ended_s - samples[0].duration_s
+    lines = {
+        "machine": [(s, s.machine_cores) for s in samples if s.machine_cores is not None],
+        "client": [(s, s.client.cores) for s in samples if s.client],
+        "server": [(s, s.server.cores) for s in samples if s.server],
+    }
+    series = [
+        Series(
+            name,
+            Style(order, order),
+            [Point(s.ended_s - s.duration_s / 2 - first_s, cores) for s, cores in of],
+        )
+        for order, (name, of) in enumerate(lines.items())
+        if of
+    ]
+    spans = [
+        Span(_REST.get(s.phase, s.phase), s.ended_s - s.duration_s - first_s, s.ended_s - first_s)
+        for s in samples
+    ]
+    title = f"{each.label}: cores in use, {counted(run.workers, 'worker')}"
+    phases = {"phase": _join(spans)}
+    svg = course(title, Axis("cores"), series, phases)
+    verdict = run.outcome.verdict.status.value if run.outcome.verdict else "unknown"
+    note = f"One run, {verdict}. Server: {run.resources.server}."
+    return Picture(title, svg, _measure_used(samples), note)
+
+
+def _join(spans: Sequence[Span]) -> list[Span]:
+    """Return neighbours of the same phase as one."""
+    found: list[Span] = []
+    for span in spans:
+        if found and found[-1].name == span.name:
+            found[-1] = Span(span.name, found[-1].start_s, span.end_s)
+        else:
+            found.append(span)
+    return found
+
+
+def _mean_cores(samples: Sequence[Sample]) -> str:
+    found = [(s.machine_cores, s.duration_s) for s in samples if s.machine_cores is not None]
+    return f"{mean_of(found):.2f}" if found else "-"
+
+
+def _measure_used(samples: Sequence[Sample]) -> Table:
+    phases: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        phases[sample.phase].append(sample)
+    rows = [
+        [
+            phase,
+            f"{len(some)}",
+            f"{sum(s.duration_s for s in some):.1f}",
+            _mean_cores(some),
+            "-" if some[-1].machine_load is None else f"{some[-1].machine_load:.1f}",
+            *_pair(some, [s.client for s in some]),
+            *_pair(some, [s.server for s in some]),
+        ]
+        for phase, some in phases.items()
+    ]
+    titles = (
+        "n", "Seconds", "Machine cores", "Load", "Client cores", "Client MiB",
+        "Server cores", "Server MiB",
+    )  # fmt: skip
+    return Table([words("Phase"), *map(number, titles)], rows)
+
+
+def _pair(samples: Sequence[Sample], used: Sequence[Used | None]) -> tuple[str, str]:
+    known = [(u, s.duration_s) for u, s in zip(used, samples, strict=True) if u]
+    if not known:
+        return "-", "-"
+    cores = mean_of((u.cores, duration_s) for u, duration_s in known)
+    return f"{cores:.2f}", f"{max(u.memory_bytes for u, _ in known) / 2**20:,.0f}"

@@ -1,0 +1,146 @@
+"""Everything about one result: its rows, its runs, its configuration, its server."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from iotbench.figures.numbers import significant
+from iotbench.figures.query_plans import plan_text, plans_in
+from iotbench.figures.rows import describe_verdict
+from iotbench.figures.verdicts import level_of
+from iotbench.output.page.content import VERDICT, Column, Detail, Table, number, words
+from iotbench.output.page.measured import Measured
+from iotbench.output.terminal.answers import answers_of
+from iotbench.output.terminal.notes import alerts_of, background_text, facts_of
+from iotbench.output.terminal.ramps import ramps_of
+from iotbench.output.terminal.tables import columns_of
+from iotbench.results.result import RunRecord
+from simulator.protocol.verdict import WORST_FIRST, Status
+
+
+def detail_of(each: Measured) -> Detail:
+    """Return the detail of a result."""
+    result = each.result
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    dataset = result.dataset.model_dump(mode="json", exclude={"ranges"})
+    options = {
+        "Configuration": _texts(result.configuration),
+        "Target options": _texts(result.target_options),
+        "Dataset": _texts(dataset),
+        "Server settings": _texts(servers[-1].settings if servers else {}),
+        "Statements": _texts({q.name: q.statement for r in result.runs for q in r.outcome.queries}),
+    }
+    return Detail(
+        id=each.anchor,
+        title=f"{each.label}: {each.about}",
+        verdict=describe_judged(each),
+        alerts=_alerts(each),
+        facts=[*_facts(each)],
+        plans={name: plan_text(plans) for name, plans in plans_in(result).items()},
+        tables=[table for table in (_rows(each), _runs(each)) if table.rows],
+        options={title: values for title, values in options.items() if values},
+    )
+
+
+def verdict_of(each: Measured) -> str:
+    """Return the worst verdict of a result; how it ended, if it did not end well."""
+    if each.result.status != "done":
+        return each.result.status
+    verdicts = [run.outcome.verdict for run in each.result.runs]
+    found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}
+    return next((status.value for status in WORST_FIRST if status in found), Status.UNKNOWN.value)
+
+
+def describe_judged(each: Measured) -> str:
+    """Return the same as people read it: `verified` with what was compared of stored rows."""
+    return describe_verdict(verdict_of(each), level_of(each.result.runs))
+
+
+def _alerts(each: Measured) -> list[tuple[str, str]]:
+    """Return the alerts of all repeats; those that not all have name theirs."""
+    repeats = [[*alerts_of(result)] for result in each.results]
+    found: dict[tuple[str, str], None] = {}
+    for place, alerts in enumerate(repeats, 1):
+        for kind, text in alerts:
+            in_all = all((kind, text) in others for others in repeats)
+            found[kind, text if in_all else f"repeat {place}: {text}"] = None
+    return [*found]
+
+
+def _facts(each: Measured) -> Iterator[tuple[str, str]]:
+    result = each.result
+    if each.is_repeated:
+        yield "repeats", f"{len(each.results)}; figures of rows are means over them"
+    yield "id", each.ids
+    yield "file", ", ".join(path.name for path in each.files)
+    started = ", ".join(f"{one.created:%F %T}" for one in each.results)
+    yield "started", f"{started} UTC, by version {result.program_version}"
+    yield "module", f"{result.module}, runner {result.runner}"
+    yield from facts_of(result)
+    yield from (("answer", line) for line in dict.fromkeys(answers_of(result)) if line)
+    for line in ramps_of(result):
+        name, _, text = line.partition(": ")
+        yield name, text
+
+
+def _rows(each: Measured) -> Table:
+    """Return the table of the terminal, with every column and its basis."""
+    own = [column for column in columns_of(each.summary.subject) if column.title != VERDICT.title]
+    columns = [Column(c.title.replace("\n", " "), text=c.text) for c in own]
+    rows = []
+    for row in each.summary.every:
+        values = (
+            [(column, column.value(row)) for column in own]
+            if row.figures or row.expected
+            else [(column, row.place.name if column is own[0] else None) for column in own]
+        )
+        cells = ["-" if value is None else column.write(value) for column, value in values]
+        rows.append([*cells, f"{row.runs}", row.judged])
+    return Table([*columns, number("Runs"), VERDICT], rows, title="All rows")
+
+
+def _runs(each: Measured) -> Table:
+    """Return one line for each run of an insert."""
+    rows = [_run(run) for run in each.result.runs if run.metrics]
+    titles = (
+        "Workers", "Run", "Rows before", "Rows", "Uncertain", "Rows/s", "Stored/s", "p50 ms",
+        "p99 ms", "Max ms", "Batches", "Repeated", "Overlap", "Slowest/fastest", "Client", "CPU",
+        "MiB at most", "Bytes/row",
+    )  # fmt: skip
+    return Table([*map(number, titles), words("Server's own work"), VERDICT], rows, title="Runs")
+
+
+def _run(run: RunRecord) -> list[str]:
+    found = run.metrics
+    assert found
+    verdict = run.outcome.verdict
+    stored, size = found.rows_per_s_stored, found.bytes_per_row
+    return [
+        f"{run.workers}",
+        f"{run.run}",
+        f"{run.level:,}",
+        f"{found.rows:,}",
+        f"{found.uncertain_rows:,}",
+        f"{found.rows_per_s:,.0f}",
+        "-" if stored is None else f"{stored:,.0f}",
+        significant(found.latency.p50_ms),
+        "-" if found.latency.p99_ms is None else significant(found.latency.p99_ms),
+        significant(found.latency.max_ms),
+        f"{found.latency.sends:,}",
+        f"{found.retried:,}",
+        "-" if found.overlap is None else f"{found.overlap:.1%}",
+        "-" if found.evenness is None else f"{found.evenness:.1%}",
+        f"{found.client_share:.1%}",
+        f"{found.cpu_share:.1%}",
+        f"{found.memory_peak_bytes / 2**20:,.0f}",
+        "-" if size is None else f"{size:.1f}",
+        background_text(run.outcome.background) or "-",
+        describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
+    ]
+
+
+def _texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as text; lists separated by commas."""
+    return {
+        key: ", ".join(map(str, v)) if isinstance(v, list | tuple) else "" if v is None else str(v)
+        for key, v in options.items()
+    }

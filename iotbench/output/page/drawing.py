@@ -1,0 +1,104 @@
+"""Converts Vega-Lite specifications to SVG with colours from the page's style sheet."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from iotbench.machine.cleaning import in_picture, plain
+from iotbench.output.page.style import INK, LINE, MUTED
+from iotbench.output.page.svg import embed
+
+Spec = dict[str, Any]
+"""A specification of Vega-Lite, or a part of one."""
+WIDTH_PX = 430.0
+"""Width of every picture, about the width of the page's columns, so that letters keep their size.
+"""
+LETTER_PX = 6.6
+"""About the mean width of a letter."""
+_MEASURED_PX = 12
+"""Letters are shown with 10 px: a reader's font may be wider than the one that is measured."""
+_FONT = "sans-serif"
+"""About as wide as the page's own, which replaces it."""
+_SNIPPET = """
+window.drawn = (element, spec) => vegaEmbed(element, spec, {
+  mode: "vega", renderer: "svg", actions: false, ast: true, tooltip: false, defaultStyle: false,
+  logLevel: 1,
+});
+"""
+"""Expressions are interpreted (`ast`), so the page's policy need not allow `eval`. No warnings: a
+figure without ranges has empty layers, which is no fault."""
+ORIGIN = (
+    "Vega, github.com/vega/vega: Copyright (c) University of Washington Interactive Data Lab"
+    " and contributors, BSD 3-Clause License; with modules of D3, github.com/d3: Copyright Mike"
+    " Bostock, ISC License. Provided as is, without warranty of any kind."
+)
+"""Origin of `library`."""
+LOOK: Mapping[str, Any] = {
+    "background": "transparent",
+    "font": _FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "labelFontSize": _MEASURED_PX,
+        "titleFontSize": _MEASURED_PX,
+        "titleFontWeight": "normal",
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "gridColor": LINE,
+        "gridWidth": 0.7,
+        "labelPadding": 5,
+        "titlePadding": 7,
+    },
+    "axisY": {
+        "domain": False,
+        "ticks": False,
+        "titleAngle": 0,
+        "titleAlign": "left",
+        "titleAnchor": "end",
+        "titleX": 0,
+        "titleY": -7,
+        "titleBaseline": "bottom",
+    },
+    "axisX": {"grid": False, "tickSize": 4},
+    "legend": {
+        "orient": "top",
+        "title": None,
+        "labelColor": INK,
+        "labelFontSize": _MEASURED_PX,
+        "columnPadding": 18,
+        "rowPadding": 2,
+        "offset": 24,
+        "symbolSize": 55,
+        "layout": {"top": {"direction": "vertical", "anchor": "start", "margin": 3}},
+    },
+    "line": {"strokeWidth": 1.8},
+    "point": {"filled": True, "size": 34, "opacity": 1},
+    "rule": {"strokeWidth": 1.2},
+    "tick": {"thickness": 1.2, "opacity": 1},
+}
+"""The configuration of every picture."""
+
+
+def draw(title: str, spec: Spec) -> str:
+    """Return a picture as an SVG element."""
+    import vl_convert  # noqa: PLC0415 - only a page needs it
+
+    whole = {"padding": {"left": 8, "right": 10, "top": 4, "bottom": 2}, "config": LOOK} | spec
+    svg = vl_convert.vegalite_to_svg(in_picture(whole), allowed_base_urls=[])
+    return embed(svg, plain(title))
+
+
+def compile_spec(spec: Spec) -> Spec:
+    """Return a specification of Vega-Lite as one of Vega, which `library` draws."""
+    import vl_convert  # noqa: PLC0415
+
+    found: Spec = vl_convert.vegalite_to_vega(in_picture(spec))
+    return found
+
+
+def library() -> str:
+    """Return the script that draws specifications of Vega in a browser."""
+    import vl_convert  # noqa: PLC0415
+
+    found: str = vl_convert.javascript_bundle(_SNIPPET)
+    return found

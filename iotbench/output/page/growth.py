@@ -1,0 +1,101 @@
+"""Pictures over the number of series: what becomes of rate, memory and the newest values."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
+
+from iotbench.figures.numbers import significant
+from iotbench.figures.resources import server_in
+from iotbench.output.page import charts
+from iotbench.output.page.charts import Axis, Point, Series
+from iotbench.output.page.content import VERDICT, Picture, Table, number, words
+from iotbench.output.page.measured import Measured
+from iotbench.output.page.style import Style
+from iotbench.results.result import Result
+from simulator.data.dataset import DatasetReader
+from simulator.protocol.spec import Work
+
+_FEWEST = 3
+"""Different numbers of series of a target, for a line that means something."""
+_ONE = ("single-lastpoint", "single-last-loc")
+"""Queries for the newest row of one series."""
+_EACH = ("lastpoint", "newest-per-series", "newest-per-device")
+"""Queries for the newest row of each series; of several tables behind the name of the table."""
+_Value = Callable[[Measured], float | None]
+
+
+def pictures(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield the pictures of results that differ in the number of series; none below three each."""
+    counts = {each.index: series_of(each.result) for each in group}
+    of_target: dict[str, set[int]] = defaultdict(set)
+    for each in group:
+        of_target[each.result.target].add(counts[each.index])
+    grown = {target for target, found in of_target.items() if len(found - {0}) >= _FEWEST}
+    some = [each for each in group if each.result.target in grown and counts[each.index]]
+    if not some:
+        return
+    yield from _picture("Rate over the number of series", "rows/s", some, counts, _rate)
+    yield from _picture("Memory of the server", "MiB", some, counts, _memory_mib)
+    yield from _picture("Newest row of one series, median", "ms", some, counts, _one_ms)
+    yield from _picture("Newest row of each series, median", "ms", some, counts, _each_ms)
+
+
+def series_of(result: Result) -> int:
+    """Return how many series the tables of a result have together; 0: it is not known."""
+    reader = DatasetReader(result.dataset)
+    if reader.sizes is None:
+        return 0
+    return sum(reader.series(place) for place in range(len(reader.tables)))
+
+
+def _rate(each: Measured) -> float | None:
+    return max((row.value("rows_per_s") or 0 for row in each.summary.rows), default=0) or None
+
+
+def _memory_mib(each: Measured) -> float | None:
+    found = [run.resources for run in each.result.runs if run.resources]
+    used = [part for one in found if (part := server_in(one, Work.INSERT))]
+    return max(part.memory_bytes for part in used) / 2**20 if used else None
+
+
+def _one_ms(each: Measured) -> float | None:
+    return _median_ms(each, lambda query: query in _ONE)
+
+
+def _each_ms(each: Measured) -> float | None:
+    return _median_ms(each, lambda query: query.endswith(_EACH) and query not in _ONE)
+
+
+def _median_ms(each: Measured, is_wanted: Callable[[str], bool]) -> float | None:
+    found = [
+        value
+        for row in each.summary.rows
+        if row.place.query and is_wanted(row.place.query)
+        if (value := row.value("p50_ms")) is not None
+    ]
+    return fmean(found) if found else None
+
+
+def _picture(
+    title: str, unit: str, group: Sequence[Measured], counts: Mapping[int, int], value: _Value
+) -> Iterator[Picture]:
+    points: dict[str, list[Point]] = defaultdict(list)
+    styles: dict[str, Style] = {}
+    rows: list[list[str]] = []
+    for each in sorted(group, key=lambda one: counts[one.index]):
+        if (found := value(each)) is None:
+            continue
+        target = each.result.target
+        styles.setdefault(target, each.style)
+        points[target].append(Point(counts[each.index], found))
+        verdict = each.summary.rows[-1].verdict
+        rows.append([each.label, f"{counts[each.index]:,}", significant(found), verdict])
+    names = [name for name, each in points.items() if len(each) >= _FEWEST]
+    for start in range(0, len(names), charts.MOST_SERIES):
+        series = [
+            Series(n, styles[n], points[n]) for n in names[start : start + charts.MOST_SERIES]
+        ]
+        is_log = unit == "ms"
+        svg = charts.lines(title, Axis("series", counts=True), Axis(unit, log=is_log), series)
+        columns = [words("Result"), number("Series"), number(unit), VERDICT]
+        yield Picture(title, svg, Table(columns, rows), "Series of all tables together.")

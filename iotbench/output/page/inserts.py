@@ -1,0 +1,124 @@
+"""Pictures of inserts: rate, latency, client share and size, of several results side by side."""
+
+from collections.abc import Iterator, Sequence
+
+from hdrh.histogram import HdrHistogram
+
+from iotbench.figures.figures import FIGURES, spread_of
+from iotbench.figures.numbers import significant
+from iotbench.figures.pictures import Over
+from iotbench.figures.rows import Row
+from iotbench.figures.summary import OnDisk, on_disk_of
+from iotbench.output.page import charts
+from iotbench.output.page.charts import Axis, Bar, Point, Series
+from iotbench.output.page.content import VERDICT, Picture, Table, number, words
+from iotbench.output.page.measured import Measured
+from iotbench.output.page.pictures import chunks, overs
+from iotbench.results.latency import latency_of, merge, percentiles_ms
+from simulator.load.meter import merge_histogram
+
+_PER_DECADE = 12
+"""Points of a distribution for each further nine."""
+_PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
+
+
+def figures(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield a picture of each figure that has one, over what the rows are about."""
+    subject = group[0].summary.subject
+    for figure in (each for each in FIGURES.values() if each.picture):
+        having = [(m, m.summary.rows) for m in group if figure.name in m.summary.rows[0].figures]
+        yield from overs(
+            Over(figure.name, f"{figure.picture} {subject.over}", subject.name), having
+        )
+
+
+def distributions(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield the latency at each percentile, of each result's last row."""
+    for some in chunks([(each, each.summary.rows) for each in group]):
+        yield _distribution([each for each, _ in some])
+
+
+def sizes(group: Sequence[Measured]) -> Iterator[Picture]:
+    """Yield the bytes a row of results with a known size."""
+    sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
+    for some in chunks(sized, charts.MOST_BARS):
+        yield _sizes([each for each, _ in some])
+
+
+def _latencies(each: Measured, row: Row) -> HdrHistogram:
+    """Return the latencies of the batches behind a row."""
+    if row.place.stage is not None:
+        reports = [worker for run in each.done for worker in run.outcome.workers]
+        stages = [stage for report in reports for stage in report.stages]
+        return merge_histogram([s.latency for s in stages if s.stage + 1 == row.place.stage])
+    runs = [
+        run
+        for run in each.done
+        if row.place.level in (None, run.level) and row.place.workers == run.workers
+    ]
+    return merge(tuple(worker for run in runs for worker in run.outcome.workers))
+
+
+def _distribution(group: Sequence[Measured]) -> Picture:
+    series, rows = [], []
+    for each in group:
+        for row in each.summary.rows:
+            histogram = _latencies(each, row)
+            found = latency_of(histogram)
+            values = (getattr(found, figure) for figure in _PERCENTILES)
+            shown = ("-" if value is None else significant(value) for value in values)
+            rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.judged])
+        if found.sends:
+            points = percentiles_of(histogram)
+            series.append(Series(each.label, each.style, points))
+    svg = charts.lines(
+        "Latency distribution",
+        Axis("of the batches were acknowledged within", percentiles=True),
+        Axis("ms", log=True), series, marked=False,
+    )  # fmt: skip
+    subject = group[0].summary.subject
+    titles = [*(FIGURES[figure].title for figure in _PERCENTILES), "n (batches)"]
+    columns = [words("Result"), number(subject.title), *map(number, titles), VERDICT]
+    note = f"{subject.last_row}, all runs together."
+    return Picture("Latency distribution", svg, Table(columns, rows), note)
+
+
+def percentiles_of(histogram: HdrHistogram) -> list[Point]:
+    """Return the values at percentiles up to the last one that the number of values can show."""
+    total = histogram.get_total_count()
+    nines = len(str(total)) - 1
+    steps = [step / _PER_DECADE for step in range(nines * _PER_DECADE + 1)]
+    values = percentiles_ms(histogram, [100 * (1 - 10**-nine) for nine in steps])
+    return [Point(nine, max(value, 0.001)) for nine, value in zip(steps, values, strict=True)]
+
+
+def _sizes(group: Sequence[Measured]) -> Picture:
+    bars, rows = [], []
+    for each in group:
+        repeats = [on_disk for result in each.results if (on_disk := on_disk_of(result))]
+        sizes = [on_disk.bytes_per_row for on_disk in repeats]
+        mean, ends = sum(sizes) / len(sizes), (min(sizes), max(sizes)) if sizes[1:] else ()
+        bars.append(Bar(each.label, each.style, (mean,), *ends))
+        rows.append([each.label, *_size_cells(repeats), each.summary.rows[-1].verdict])
+    if len(bars) > charts.MOST_SERIES:
+        bars.sort(key=lambda bar: bar.parts[0])
+    titles = ("Bytes", "Bytes/row", "Bits/value", "n", "Spread")
+    columns = [words("Result"), *map(number, titles), words("Precision"), VERDICT]
+    svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)
+    of = "of each repeat" if any(each.is_repeated for each in group) else ""
+    note = f"After compaction of the last run {of}".strip()
+    return Picture("Size on disk", svg, Table(columns, rows), f"{note}.")
+
+
+def _size_cells(repeats: Sequence[OnDisk]) -> list[str]:
+    sizes = [on_disk.bytes_per_row for on_disk in repeats]
+    bits = [on_disk.bits_per_value for on_disk in repeats if on_disk.bits_per_value is not None]
+    spread, precision = spread_of(sizes), repeats[-1].precision
+    return [
+        f"{sum(on_disk.size_bytes for on_disk in repeats) / len(repeats):,.0f}",
+        f"{sum(sizes) / len(sizes):.1f}",
+        f"{sum(bits) / len(bits):.1f}" if bits else "-",
+        f"{len(sizes)}",
+        "-" if spread is None else f"{spread:.1%}",
+        precision.value if precision else "-",
+    ]

@@ -1,0 +1,117 @@
+"""The head of a page: a card for each result, and the table of all of them."""
+
+from collections.abc import Sequence
+
+from iotbench.figures.figures import FIGURES, Measurement
+from iotbench.figures.rows import Row
+from iotbench.figures.summary import on_disk_of
+from iotbench.figures.verdicts import level_of
+from iotbench.output.page.content import VERDICT, Card, Table, number, words
+from iotbench.output.page.details import describe_judged
+from iotbench.output.page.measured import Measured
+from iotbench.output.page.pictures import figure_text, spread_text
+from iotbench.results.result import Result
+from simulator.errors import counted
+from simulator.protocol.verdict import Status
+
+MOST_CARDS = 8
+_FAILED = ("failed", "interrupted", "running")
+_CONSEQUENCES = (
+    (
+        Status.MISMATCH.value,
+        "mismatch: stored data or answers are wrong; do not publish these figures",
+    ),
+    ("failed", "failed: not every sweep ended; see the results below"),
+    ("interrupted", "interrupted: not every sweep ended; see the results below"),
+    ("running", "running: not every sweep ended; see the results below"),
+    (Status.INCOMPLETE.value, "incomplete: rows of unknown outcome are missing"),
+    (Status.UNKNOWN.value, "unknown: not everything could be verified"),
+    (Status.UNCHECKED.value, "not checked: the answers to own queries have no known truth"),
+    (Status.OFF.value, "not verified: verification was switched off"),
+    (Status.VERIFIED.value, "verified"),
+)
+
+
+def worst_of(verdicts: Sequence[str], results: Sequence[Result] = ()) -> str:
+    """Return the worst verdict with what follows from it; of `verified`, what was compared."""
+    worst = next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
+    if worst != Status.VERIFIED:
+        return worst
+    level = level_of(run for each in results for run in each.runs)
+    clauses = [level.depth.means] if level else []
+    clauses += ["every answer is right"] * any(_is_asked(each) for each in results)
+    return f"{worst}: {'; '.join(clauses)}" if clauses else worst
+
+
+def _is_asked(result: Result) -> bool:
+    return any(run.outcome.queries for run in result.runs)
+
+
+def cards_of(found: Sequence[Measured]) -> list[Card]:
+    """Return the cards of a few results; of many the table is enough."""
+    return [_card(each) for each in found] if len(found) <= MOST_CARDS else []
+
+
+def _card(each: Measured) -> Card:
+    name, verdict = f"{each.about}: {each.label}", describe_judged(each)
+    row, colour = each.summary.headline, each.style.colour
+    if not row:
+        checks = len(each.summary.rows)
+        is_check = not each.summary.subject.figures
+        value, unit = (
+            (f"{checks:,}", "checks" if checks != 1 else "check") if is_check else ("-", "")
+        )
+        return Card(name, each.anchor, value, unit, "", verdict, colour)
+    figure = FIGURES[each.summary.subject.listed_by]
+    value = figure_text(row, figure.name)
+    basis = f"{row.place}; {_basis(each, row.figures[figure.name])}"
+    return Card(name, each.anchor, value, figure.unit.value, basis, verdict, colour)
+
+
+def _basis(each: Measured, found: Measurement) -> str:
+    """Return the basis of a figure: how many measurements, and their spread."""
+    runs = counted(found.n, "repeat" if each.is_repeated else "run")
+    return f"{runs}, {'no spread' if found.spread is None else f'spread {found.spread:.1%}'}"
+
+
+def overview_of(found: Sequence[Measured]) -> Table:
+    """Return one line for each result, with its headline and the basis."""
+    columns = [
+        words("Result"), words("What"), number("Started (UTC)"), words("At"), number("Rate"),
+        words("Unit"), number("n"), number("Spread"), number("p50 ms"), number("p99 ms"),
+        number("Client"), number("Bytes/row"), words("Durability"), VERDICT,
+    ]  # fmt: skip
+    return Table(columns, [line_of(each, each.summary.headline) for each in found])
+
+
+def line_of(each: Measured, row: Row | None) -> list[str]:
+    """Return the line of a result with the figures of one of its rows."""
+    result, on_disk = each.result, on_disk_of(each.result)
+    begun = f"{result.created:%F %H:%M}"
+    size = f"{on_disk.bytes_per_row:.1f}" if on_disk else "-"
+    if not row:
+        return [
+            each.label,
+            each.about,
+            begun,
+            *["-"] * 8,
+            size,
+            each.durability,
+            describe_judged(each),
+        ]
+    figure = FIGURES[each.summary.subject.listed_by]
+    found = row.figures.get(figure.name)
+    return [
+        each.label,
+        each.about,
+        begun,
+        str(row.place),
+        figure_text(row, figure.name),
+        figure.unit.value,
+        f"{found.n:,}" if found else "-",
+        spread_text(found),
+        *(figure_text(row, name) for name in ("p50_ms", "p99_ms", "client_share")),
+        size,
+        each.durability,
+        describe_judged(each) if row is each.summary.headline else row.judged,
+    ]

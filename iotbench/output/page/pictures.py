@@ -1,0 +1,140 @@
+"""Pictures of figures, as they are declared, drawn by one builder."""
+
+from collections.abc import Iterator, Sequence
+
+from iotbench.figures.figures import FIGURES, Better, Measurement, Unit, unit_of
+from iotbench.figures.numbers import format_value
+from iotbench.figures.pictures import Over, Ranges
+from iotbench.figures.rows import Row
+from iotbench.figures.subjects import WORKERS
+from iotbench.output.page import charts
+from iotbench.output.page.charts import Axis, Bar, Point, Series
+from iotbench.output.page.content import VERDICT, Column, Picture, Table, number, words
+from iotbench.output.page.measured import Measured
+
+_LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "workers"}
+
+
+Rows = tuple[Measured, Sequence[Row]]
+"""A result, and the rows of it that a picture shows."""
+
+
+def chunks(shown: Sequence[Rows], most: int = charts.MOST_SERIES) -> Iterator[Sequence[Rows]]:
+    """Yield as many results as a picture has room for."""
+    for start in range(0, len(shown), most):
+        yield shown[start : start + most]
+
+
+def overs(drawn: Over, shown: Sequence[Rows]) -> Iterator[Picture]:
+    """Yield the pictures of a figure: several have the same scale, many bars are sorted."""
+    figure = FIGURES[drawn.figure]
+    share = figure.unit is Unit.SHARE
+    points = [point for _, rows in shown for point in _points(drawn, rows)]
+    values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    several = len(shown) > charts.MOST_SERIES
+    ends = (min(values), max(values)) if several and values else None
+    is_far = ends is not None and ends[1] > charts.FAR * max(ends[0], 0.0)
+    is_log = figure.unit is Unit.MILLISECONDS or (is_far and not share)
+    y = Axis("" if share else figure.unit.value, log=is_log, share=share, ends=ends)
+    if len(points) > len(shown):
+        for some in chunks(shown):
+            yield _over(drawn, y, some)
+        return
+    if several:
+        is_better = figure.better is Better.HIGHER
+        shown = sorted(shown, key=lambda each: _first(drawn, each), reverse=is_better)
+    for some in chunks(shown, charts.MOST_BARS):
+        yield _over(drawn, y, some)
+
+
+def _first(drawn: Over, shown: Rows) -> float:
+    return next((point.y for point in _points(drawn, shown[1])), 0.0)
+
+
+def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
+    series = [Series(m.label, m.style, [*_points(drawn, rows)]) for m, rows in shown]
+    if any(len(each.points) > 1 for each in series):
+        x = Axis(_LABELS[drawn.dimension], counts=drawn.dimension != "level")
+        svg = charts.lines(drawn.title, x, y, series)
+    else:
+        bars = [
+            Bar(each.label, each.style, (point.y,), point.low, point.high)
+            for each in series
+            for point in each.points
+        ]
+        svg = charts.bars(drawn.title, y, bars)
+    ranged = any(point.low is not None for each in series for point in each.points)
+    of = "repeat" if any(measured.is_repeated for measured, _ in shown) else "run"
+    note = f"The lines at a value reach from its lowest to its highest {of}." if ranged else ""
+    return Picture(drawn.title, svg, table_of(shown, [drawn.figure]), note)
+
+
+def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[Point]:
+    for row in rows:
+        if found := row.figures.get(drawn.figure):
+            at = float(row.place.dimensions[drawn.dimension])
+            yield Point(at, found.value, found.low, found.high)
+
+
+def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
+    """Return the picture of two figures of rows that have names."""
+    names = [*dict.fromkeys(row.place.name for _, rows in shown for row in rows)]
+    series = [
+        Series(
+            measured.label,
+            measured.style,
+            [
+                Point(
+                    names.index(row.place.name),
+                    row.figures[drawn.low].value,
+                    high=row.value(drawn.high),
+                )
+                for row in rows
+            ],
+        )
+        for measured, rows in shown
+    ]
+    unit = FIGURES[drawn.low].unit.value
+    svg = charts.ranges(drawn.title, Axis(unit, log=True), names, series)
+    table = table_of(shown, [drawn.low, drawn.high, *drawn.beside])
+    return Picture(drawn.title, svg, table, drawn.note)
+
+
+def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
+    """Return the table behind a picture: n, ends and spread belong to the first figure."""
+    rows = [(measured, row) for measured, of in shown for row in of]
+    subject = shown[0][0].summary.subject if shown else WORKERS
+    by_workers = subject.name == "workers"
+    first = [row.figures.get(figures[0]) for _, row in rows]
+    ranged = any(found is not None and found.low is not None for found in first)
+    columns = [words("Result"), Column(subject.title, text=subject.is_named)]
+    columns += [] if by_workers else [number("Workers")]
+    columns += [number(FIGURES[name].title) for name in figures]
+    columns += [number("Lowest"), number("Highest")] * ranged
+    columns += [number("n"), number("Spread"), words("Durability"), VERDICT]
+    cells = [
+        [
+            measured.label,
+            row.place.name,
+            *([] if by_workers else [f"{row.place.workers:,}"]),
+            *(figure_text(row, name) for name in figures),
+            *[figure_text(row, f"{figures[0]}{end}") for end in ("_min", "_max")] * ranged,
+            f"{found.n:,}" if found else "-",
+            spread_text(found),
+            measured.durability,
+            row.judged,
+        ]
+        for (measured, row), found in zip(rows, first, strict=True)
+    ]
+    return Table(columns, cells)
+
+
+def figure_text(row: Row, name: str) -> str:
+    """Return a figure of a row, or a facet of one, with its unit's digits; or a dash."""
+    value, unit = row.value(name), unit_of(name)
+    return "-" if value is None or unit is None else format_value(value, unit)
+
+
+def spread_text(found: Measurement | None) -> str:
+    """Return the spread of a figure, or a dash."""
+    return "-" if found is None or found.spread is None else f"{found.spread:.1%}"

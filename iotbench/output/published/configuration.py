@@ -1,0 +1,87 @@
+"""The configuration of a bundle: targets as they were measured, and the commands that use it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from iotbench.config.input.parameters import instant
+from iotbench.measurements import kind_of
+from iotbench.results.command import Command
+from iotbench.results.result import Result
+from simulator.redaction import HIDDEN
+
+FILE = "config.yaml"
+_REPLACED = ("config", "extra-option", "target", "dataset", "runner", "namespace")
+"""Options of a command that the configuration of the bundle, or its folder, replaces."""
+_FILES = ("data", "manifest")
+_START = ("start-time", "data")
+"""Options with which an insert does not begin now."""
+
+
+class Targets:
+    """The targets of results, by name: one for each set of options."""
+
+    def __init__(self, found: Sequence[tuple[Path, Result]]) -> None:
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._names: dict[Path, str] = {}
+        self.variables: dict[str, str] = {}
+        """Variable of the environment -> the option whose credential it has."""
+        for path, result in found:
+            self._names[path] = self._add(result)
+        spaces = {result.ran_on.get("namespace", "") for _, result in found} - {""}
+        self._namespace = min(spaces) if len(spaces) == 1 else ""
+
+    def _add(self, result: Result) -> str:
+        for number in range(1, len(self._entries) + 2):
+            name = result.target if number == 1 else f"{result.target}-{number}"
+            entry = self._entry(name, result)
+            queries = {**self._entries.get(name, {}).get("queries", {}), **_list_own_texts(result)}
+            if self._entries.get(name, entry) | {"queries": queries} == entry | {
+                "queries": queries
+            }:
+                self._entries[name] = entry | ({"queries": queries} if queries else {})
+                return name
+        raise AssertionError  # one number more than there are targets
+
+    def _entry(self, name: str, result: Result) -> dict[str, Any]:
+        options = {key: value for key, value in result.target_options.items() if value is not None}
+        for key, value in options.items():
+            if value == HIDDEN:
+                variable = re.sub(r"\W", "_", f"{name}_{key}").upper()
+                variable = f"_{variable}" if variable[0].isdigit() else variable
+                self.variables[variable] = f"{key} of target {name}"
+                options[key] = f"${{{variable}}}"
+        return {"module": result.module, "runner": result.runner, **options}
+
+    def text(self) -> str:
+        """Return the configuration as YAML."""
+        space = {"namespace": self._namespace} if self._namespace else {}
+        return yaml.safe_dump({**space, "targets": self._entries}, sort_keys=False, width=10_000)
+
+    def command(self, path: Path, result: Result) -> list[str]:
+        """Return the words that measure a result again with this configuration; the same rows."""
+        if not isinstance(result.command, Command):
+            return []
+        own = result.command.without(_REPLACED).options
+        options = {"config": (FILE,), "target": (self._names[path],), **own}
+        begins = {*_START} & {*own} or own.get("clean") is False
+        if not kind_of(result).needs_rows and not begins:
+            options["start-time"] = (instant(result.dataset.start_ms),)
+        for name in _FILES:
+            if isinstance(value := options.get(name), tuple):
+                options[name] = tuple(Path(each).name for each in value)
+        return [*Command(name=result.command.name, options=options).words]
+
+
+def left_out(left: Command) -> list[str]:
+    """Return the words of options that a command lacks in a bundle, and nothing replaces."""
+    return [*left.without(_REPLACED).words[1:]]
+
+
+def _list_own_texts(result: Result) -> Mapping[str, str]:
+    """Return the target's own texts of queries."""
+    found = (query for run in result.runs for query in run.outcome.queries)
+    return {query.name: query.statement for query in found if query.tuned}

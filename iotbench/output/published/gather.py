@@ -1,0 +1,107 @@
+"""The result files of a bundle, and the reasons not to publish some."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from iotbench.figures.verdicts import verdict_of
+from iotbench.measurements import kind_of
+from iotbench.output.terminal.damage import expect_whole
+from iotbench.results import result_files
+from iotbench.results.names import id_of
+from iotbench.results.result import Result
+from iotbench.results.title import title_of
+from iotbench.store.gathered import Gathered, find_gathered
+from iotbench.store.lookup import paths_of
+from simulator.errors import ConfigError
+from simulator.protocol.mark import same_rows
+from simulator.protocol.verdict import Status
+
+
+@dataclass(frozen=True)
+class Published:
+    """The results of a bundle, each with its file."""
+
+    sweeps: Sequence[tuple[Path, Result]]
+    """Sweeps in the order of their time."""
+    records: Sequence[tuple[Path, Gathered, Any]]
+    """Records of plans, reproductions and capacities with sweeps among the results."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [path for path, _ in self.sweeps] + [path for path, _, _ in self.records]
+
+    @property
+    def parts(self) -> Sequence[tuple[Path, Result]]:
+        """The results that are parts of a record."""
+        return [each for each in self.sweeps if each[0].name in self._of_records]
+
+    @property
+    def singles(self) -> Sequence[tuple[Path, Result]]:
+        """The others."""
+        return [each for each in self.sweeps if each[0].name not in self._of_records]
+
+    @cached_property
+    def _of_records(self) -> set[str]:
+        return {name for _, kind, record in self.records for name in kind.files(record)}
+
+    @property
+    def title(self) -> str:
+        """Subject of the measurement, in a few words."""
+        return title_of([result for _, result in self.sweeps])
+
+
+def gather(folder: Path, names: Sequence[str]) -> Published:
+    """Return what is meant; ConfigError if it may not be published.
+
+    The queries' inserts are among the results, where the folder has them: they wrote the rows.
+    """
+    sweeps: dict[Path, Result] = {}
+    records = []
+    for path in paths_of(folder, names):
+        kind = find_gathered(path)
+        if kind:
+            record = kind.read(path)
+            records.append((path, kind, record))
+            files = [path.parent / file for file in kind.files(record)]
+        else:
+            files = [path]
+        sweeps |= {file: result_files.read(file) for file in files}
+    for path, result in [*sweeps.items()]:
+        sweeps |= _insert_of(path, result)
+    ordered = sorted(sweeps.items(), key=lambda each: (each[1].created, each[0].name))
+    found = Published(ordered, records)
+    if problems := [*_problems(found)]:
+        raise ConfigError(problems)
+    return found
+
+
+def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
+    """Return the insert of the queried rows, if it is in the folder of the result."""
+    if not kind_of(result).needs_rows:
+        return {}
+    for file, insert in result_files.inserts(path.parent, result.target):
+        if insert.manifest and same_rows(insert.manifest.dataset, result.dataset):
+            return {file: insert}
+    return {}
+
+
+def _problems(found: Published) -> Iterator[str]:
+    for path, result in found.sweeps:
+        with expect_whole(path):
+            verdict = verdict_of(result)
+        if result.status != "done":
+            yield f"{path}: is not complete: {result.cause or result.status}"
+        elif verdict == Status.MISMATCH:
+            yield f"{path}: has the verdict mismatch: stored data or answers are wrong"
+    names = [path.name for path in found.paths]
+    for path in found.paths:
+        if id_of(path) is None:
+            yield f"{path}: is not named as a result file is"
+        elif names.count(path.name) > 1:
+            yield f"{path}: another file has the same name"
+    if not found.sweeps:
+        yield "no result of a sweep is among them"

@@ -1,0 +1,176 @@
+"""The README of a bundle: what it is, what was found, how to check it, how to repeat it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from iotbench.figures.verdicts import verdict_of
+from iotbench.machine.cleaning import in_shell, line_of, markdown, markdown_code, plain
+from iotbench.output.published.configuration import Targets, left_out
+from iotbench.output.published.gather import Published
+from iotbench.results.command import Command
+from iotbench.results.names import id_of
+from iotbench.results.result import Result
+from iotbench.store.export import export
+from iotbench.store.gathered import Gathered, Outline
+from simulator import __version__
+from simulator.errors import counted
+
+FILE = "README.md"
+COMMANDS = "commands.sh"
+"""File of the commands of results that belong to a plan, a reproduction or a capacity."""
+_REPEATED = "../repeated"
+"""Folder of the results of the commands: the bundle stays as it is."""
+_FILES = """\
+| File | Content |
+|---|---|
+| `results/` | the result files, unchanged: configuration, runs, histograms, verdicts |
+| `report.html` | the same as one page with pictures |
+| `config.yaml` | the targets as they were measured, without credentials |
+| `versions.json` | versions of program, packages and server, settings of the server, machine |
+| `SHA256SUMS` | a checksum of each file |
+"""
+
+
+_COMMANDS_FILE = f"| `{COMMANDS}` | the commands of results that plans or searches measured |"
+_WIDTH = 120
+"""Columns of a table as text."""
+
+
+def readme(
+    found: Published,
+    targets: Targets,
+    versions: list[dict[str, Any]],
+    left: Mapping[Path, Command],
+) -> str:
+    """Return the README as Markdown."""
+    return "\n".join(_lines(found, targets, versions, left)) + "\n"
+
+
+def commands(found: Published, targets: Targets) -> str:
+    """Return the commands of the results that belong to a record, a line each."""
+    lines = ("# in this folder; README.md says what they need", *_commands(found.parts, targets))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(
+    found: Published,
+    targets: Targets,
+    versions: list[dict[str, Any]],
+    left: Mapping[Path, Command],
+) -> Iterator[str]:
+    yield f"# Benchmark results: {markdown(found.title)}\n"
+    yield (
+        "Measured by iotbench, which compares stored rows and answers with rows that it computes"
+        f" itself. `iotbench publish` {__version__} wrote this folder.\n"
+    )
+    yield "## Verdict\n"
+    for path, result in found.singles:
+        about = markdown(f"{result.kind} on {result.target}")
+        yield f"- {_file(path)}: {about}: **{markdown(verdict_of(result))}**"
+        for warning in result.warnings:
+            yield f"  - warning: {markdown(warning)}"
+    for path, kind, record in found.records:
+        yield from _verdict(path, kind, record, found)
+    yield "\n## Figures\n"
+    if found.singles:
+        named = [(id_of(path) or result.sweep_id, result) for path, result in found.singles]
+        yield export(named, "markdown").rstrip()
+    for path, kind, record in found.records:
+        yield f"### {_title(kind.outline(record))}\n"
+        text = plain(kind.text(record, f"results/{path.name}", _WIDTH))
+        yield "\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n"
+    yield "\n## Measured with\n"
+    yield from dict.fromkeys(_describe_measured_with(each) for each in versions)
+    yield "\n## Files\n"
+    yield _FILES + f"{_COMMANDS_FILE}\n" * bool(found.parts)
+    yield "## Check\n"
+    yield "    sha256sum -c SHA256SUMS"
+    yield "    iotbench publish --check .\n"
+    yield (
+        "The first command compares every file with its checksum. The second one does the same, and"
+        " also reads each result file: its format, its figures and its verdict.\n"
+    )
+    yield "## Repeat\n"
+    yield from _repeat(found, targets, left)
+
+
+def _title(outline: Outline) -> str:
+    return markdown(f"{outline.what} on {', '.join(outline.targets)}")
+
+
+def _file(path: Path) -> str:
+    return markdown_code(path.name)
+
+
+def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Iterator[str]:
+    """Yield the verdict of a record, and the warnings of its results, each once."""
+    outline, names = kind.outline(record), {*kind.files(record)}
+    own = [result for each, result in found.parts if each.name in names]
+    warnings = Counter(warning for result in own for warning in result.warnings)
+    yield (
+        f"- {_file(path)}: {_title(outline)}: **{markdown(outline.verdict)}**,"
+        f" {counted(len(own), 'result file')}"
+    )
+    for warning, n in warnings.items():
+        yield f"  - warning of {counted(n, 'result')}: {markdown(warning)}"
+
+
+def _describe_measured_with(each: dict[str, Any]) -> str:
+    server, machine = each["server"], each["machine"]
+    words = [f"iotbench {each['program']}", f"module {each['module']}"]
+    words += [f"server {server['version']} ({server['durability']})"] if server else []
+    words += [f"{name} {version}" for name, version in each["packages"].items()]
+    words += [f"{name} {value}" for name, value in each["cluster"].items()]
+    memory = f"{machine['memory_bytes'] / 2**30:.0f} GiB"
+    words += [f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}"]
+    return f"- {markdown('; '.join([*words, 'Python ' + machine['python']]))}"
+
+
+def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) -> Iterator[str]:
+    versions = ", ".join({result.program_version: 0 for _, result in found.sweeps})
+    yield f"With version {markdown(versions)} of the program, in this folder, in this order:\n"
+    for variable, option in targets.variables.items():
+        yield f"    export {variable}=...       # {line_of(option)}"
+    for line in _commands(found.singles, targets):
+        yield f"    {line}"
+    yield ""
+    if found.parts:
+        whose = "of the other results" if found.singles else "of all results"
+        n = counted(len(found.parts), "result file")
+        yield f"`{COMMANDS}` has the commands {whose}, {n}.\n"
+    for path, result in found.sweeps:
+        if not targets.command(path, result):
+            yield f"- The file {_file(path)} does not hold the command that measured it."
+        if path in left and (words := left_out(left[path])):
+            yield (
+                f"- {_file(path)} was measured with {markdown_code(in_shell(words))}, too, which"
+                " its command leaves out: it runs, reaches or writes something."
+            )
+    yield from _find_needed(found)
+    yield (
+        "\nIn a checkout, `python run.py` stands for `iotbench`. The commands write to"
+        f" `{_REPEATED}`; `iotbench compare FILE FILE` compares two result files.\n"
+        "\nThe rows are the same. The machine, its load and the versions above are not part of a"
+        " command: another machine gives other rates."
+    )
+
+
+def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterator[str]:
+    """Yield the command of each result that holds one."""
+    for path, result in sweeps:
+        if words := targets.command(path, result):
+            yield f"iotbench {in_shell([*words, '--output', _REPEATED])}"
+
+
+def _find_needed(found: Published) -> Iterator[str]:
+    for _, result in found.sweeps:
+        if isinstance(result.command, Command) and "data" in result.command.options:
+            digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")
+            file = Path(str(result.configuration.get("data"))).name
+            sha = markdown(str(digest))
+            yield (
+                f"- The rows are those of {markdown_code(file)}, SHA-256 {sha}, which is not"
+                " included."
+            )

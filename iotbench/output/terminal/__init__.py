@@ -1,0 +1,1 @@
+"""Results as text in the terminal: progress, tables, notes."""

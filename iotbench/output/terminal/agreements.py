@@ -1,0 +1,176 @@
+"""The result of `validate`: a table, JSON or CSV, and answers side by side."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from iotbench.machine.terminal import width_of
+from iotbench.output.terminal.notes import mismatches_of
+from iotbench.results.agreement import Agreement
+from iotbench.results.result import Result
+from simulator.errors import counted
+from simulator.protocol.events import ShownAnswer
+from simulator.protocol.messages import Scalar
+
+_EQUAL = "equal to the truth"
+_LISTED = 5
+"""Different answers to an own query that are always printed."""
+_SHOWN_ROWS = 20
+
+
+def format_validated(
+    results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None], form: str
+) -> str:
+    """Return a comparison as text in one of the formats of results."""
+    records = [_record(each, results) for each in found]
+    if form == "json":
+        return json.dumps(_content(results, records, files), indent=1) + "\n"
+    if form == "csv":
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        return out.getvalue()
+    return "".join(f"{line}\n" for line in _lines(results, found, files))
+
+
+def _list_shown(result: Result) -> Iterator[tuple[str, ShownAnswer]]:
+    """Yield the answers that the result has rows of, each with its query."""
+    for run in result.runs:
+        for query in run.outcome.queries:
+            yield from ((query.name, answer) for answer in query.shown)
+
+
+def _verdict(result: Result, query: str) -> str:
+    verdicts = [q.verdict for run in result.runs for q in run.outcome.queries if q.name == query]
+    return verdicts[-1].status.value if verdicts else "not asked"
+
+
+def _record(each: Agreement, results: Sequence[Result]) -> dict[str, Any]:
+    return {
+        "query": each.query,
+        "answers": each.answers,
+        "equal": each.equal,
+        "rounded": each.rounded,
+        "different": len(each.different),
+        **{f"verdict_{result.target}": _verdict(result, each.query) for result in results},
+        "not_compared": each.problem,
+    }
+
+
+def _content(
+    results: Sequence[Result], records: Sequence[dict[str, Any]], files: Sequence[Path | None]
+) -> dict[str, Any]:
+    return {
+        "kind": "validate",
+        "targets": [result.target for result in results],
+        "status": next((r.status for r in results if r.status != "done"), "done"),
+        "causes": {r.target: r.cause for r in results if r.cause},
+        "queries": records,
+        "mismatches": {r.target: mismatches_of(r) for r in results},
+        "answers": [
+            {"target": result.target, "query": query, **shown.model_dump(mode="json")}
+            for result in results
+            for query, shown in _list_shown(result)
+        ],
+        "files": [str(path) if path else None for path in files],
+    }
+
+
+def _lines(
+    results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None]
+) -> Iterator[str]:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("Query", overflow="fold")
+    for title in ("Answers", "Equal", "Rounded", "Differ"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for result in results:
+        table.add_column(result.target, no_wrap=True)
+    for each in found:
+        counts = (each.answers, each.equal, each.rounded, len(each.different))
+        shown = ["-"] * 4 if each.problem else [f"{count:,}" for count in counts]
+        table.add_row(each.query, *shown, *(_verdict(result, each.query) for result in results))
+    yield from _draw(table)
+    yield ""
+    for each in found:
+        if each.problem:
+            yield f"not compared: {each.query}: {each.problem}"
+    for result in results:
+        if result.status != "done":
+            yield f"{result.target} {result.status}: {result.cause}"
+        yield from (f"{result.target}: {text}" for text in mismatches_of(result))
+    yield from _answers(results, found)
+    for result, path in zip(results, files, strict=True):
+        if path:
+            yield f"result file of {result.target}: {path}"
+
+
+def _draw(table: Table) -> Iterator[str]:
+    out = io.StringIO()
+    width = width_of(sys.stdout)
+    Console(file=out, width=width, highlight=False, markup=False, color_system=None).print(table)
+    yield from (line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[str, ShownAnswer]]:
+    """Yield a result's answers to the first own queries that another target answers otherwise."""
+    wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
+    for run in result.runs:
+        for query in run.outcome.queries:
+            for each in query.digests:
+                if each.rows is not None and each.instance in wanted.get(query.name, ()):
+                    yield query.name, ShownAnswer(
+                        instance=each.instance, statement=query.statement, columns=query.columns,
+                        rows=each.rows[:_SHOWN_ROWS], all_rows=len(each.rows), ok=None,
+                    )  # fmt: skip
+
+
+def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
+    """Yield the shown answers side by side, with the true one where one is wrong."""
+    found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
+    for result in results:
+        for query, answer in (*_list_shown(result), *_different(result, agreed)):
+            by_target = found.setdefault((query, answer.instance), {})
+            by_target.setdefault(result.target, answer)
+    for (query, instance), by_target in found.items():
+        yield from _side_by_side(f"{query}, answer {instance}", by_target, results)
+
+
+def _side_by_side(
+    title: str, by_target: dict[str, ShownAnswer], results: Sequence[Result]
+) -> Iterator[str]:
+    first = next(iter(by_target.values()))
+    truth = next((each.truth for each in by_target.values() if each.truth is not None), None)
+    skipped = min(each.skipped for each in by_target.values())
+    after = f", after {counted(skipped, 'equal row')}" if skipped else ""
+    yield f"{title}{after}: {' | '.join(first.columns)}"
+    columns: dict[str, list[str]] = {}
+    if truth is not None:
+        columns["truth"] = [_written(row) for row in truth]
+    for result in results:
+        answer = by_target.get(result.target)
+        equal = [_EQUAL] if first.ok is not None else ["no answer"]
+        columns[result.target] = [_written(row) for row in answer.rows] if answer else equal
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in columns:
+        table.add_column(name)
+    for cells in zip_longest(*columns.values(), fillvalue=""):
+        table.add_row(*cells)
+    yield from (f"  {line}" for line in _draw(table))
+    more = max(each.all_rows - each.skipped - len(each.rows) for each in by_target.values())
+    if more:
+        yield f"  and {counted(more, 'more row')}"
+    yield ""
+
+
+def _written(row: Sequence[Scalar]) -> str:
+    return " | ".join("NULL" if value is None else str(value) for value in row)

@@ -1,0 +1,120 @@
+"""The course of a sweep, event by event, for terminal, metrics and page."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.output.terminal.estimate import Estimate
+from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, SampleEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A sweep after one event of one of its runs."""
+
+    planned: PlannedRun
+    event: Event
+    number: int
+    """Number of the run, from 1."""
+    of: int
+    """Number of runs in the sweep."""
+    phase: str = ""
+    detail: str = ""
+    """The collector's description of the phase's progress."""
+    progress: ProgressEvent | None = None
+    """The last one of the phase, as is the sample."""
+    sample: SampleEvent | None = None
+    left_s: float | None = None
+    """Until the timed part of the run ends, as far as that is known."""
+    sweep_left_s: float | None = None
+    fault: str = ""
+    """The planned fault at this time."""
+
+    @property
+    def workers(self) -> int:
+        """Number of workers of the run."""
+        return len(self.planned.spec.workers)
+
+    @property
+    def place(self) -> str:
+        """The query that is asked now, and which of all it is."""
+        names = list(self.planned.spec.load.queries)
+        query = self.sample.query if self.sample else ""
+        return f"{query}, {names.index(query) + 1} of {len(names)}" if query in names else query
+
+
+class Course:
+    """Follows the runs of a sweep."""
+
+    def __init__(
+        self, planned: Sequence[PlannedRun], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._of = len(planned)
+        self._estimate = Estimate(planned, clock)
+        self._clock = clock
+        self._last: Moment | None = None
+        self._began_s: dict[str, float] = {}
+        """Query of this run -> when it was first seen."""
+        self._measured_s: float | None = None
+        """When the measured part of this run was first seen."""
+
+    def follow(self, planned: PlannedRun, event: Event) -> Moment:
+        """Return how the sweep goes after an event."""
+        last = self._last
+        if last is None or last.planned.spec.run_id != planned.spec.run_id:
+            self._estimate.begin()
+            self._began_s, self._measured_s = {}, None
+            last = Moment(planned, event, last.number + 1 if last else 1, self._of)
+        now = replace(last, event=event)
+        match event:
+            case PhaseEvent(phase=phase, detail=detail):
+                now = replace(self._enter(now, phase), detail=detail)
+            case ProgressEvent():
+                now = replace(self._enter(now, event.phase), progress=event, left_s=event.left_s)
+                now = self._with_sweep(now, event.rows_per_s)
+            case SampleEvent():
+                now = replace(self._enter(now, event.phase), sample=event)
+                if event.query:
+                    now = self._with_sweep(replace(now, left_s=self._asking_s(now, event)), 0.0)
+            case Outcome():
+                self._estimate.finish()
+        now = replace(now, fault=self._fault(now))
+        self._last = now
+        return now
+
+    def _fault(self, now: Moment) -> str:
+        """Return what is made to fail now."""
+        spec = now.planned.spec
+        if not spec.fault or now.phase != spec.barrier:
+            return ""
+        if self._measured_s is None:
+            self._measured_s = self._clock()
+        return spec.fault.name if spec.fault.is_on(self._clock() - self._measured_s) else ""
+
+    def _enter(self, now: Moment, phase: str) -> Moment:
+        """Return the moment without what was known of an earlier phase."""
+        if now.phase == phase:
+            return now
+        return replace(
+            now, phase=phase, detail="", progress=None, sample=None, left_s=None, sweep_left_s=None
+        )
+
+    def _with_sweep(self, now: Moment, rows_per_s: float) -> Moment:
+        return replace(now, sweep_left_s=self._estimate.left_s(now.left_s, rows_per_s))
+
+    def _asking_s(self, now: Moment, sample: SampleEvent) -> float | None:
+        """Return the seconds until all queries of the run were asked; None if unknown."""
+        load, duration_s = now.planned.spec.load, now.planned.spec.clocking.duration_s
+        names = list(load.queries)
+        if load.ramp or sample.query not in names:
+            return None
+        began_s = self._began_s.setdefault(sample.query, self._clock())
+        place = names.index(sample.query)
+        if duration_s:
+            left_s = max(duration_s - (self._clock() - began_s), 0.0)
+            return left_s + duration_s * (len(names) - place - 1)
+        planned = sum(task.runs for task in now.planned.spec.asks)
+        share = (place + min(sample.runs / planned, 1.0)) / len(names) if planned else 0.0
+        spent_s = self._clock() - min(self._began_s.values())
+        return spent_s * (1 - share) / share if share else None

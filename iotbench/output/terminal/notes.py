@@ -1,0 +1,205 @@
+"""The lines below a result's table: failures, warnings, configuration, server, machine."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from iotbench.figures.resources import measure_used
+from iotbench.figures.summary import OnDisk, on_disk_of
+from iotbench.figures.verdicts import level_of
+from iotbench.machine.caches import DROPPED
+from iotbench.machine.program import command_line
+from iotbench.measurements import kind_of
+from iotbench.output.terminal.occurrences import occurrences_of, seconds_text
+from iotbench.results.command import words_of
+from iotbench.results.result import Result, RunRecord
+from simulator.data.walks import Precision
+from simulator.errors import counted
+from simulator.protocol.verdict import Status, Verdict
+
+_DRAWN = {
+    Precision.GRID: "precision grid: about 13 bits, which compress well",
+    Precision.FULL: "precision full: every bit of a double",
+}
+"""Notes about the values of a table with its size."""
+_MOST_TIMED_RUNS = 4
+"""The seconds of more runs are in the pictures of a page only."""
+_NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
+
+
+def notes_of(result: Result, path: Path | None) -> Iterator[str]:
+    """Yield the lines below the table."""
+    yield from (f"{name}: {text}" for name, text in alerts_of(result))
+    yield from kind_of(result).remarks(result)
+    yield f"configuration: {_configuration(result)}"
+    if result.target_options:
+        yield f"target options: {_words(result.target_options)}"
+    yield from (f"{name}: {text}" for name, text in facts_of(result))
+    if path:
+        yield f"result file: {path}"
+
+
+def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what failed, what is wrong, and the warnings: kind and text."""
+    if result.status == "running":
+        yield "running", "did not end: its command line was killed, or is still running"
+    elif result.status != "done":
+        yield result.status, result.cause
+    if result.status != "done":
+        yield from _done_before(result)
+    for run, verdict in _not_right(result):
+        yield verdict.status.value, f"{_place(run)}{verdict.reason}"
+    yield from (("warning", text) for text in result.warnings)
+
+
+def facts_of(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the server, the size on disk and the machines: name and text."""
+    if result.command:
+        yield "command", command_line(words_of(result.command))
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    if servers:
+        yield "server", f"{servers[-1].version}; {servers[-1].durability}"
+    if background := background_of(result):
+        yield "server's own work", background
+    if failures := _failures(result):
+        yield "failures", failures
+    if on_disk := on_disk_of(result):
+        yield "on disk after compaction", _size(on_disk, result.dataset.workload)
+    if compared := _describe_compared(result):
+        yield "compared with the truth", compared
+    yield from kind_of(result).facts(result)
+    if result.caches == DROPPED:
+        yield "system caches", "dropped before each run"
+    measured = [run.resources for run in result.runs if run.resources]
+    yield from (("resources", measure_used(found, kind_of(result).work)) for found in measured[-1:])
+    if result.ran_on:
+        yield "cluster", _cluster(result)
+    machine = result.machine
+    where = "command line" if result.ran_on else "client"
+    yield where, f"{machine.hardware}, {machine.system}, Python {machine.python}"
+
+
+def background_of(result: Result) -> str:
+    """Return what the server did by itself in the timed parts; empty where it does not count it."""
+    total: Counter[str] = Counter()
+    runs = [run.outcome.background for run in result.runs if run.outcome.background]
+    for each in runs:
+        total.update(each)
+    shown = background_text(total)
+    if not shown:
+        return ""
+    where = f"in the timed parts of {counted(len(runs), 'run')}"
+    return f"{shown}, {where}{_times(result, are_failures=False)}"
+
+
+def _failures(result: Result) -> str:
+    """Return what went wrong in the timed parts of the runs; empty if nothing did."""
+    total: Counter[str] = Counter()
+    for run in result.runs:
+        for each in occurrences_of(run.outcome):
+            total[each.what] += each.count if each.is_failure else 0
+    return background_text(+total) + _times(result, are_failures=True)
+
+
+def _times(result: Result, *, are_failures: bool) -> str:
+    """Return the seconds of the only run, or of each of several in which something happened."""
+    found = [
+        (run, [e for e in occurrences_of(run.outcome) if e.is_failure == are_failures])
+        for run in result.runs
+    ]
+    some = [(run, occurrences) for run, occurrences in found if occurrences]
+    if len(some) > _MOST_TIMED_RUNS:
+        return ""
+    texts = [
+        f"{_place(run) if len(found) > 1 else ''}{seconds_text(occurrences)}"
+        for run, occurrences in some
+    ]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _describe_compared(result: Result) -> str:
+    """Return how much of the stored rows was compared, and what is not seen by that."""
+    level = level_of(result.runs)
+    if level is None:
+        return ""
+    verdicts = [run.outcome.rows_verdict or run.outcome.verdict for run in result.runs]
+    left_out = [what for verdict in verdicts if verdict for what in verdict.left_out]
+    unseen = [level.depth.unseen] if level.depth.unseen else []
+    unseen += dict.fromkeys(left_out)
+    words = f"--verify {level}: {level.depth.compares}"
+    return f"{words}; not seen: {'; '.join(unseen)}" if unseen else words
+
+
+def background_text(counts: Mapping[str, int]) -> str:
+    """Return counts of things with names in the plural, such as checkpoints, as words."""
+    return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
+
+
+def _size(on_disk: OnDisk, workload: str) -> str:
+    size, each = counted(on_disk.size_bytes, "byte"), f"{on_disk.bytes_per_row:.1f} bytes/row"
+    if on_disk.bits_per_value is None:
+        return f"{size}, {each}"
+    drawn = _DRAWN[on_disk.precision] if on_disk.precision else f"values of workload {workload}"
+    return f"{size}, {each}, {on_disk.bits_per_value:.1f} bits/value ({drawn})"
+
+
+def mismatches_of(result: Result) -> list[str]:
+    """Return what is wrong, incomplete or unknown, run by run."""
+    return [f"{_place(run)}{verdict.reason}" for run, verdict in _not_right(result)]
+
+
+def _not_right(result: Result) -> list[tuple[RunRecord, Verdict]]:
+    runs = ((run, run.outcome.verdict) for run in result.runs)
+    return [(run, verdict) for run, verdict in runs if verdict and verdict.status in _NOT_RIGHT]
+
+
+def _place(run: RunRecord) -> str:
+    """Return which run of a sweep it is; nothing for a verification, which has no workers."""
+    return f"{counted(run.workers, 'worker')}, run {run.run}: " if run.workers else ""
+
+
+def _done_before(result: Result) -> list[tuple[str, str]]:
+    """Return what was done before the failure."""
+    if not kind_of(result).writes:
+        return []
+    done = sum(run.outcome.status == "done" for run in result.runs)
+    before = f"{counted(done, 'run')} done"
+    last = result.runs[-1] if result.runs else None
+    progress = result.in_progress or (last and last.progress)
+    if progress:
+        which = f"{counted(progress.workers, 'worker')}, phase {progress.phase}"
+        known = f"{counted(progress.rows, 'row')} acknowledged, {progress.prefill_rows:,} prefilled"
+        as_of = f"as of {progress.at.astimezone(UTC):%F %T} UTC"
+        return [("before that", f"{before}; in the next one ({which}) at least {known}, {as_of}")]
+    if last is None or not last.outcome.workers:
+        return []
+    rows = sum(worker.rows for worker in last.outcome.workers)
+    prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
+    uncertain = last.metrics.uncertain_rows if last.metrics else 0
+    last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain"
+    return [("before that", f"{before}; in the last one {last_one}, {prefilled:,} prefilled)")]
+
+
+def _configuration(result: Result) -> str:
+    words = [f"{result.kind} target={result.target} module={result.module} runner={result.runner}"]
+    return " ".join([*words, _words(result.configuration)])
+
+
+def _words(options: Mapping[str, Any]) -> str:
+    """Return options as key=value words; lists separated by commas."""
+    lists = {
+        key: ",".join(map(str, v)) for key, v in options.items() if isinstance(v, list | tuple)
+    }
+    return " ".join(f"{key}={lists.get(key, value)}" for key, value in options.items())
+
+
+def _cluster(result: Result) -> str:
+    """Return where the pods ran, and how many workers at most on each node."""
+    words = [f"{name} {value}" for name, value in result.ran_on.items()]
+    most: Counter[str] = Counter()
+    for run in result.runs:
+        most |= Counter(worker.node for worker in run.outcome.workers if worker.node)
+    nodes = ", ".join(f"{count} on {node}" for node, count in sorted(most.items()))
+    return ", ".join(words) + (f"; workers at most: {nodes}" if nodes else "")

@@ -1,0 +1,84 @@
+"""The plan of a sweep before it starts: its runs in order, their rows, and how long they may take.
+
+This is what `--dry-run` prints for the local runner.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from iotbench.config.input.quantities import format_time
+from iotbench.measurements.shared.estimates import count_prefilled, count_timed
+from iotbench.measurements.shared.kind import Kind
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.results.result import Result
+from simulator.data.dataset import Dataset, DatasetReader, PartsBy
+from simulator.errors import counted
+
+_SHOWN_RUNS = 100
+
+
+def plan_text(
+    kind: Kind[Any], planned: Sequence[PlannedRun], runner: str, last: Result | None, width: int
+) -> str:
+    """Return a plan as text; `last` is an earlier result of the target, for the estimate."""
+    first = planned[0].spec
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    console.print(
+        f"plan of {kind.name} on target {first.target} (module {first.module}, runner {runner});"
+        " nothing is started",
+        soft_wrap=True,
+    )
+    if not kind.needs_rows:
+        console.print(_runs(planned[:_SHOWN_RUNS]))
+        if len(planned) > _SHOWN_RUNS:
+            console.print(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
+    for line in _facts(kind, planned, last):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _runs(planned: Sequence[PlannedRun]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    titles = ("Run", "Workers", "Repeat", "Tables before", "Rows before", "Prefill", "Rows")
+    for title in titles:
+        table.add_column(title, justify="left" if title == "Tables before" else "right")
+    for number, each in enumerate(planned, 1):
+        spec = each.spec
+        before = "dropped, created" if spec.clean else "kept" if spec.dataset.rows else "created"
+        counts = (spec.dataset.rows, count_prefilled(spec), count_timed(spec))
+        shown = [f"{count:,}" for count in counts]
+        if spec.clocking.duration_s:
+            shown[-1] = f"for {format_time(spec.clocking.duration_s)}"
+        if spec.warmup_s:
+            shown[-1] += f", warm-up {format_time(spec.warmup_s)}"
+        table.add_row(str(number), str(len(spec.workers)), str(each.run), before, *shown)
+    return table
+
+
+def _facts(kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+    first = planned[0].spec
+    names = ", ".join(table.name for table in DatasetReader(first.dataset).tables)
+    yield f"tables: {names}{_parts(first.dataset)}"
+    if first.clocking.stages:
+        stages = (
+            f"{counted(stage.workers, 'worker')} for {format_time(stage.duration_s)}"
+            for stage in first.clocking.stages
+        )
+        yield f"stages: {', '.join(stages)}"
+    if kind.needs_rows:
+        at_most = "" if first.complete else "up to "
+        yield f"rows expected in the tables: {at_most}{first.dataset.rows:,}"
+    yield from kind.outline(planned, last)
+
+
+def _parts(dataset: Dataset) -> str:
+    if dataset.parts == 1:
+        return ""
+    pinned = ", of which each worker writes one" if dataset.parts_by is PartsBy.WORKER else ""
+    return f", in {dataset.parts} parts{pinned}"

@@ -1,0 +1,202 @@
+"""A result's summary as a table that fits its width, and the lines below it."""
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from iotbench.figures.figures import FIGURES, Unit, unit_of
+from iotbench.figures.numbers import format_value, two_lines
+from iotbench.figures.query_plans import plans_of
+from iotbench.figures.rows import Row
+from iotbench.figures.subjects import Subject
+from iotbench.figures.summary import Summary
+from iotbench.machine.terminal import width_of
+from iotbench.measurements import summary_of
+from iotbench.output.terminal.answers import answers_of
+from iotbench.output.terminal.notes import notes_of
+from iotbench.output.terminal.plots import plot_of
+from iotbench.output.terminal.ramps import ramps_of
+from iotbench.output.terminal.records import as_csv, as_json
+from iotbench.output.terminal.timings import timings_of
+from iotbench.results.result import Result
+
+FORMATS = ("table", "json", "csv")
+
+_FLEXIBLE_WIDTH = 24
+"""A longer verdict is wrapped before a column is dropped."""
+_UNBOUNDED = 1000
+"""Wider than any table."""
+_NAME_WIDTH = 40
+"""A longer name of a query is wrapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table: its title (two lines), and how to write its value of a row."""
+
+    title: str
+    value: Callable[[Row], Any]
+    write: Callable[[Any], str] = str
+    drop: int = 0
+    """The order in which columns are dropped where the table is too wide, equal ones together; 0:
+    never."""
+    text: bool = False
+
+
+def _figure(name: str, drop: int, title: str) -> Column:
+    """Return the column of a figure, or of one of its facets."""
+    unit = unit_of(name)
+    assert unit
+    write = partial(format_value, unit=unit)
+    return Column(title, lambda row: row.value(name), write, drop)
+
+
+_WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
+_NAMES = ("Query", "Load", "Change")
+"""Columns of names, which stay on one line if they are short."""
+_VERDICT = Column("Verdict", lambda row: row.judged, text=True)
+_OF_CHECKS = (
+    Column("Expected", lambda row: row.expected, text=True),
+    Column("Found", lambda row: row.found, text=True),
+)
+_DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
+"""Subject of rows that differ in the number of workers, too -> the order of dropping it."""
+_DROP_SPREAD = {"workers": 4, "load": 6}
+"""Subject of rows with several runs -> the order of dropping the spread."""
+_RATE = "rows_per_s"
+_TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
+"""Titles of the published benchmark."""
+
+
+def columns_of(subject: Subject) -> tuple[Column, ...]:
+    """Return the columns of a table with rows of a subject."""
+    return tuple(_columns(subject))
+
+
+def _columns(subject: Subject) -> Iterator[Column]:
+    name = subject.name
+    yield Column(subject.title, lambda row: row.place.name, text=subject.is_named)
+    if name in _DROP_WORKERS:
+        yield Column(_WORKERS, lambda row: row.place.workers, drop=_DROP_WORKERS[name])
+    shown = [figure for figure in FIGURES.values() if name in figure.columns]
+    rates = [figure for figure in shown if figure.unit.value.endswith("/s")]
+    for figure in shown:
+        drop, title = (
+            figure.columns[name],
+            _TITLES.get((name, figure.name)) or two_lines(figure.title),
+        )
+        if figure.name == _RATE and name == "workers":
+            yield _figure(f"{_RATE}_min", 1, "Min\nrows/s")
+            yield _figure(f"{_RATE}_max", 1, "Max\nrows/s")
+        yield _figure(figure.name, drop, title)
+        if figure is rates[-1] and name in _DROP_SPREAD:
+            yield Column(
+                _SPREAD, _spread, partial(format_value, unit=Unit.SHARE), _DROP_SPREAD[name]
+            )
+    yield from _OF_CHECKS if name == "check" else ()
+    yield _VERDICT
+
+
+def _spread(row: Row) -> float | None:
+    """Return the spread of a row's rate, of rows or of queries."""
+    rate = row.figures.get(_RATE) or row.figures.get("queries_per_s")
+    return rate.spread if rate else None
+
+
+def format_record(
+    result: Result, path: Path | None, form: str, *, plotted: bool = False, timings: bool = False
+) -> str:
+    """Return a result as text in one of FORMATS; a table fits the width of standard output.
+
+    `plotted` adds a picture below the table, `timings` the time of each phase.
+    """
+    if form == "json":
+        return as_json(result, path)
+    if form == "csv":
+        return as_csv(result)
+    return _table(result, path, width_of(sys.stdout), plotted=plotted, timings=timings)
+
+
+def _step_rows(result: Result) -> int:
+    """Return how many rows a step inserts, of tables with an end by the first one."""
+    if "num_inserts" in result.configuration:
+        each, workers = result.configuration["num_inserts"], result.configuration["workers"]
+        return int(each) * int(workers[0])
+    return next((run.metrics.rows for run in result.runs if run.metrics), 0)
+
+
+def _table(result: Result, path: Path | None, width: int, *, plotted: bool, timings: bool) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    if result.configuration.get("steps"):
+        console.print(f"Stepsize: {_step_rows(result)}")
+    summary = summary_of(result)
+    columns, dropped = _fitting(console, summary)
+    console.print(_draw(summary, columns))
+    console.print()
+    if dropped:
+        titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
+        console.print(
+            f"not shown in {width} columns: {titles} (see them with --format json or csv)",
+            soft_wrap=True,
+        )
+    for line in plot_of(summary, width) if plotted else ():
+        console.print(line, soft_wrap=True)
+    if timings and (table := timings_of(result)):
+        console.print(table)
+        console.print()
+    further = (answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
+    for line in chain.from_iterable(further):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
+    """Return the columns that fit the console, and those that were dropped for that."""
+    every = [*columns_of(summary.subject)]
+    needless: list[str] = []
+    if summary.subject.name == "query":
+        several = len({row.place.workers for row in summary.rows}) > 1
+        staged = any(row.place.stage for row in summary.rows)
+        needless = [_WORKERS] * (not several) + [_SECONDS] * (not staged)
+    if summary.subject.name == "load" and all(row.runs < 2 for row in summary.rows):
+        needless = [_SPREAD]
+    columns = every = [column for column in every if column.title not in needless]
+    for least in sorted({column.drop for column in every if column.drop}):
+        table = _draw(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
+        unbounded = console.options.update(width=_UNBOUNDED)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
+            break
+        columns = [column for column in columns if column.drop != least]
+    return columns, [column for column in every if column not in columns]
+
+
+def _draw(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    longest = max((len(row.place.name) for row in summary.every), default=0)
+    for column in columns:
+        table.add_column(
+            column.title,
+            justify="left" if column.text else "right",
+            vertical="bottom",
+            overflow="fold",
+            no_wrap=not column.text,
+            min_width=min(longest, _NAME_WIDTH) if column.title in _NAMES else None,
+            max_width=flexible_width if column.title == "Verdict" else None,
+        )
+    for rows in (summary.rows, summary.totals):
+        for row in rows:
+            values = ((column, column.value(row)) for column in columns)
+            table.add_row(*("-" if value is None else c.write(value) for c, value in values))
+        table.add_section()
+    return table

@@ -1,0 +1,1 @@
+"""The highest rate of inserts at which a target meets its requirements."""

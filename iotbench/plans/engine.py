@@ -1,0 +1,65 @@
+"""Items one after the other; what has a complete result in the folder is not measured again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from iotbench.plans.items import Item
+from iotbench.results.result import Result
+from iotbench.results.result_files import of_sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The results of an item: of its insert, its queries, and its mixed load."""
+
+    results: tuple[tuple[Path | None, Result], ...] = ()
+    cause: str = ""
+    """Reason why it could not be started; the results have the reason if one of them failed."""
+    is_gone: bool = False
+    """True if that is since the database no longer answers, after an item of it had failed."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every sweep of the item has been done."""
+        return not self.cause and all(result.status == "done" for _, result in self.results)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """True if the user stopped one of its sweeps."""
+        return any(result.status == "interrupted" for _, result in self.results)
+
+    @property
+    def failure(self) -> str:
+        """Reason why it is not complete; empty if it is."""
+        causes = (result.cause or result.status for _, result in self.results
+                  if result.status != "done")  # fmt: skip
+        return self.cause or next(causes, "")
+
+
+Found: TypeAlias = Sequence[tuple[Item, Measured]]
+"""Items in the order in which they were measured, and what became of each."""
+
+
+def measured(
+    items: Sequence[Item], folder: Path, measure: Callable[[Item], Measured]
+) -> Iterator[tuple[Item, Measured, bool]]:
+    """Yield each item with its results, and whether they were measured just now."""
+    for item in items:
+        earlier = complete_results(folder, item)
+        yield (item, earlier, False) if earlier else (item, measure(item), True)
+
+
+def complete_results(folder: Path, item: Item) -> Measured | None:
+    """Return the results of an item that was measured to its end before; None if it was not.
+
+    Later sweeps count with the insert before them only: the rows are gone after the next item.
+    """
+    kinds = item.setting.kinds
+    found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]
+    results = tuple(each for each in found if each)
+    created = [result.created for _, result in results]
+    whole = Measured(results)
+    is_whole = len(results) == len(kinds) and created == sorted(created)
+    return whole if is_whole and whole.is_complete else None

@@ -1,0 +1,205 @@
+"""A plan's measurements, and their time and size at the speed of earlier results."""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from iotbench.config.input.quantities import format_time
+from iotbench.measurements.shared.estimates import estimate_s, rows_of
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.plans.items import Pair
+from iotbench.plans.plan import Plan
+from iotbench.plans.settings import Setting
+from iotbench.plans.tables import absences
+from iotbench.results.result import Result
+from simulator.errors import counted
+
+_COUNTS = ("repeats", "measured")
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One item of a pair, as it is expected."""
+
+    pair: Pair
+    rows: int | None
+    """None: as many as the pair can within its time."""
+    seconds: float | None
+    """None: no earlier result has this workload and batch size, and no duration is set."""
+    size_bytes: float | None
+    repeats: int = 1
+    measured: int = 0
+    """Number of repeats with complete results."""
+    is_least: bool = False
+    """True if only the duration is known: an item takes longer."""
+
+    @property
+    def left_s(self) -> float | None:
+        """Time for the remaining items."""
+        return None if self.seconds is None else (self.repeats - self.measured) * self.seconds
+
+
+def forecast(
+    pair: Pair,
+    planned: Sequence[PlannedRun],
+    earlier: Iterable[Result],
+    repeats: int = 1,
+    measured: int = 0,
+) -> Forecast:
+    """Return what an item of a pair is expected to be; `earlier` are results of its target."""
+    rows = sum(rows_of(each.spec) for each in planned)
+    seconds = size = None
+    last = _most_alike(pair, earlier)
+    done = last.runs[-1].metrics if last else None
+    timed_s = pair.setting.insert.timed_s
+    if last and done:
+        mixed = pair.setting.mixed
+        seconds = estimate_s(planned, last)
+        if seconds is not None and mixed:
+            seconds += mixed.warmup_s + mixed.duration_s
+        stored = done.rows_per_s * timed_s if timed_s else rows
+        size = None if done.bytes_per_row is None else done.bytes_per_row * stored
+    is_least = seconds is None and bool(timed_s)
+    if is_least:
+        seconds = pair.setting.insert.warm_s + timed_s
+    shown = None if timed_s else rows
+    return Forecast(pair, shown, seconds, size, repeats, measured, is_least)
+
+
+def _most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
+    """Return the newest insert with this workload and batch, the same options if there is one."""
+    insert, options = pair.setting.insert, pair.target.options.public()
+    alike = [
+        result
+        for result in earlier
+        if result.status == "done"
+        and (result.configuration.get("workload"), result.configuration.get("batch"))
+        == (insert.workload, insert.batch)
+    ]
+    return min(
+        alike,
+        key=lambda each: (
+            each.target_options != options,
+            abs(each.runs[-1].workers - insert.most_workers),
+        ),
+        default=None,
+    )
+
+
+def forecast_text(
+    title: str,
+    plan: Plan,
+    found: Sequence[Forecast],
+    not_measured: Mapping[str, str],
+    width: int,
+) -> str:
+    """Return what would be measured as text; `not_measured`: what -> the reason."""
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    repeats = counted(plan.repeats, "repeat")
+    console.print(f"plan of {title}: {repeats} of each setting; nothing is started", soft_wrap=True)
+    for table in (_settings(plan, found), _targets(found)):
+        console.print(table)
+        console.print()
+    for line in _notes(plan, found, not_measured):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
+    mixes = any(setting.mixed for setting in plan.settings)
+    titles = ("Setting", "Workers", "Batch", "Tables", "Rows", "Queries")
+    table = _table(*titles, *(["Mixed"] if mixes else []))
+    rows = {(each.pair.setting.name, each.pair.setting.insert.tables): each.rows for each in found}
+    for setting in plan.settings:
+        insert = setting.insert
+        shards = f"1 to {setting.shards}" if setting.shards else ""
+        counts = sorted({count for (name, _), count in rows.items()
+                         if name == setting.name and count is not None})  # fmt: skip
+        shown = " to ".join(dict.fromkeys(f"{count:,}" for count in (*counts[:1], *counts[-1:])))
+        if insert.timed_s:
+            shown = f"for {format_time(insert.timed_s)}"
+        asked = setting.query
+        queries = len(asked.types) + len(asked.own) or "all" if asked else "-"
+        mixed = f"for {format_time(setting.mixed.duration_s)}" if setting.mixed else "-"
+        table.add_row(
+            setting.name, shards or str(insert.most_workers), _batch(setting),
+            shards or str(insert.tables), shown or "-", str(queries), *([mixed] if mixes else []),
+        )  # fmt: skip
+    return table
+
+
+def _batch(setting: Setting) -> str:
+    if setting.batches:
+        return f"1,000 to {setting.batches:,}"
+    return f"best of {setting.batch_of}" if setting.batch_of else f"{setting.insert.batch:,}"
+
+
+def _targets(found: Sequence[Forecast]) -> Table:
+    table = _table("Target", "Items", "Measured", "Time of the rest", "Disk, at most")
+    for target in dict.fromkeys(each.pair.target.name for each in found):
+        own = [each for each in found if each.pair.target.name == target]
+        sizes = [each.size_bytes for each in own if each.size_bytes is not None]
+        items, measured = (sum(getattr(each, n) for each in own) for n in _COUNTS)
+        size = _size(sizes) if sizes else "-"
+        table.add_row(target, f"{items:,}", f"{measured:,}", _format_time(own), size)
+    return table
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for title in titles:
+        table.add_column(title, justify="left" if title == titles[0] else "right")
+    return table
+
+
+def _format_time(found: Sequence[Forecast]) -> str:
+    left = [each for each in found if each.measured < each.repeats]
+    seconds = [each.left_s for each in left if each.left_s is not None]
+    if left and not seconds:
+        return "unknown"
+    is_least = len(seconds) < len(left) or any(each.is_least for each in left)
+    return f"{'at least ' * is_least}{format_time(sum(seconds))}"
+
+
+def _size(sizes: Sequence[float]) -> str:
+    largest = max(sizes)
+    return f"{largest / 1e9:,.1f} GB" if largest >= 1e9 else f"{largest / 1e6:,.1f} MB"
+
+
+def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str]) -> Iterator[str]:
+    unknown = [each for each in found if each.seconds is None or each.is_least]
+    items, measured = (sum(getattr(each, name) for each in found) for name in _COUNTS)
+    yield (
+        f"{counted(items, 'item')}, {measured:,} measured before; time of the rest:"
+        f" {_format_time(found)}"
+    )
+    if plan.until_within is not None:
+        yield (
+            f"until_within: more repeats, up to {plan.most_repeats}, where the mean rate is not"
+            f" known to within {plan.until_within:.0%}; their time is not included"
+        )
+    yield (
+        "time and disk space follow from earlier inserts in --output of the same workload and batch"
+        " size, such as those of --size demo; queries are not included"
+    )
+    if any(setting.change for setting in plan.settings):
+        yield "change: its time is not included"
+    if any(setting.mixed for setting in plan.settings):
+        yield "mixed: its time is included, and the space of the rows that it adds is not"
+    if any(each.pair.setting.search for each in found):
+        yield "shards, batches: a search raises their number, and may end before the largest one"
+    if unknown:
+        names = dict.fromkeys(
+            _format_name(each.pair.target.name, each.pair.setting) for each in unknown
+        )
+        yield f"no earlier insert: {'; '.join(names)}"
+    yield from absences(not_measured)
+
+
+def _format_name(target: str, setting: Setting) -> str:
+    return f"{target}, {setting.name}"

@@ -1,0 +1,184 @@
+"""The commands that install and remove the database of a target: of a plan, or of dbinstall/."""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from iotbench.config.targets.config import Target
+from iotbench.machine.folders import find_shipped
+from iotbench.plans.items import Pair
+from iotbench.plans.plan import Plan, PlanTarget
+from simulator.errors import ConfigError, nearest
+
+_FOLDER = "dbinstall"
+_PROGRAMS = ("helm", "kubectl", "openssl")
+"""Programs with which a README's commands may begin to run unattended."""
+_ATTENDED = re.compile(r"--accept-| & ")
+"""Parts of a command that agree to a licence, or leave a process running."""
+_OF_SHELL = re.compile(r"[;&|<>$`()]")
+"""Characters of a command that is more than one program with its arguments."""
+_OF_DELETION = (
+    "--wait",
+    "--timeout",
+    "--cascade",
+    "--force",
+    "--grace-period",
+    "--now",
+    "--ignore-",
+)
+"""Options of `kubectl delete` that `kubectl get` does not have."""
+_COMMAND = re.compile(r"^ {4}(.*)$")
+_REMOVE = re.compile(r"^.*\bRemove\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Commands that install the database of a target, and remove it with all data."""
+
+    target: str
+    install: tuple[str, ...]
+    remove: tuple[str, ...]
+    folder: Path
+    """Working folder of the commands."""
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Commands that list what `remove` would remove, as far as that is known."""
+        return tuple(filter(None, map(_look, self.remove)))
+
+    def redacted(self, targets: Iterable[Target]) -> "Installation":
+        """Return it for display: without the credentials of these targets."""
+
+        def without(command: str) -> str:
+            for target in targets:
+                command = target.options.redact(command)
+            return command
+
+        install, remove = (tuple(map(without, each)) for each in (self.install, self.remove))
+        return replace(self, install=install, remove=remove)
+
+
+def _look(command: str) -> str:
+    """Return the command that lists what a command would remove; empty: not known."""
+    if _OF_SHELL.search(command):
+        return ""
+    words = shlex.split(command)
+    if words[:2] == ["kubectl", "delete"]:
+        kept = (word for word in words[2:] if not word.startswith(_OF_DELETION))
+        return shlex.join(["kubectl", "get", *kept, "--ignore-not-found", "--output=name"])
+    if words[:2] == ["helm", "uninstall"] and len(words) > 2:
+        named = ["--all", "--short", f"--filter=^{words[2]}$"]
+        return shlex.join(["helm", "list", *named, *words[3:]])
+    return ""
+
+
+def installations_of(plan: Plan) -> dict[str, Installation]:
+    """Return target -> its installation; ConfigError names everything that is wrong with them."""
+    found: dict[str, Installation] = {}
+    problems: list[str] = []
+    for each in plan.targets:
+        try:
+            if each.install is not None or each.remove is not None:
+                found[each.name] = _installation(each)
+        except ConfigError as error:
+            problems += [f"targets.{each.name}.{text}" for text in error.problems]
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+def _installation(target: PlanTarget) -> Installation:
+    if isinstance(target.install, str):
+        if target.remove is not None:
+            raise ConfigError("remove: the README of dbinstall names the commands; leave it out")
+        return _of_readme(target.name, target.install)
+    if target.install is None:
+        raise ConfigError("remove: needs `install:`, whose result it removes")
+    if target.remove is None:
+        raise ConfigError(
+            "remove: is missing: name the commands that remove what `install` makes; [] if nothing"
+        )
+    return Installation(target.name, target.install, target.remove, Path())
+
+
+def _of_readme(target: str, name: str) -> Installation:
+    """Return the commands of a README, by the name FOLDER or FOLDER/SECTION."""
+    folder, _, section = name.partition("/")
+    known = sorted(path.parent.name for path in find_shipped(_FOLDER).glob("*/README.md"))
+    if folder not in known:
+        raise ConfigError(
+            f"install: {folder!r} is no folder of {_FOLDER}/ ({nearest(folder, known)}); commands"
+            " of your own are a list"
+        )
+    path = find_shipped(_FOLDER) / folder
+    sections = dict(_sections((path / "README.md").read_text(encoding="utf-8")))
+    if not section and len(sections) == 1:
+        section = next(iter(sections))
+    if section not in sections:
+        names = ", ".join(f"{folder}/{each}" for each in sections)
+        raise ConfigError(f"install: {name!r}: expected one of {names}")
+    install, remove = sections[section]
+    for command in (*install, *remove):
+        if command.split()[0] not in _PROGRAMS or _ATTENDED.search(command):
+            raise ConfigError(
+                f"install: {name}: `{command}` cannot run unattended; list the commands that you"
+                f" want, from {_FOLDER}/{folder}/README.md"
+            )
+    return Installation(target, tuple(install), tuple(remove), path)
+
+
+def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
+    """Yield the sections of a README that install and remove something, with both commands."""
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, content = part.partition("\n")
+        found: tuple[list[str], list[str]] = ([], [])
+        removes = continues = False
+        for line in content.splitlines():
+            removes = removes or bool(_REMOVE.match(line) and line.endswith(":"))
+            if match := _COMMAND.match(line):
+                word = re.sub(r"\s+# .*$", "", match[1].strip()).removesuffix("\\").strip()
+                commands = found[removes]
+                if continues and commands:
+                    commands[-1] += f" {word}"
+                else:
+                    commands.append(word)
+                continues = match[1].endswith("\\")
+        if all(found):
+            yield title, found
+
+
+def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> list[list[Pair]]:
+    """Return pairs in groups that are measured one after the other, in the order of targets.
+
+    An installed target is a separate group, with all its repeats: two databases are never
+    there at once. Targets without installation that follow each other are measured in turn.
+    """
+
+    def alone(pair: Pair) -> str:
+        return pair.target.name if pair.target.name in installed else ""
+
+    return [list(group) for _, group in groupby(pairs, alone)]
+
+
+def format_before_runs(plan: Plan) -> str:
+    """Return the commands that run before runs, and at faults, as text, each once."""
+    swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
+    given = [f"before runs: {each.before_run}" for each in swept if each and each.before_run]
+    faulty = [each for setting in plan.settings for each in (setting.insert, setting.mixed)]
+    given += [f"at faults: {c}" for each in faulty if each for c in each.commands.values()]
+    return "".join(f"{line}\n" for line in dict.fromkeys(given))
+
+
+def format_shown(found: Iterable[Installation]) -> str:
+    """Return the commands as text."""
+    lines = []
+    for each in found:
+        where = f" in {each.folder}" if each.folder != Path() else ""
+        lines += [f"target {each.target} is installed before its first item{where}:"]
+        lines += [f"  {command}" for command in each.install]
+        lines += ["and removed after its last one:"] if each.remove else []
+        lines += [f"  {command}" for command in each.remove]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,132 @@
+"""The measures that figures and claims compare, taken from an item's results.
+
+A measure of inserts is the name of a figure: `rows_per_s`. A query's is followed by the
+query: `p99_ms groupby`; a mixed load's by the query, `inserts` or `all queries`:
+`mixed_p99_ms inserts`; a change's by its name: `change_rows_per_s deletion`; and that for a
+step of a fill-level test by its number: `step_rows_per_s 1`.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from iotbench.figures import figures
+from iotbench.figures.inserts import list_timed_inserts
+from iotbench.figures.resources import client_in, machine_in, server_in
+from iotbench.figures.subjects import CHANGE, LEVEL, LOAD, QUERY, WORKERS
+from iotbench.machine.resources import Resources
+from iotbench.measurements import kind_of, summary_of
+from iotbench.results.result import Result
+from simulator.protocol.spec import Work
+
+_OF_ITEMS = {
+    "server_cores": "cores",
+    "server_memory_mib": "MiB",
+    "client_cores": "cores",
+    "client_memory_mib": "MiB",
+    "machine_load": "",
+    "last_to_first": "",
+    "verified": "",
+}
+"""Measures that are no figures of rows -> their units.
+
+Cores are means over the timed phase of an item with `resources`, memory is the most in it.
+`last_to_first` is the rate of the last step of a fill-level test over the rate of the first;
+`verified` is 1 if all rows and answers are right, and 0 otherwise.
+"""
+_MIXED, _CHANGE, _STEP = "mixed_", "change_", "step_"
+_NAMED = {_MIXED: LOAD, _CHANGE: CHANGE}
+"""Beginnings of measures of rows with names, other than queries."""
+_ADDED = ("rows", "timed_s", "stored_s")
+"""Figures that are sums over the steps of a fill-level test; the others are means."""
+_EARLIER = {
+    "wait_ms": "avg_ms",
+    "wait_min_ms": "min_ms",
+    "wait_max_ms": "max_ms",
+    "asked_s": "timed_s",
+    "inserted_s": "timed_s",
+}
+"""Names in files of earlier versions."""
+
+
+def current(measure: str) -> str:
+    """Return the present name of a measure."""
+    name, space, row = measure.partition(" ")
+    return f"{_EARLIER.get(name, name)}{space}{row}"
+
+
+def is_measure(name: str) -> bool:
+    """Return whether a measure of this name exists."""
+    kind, _, row = name.partition(" ")
+    if kind.startswith(_STEP):
+        return kind.removeprefix(_STEP) in LEVEL.figures and step_of(name) is not None
+    for prefix, subject in _NAMED.items():
+        if kind.startswith(prefix):
+            return bool(row) and kind.removeprefix(prefix) in subject.figures
+    known = QUERY.figures if row else {*WORKERS.figures, *_OF_ITEMS}
+    return kind in known
+
+
+def step_of(measure: str) -> int | None:
+    """Return the number of the step that a measure is of, from 1; None: it is of no step."""
+    kind, _, number = measure.partition(" ")
+    return int(number) if kind.startswith(_STEP) and number.isdecimal() and int(number) else None
+
+
+def unit_of(measure: str) -> str:
+    """Return the unit of a measure."""
+    kind = measure.partition(" ")[0]
+    for prefix in (_STEP, *_NAMED):
+        kind = kind.removeprefix(prefix)
+    unit = figures.unit_of(kind)
+    return unit.value if unit else _OF_ITEMS[kind]
+
+
+def measures_of(results: Iterable[Result]) -> dict[str, float]:
+    """Return what was measured by one item."""
+    found: dict[str, float] = {}
+    right = True
+    for result in results:
+        found |= _measure_inserted(result) if result.kind == "insert" else _of_rows(result)
+        right = right and result.exit_code == 0
+    return {**found, "verified": float(right)} if found else {}
+
+
+def _measure_inserted(result: Result) -> dict[str, float]:
+    """Return the measures of an insert; of a fill-level test, of its steps together and alone."""
+    parts = list_timed_inserts(result.runs)
+    if not parts:
+        return {}
+    together = figures.figures_of(parts)
+    found = {
+        name: each.value * (len(parts) if name in _ADDED else 1) for name, each in together.items()
+    }
+    if len(parts) > 1:
+        steps = [figures.figures_of([part]) for part in parts]
+        for number, step in enumerate(steps, 1):
+            found |= {f"{_STEP}{name} {number}": each.value for name, each in step.items()}
+        first, last = (step["rows_per_s"].value for step in (steps[0], steps[-1]))
+        found |= {"last_to_first": last / first} if first else {}
+    used = result.runs[-1].resources
+    return {**found, **(_measure_used(used) if used else {})}
+
+
+def _measure_used(found: Resources) -> Mapping[str, float]:
+    """Return what client, server and machine used while rows were inserted."""
+    parts = {"server": server_in(found, Work.INSERT), "client": client_in(found, Work.INSERT)}
+    measured = {name: part for name, part in parts.items() if part}
+    machine = machine_in(found, Work.INSERT)
+    return {
+        **{f"{name}_cores": part.cores for name, part in measured.items()},
+        **{f"{name}_memory_mib": part.memory_bytes / 2**20 for name, part in measured.items()},
+        **({"machine_load": machine.load} if machine and machine.load is not None else {}),
+    }
+
+
+def _of_rows(result: Result) -> Mapping[str, float]:
+    """Return the measures of each query or change, and of a mixed load's queries together."""
+    summary, writes = summary_of(result), kind_of(result).writes
+    prefix = f"{result.kind}_" if writes else ""
+    return {
+        f"{prefix}{name} {row.place.name}": figure.value
+        for row in (summary.every if writes else summary.rows)
+        for name, figure in row.figures.items()
+    }

@@ -1,0 +1,87 @@
+"""The options that `run` and `reproduce` share: which targets, and what is done to them."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, TypeVar, cast
+
+from pydantic import Field
+
+from iotbench.config.completion.words import complete_target
+from iotbench.config.input.options import Opt
+from iotbench.config.options.basic import NAMES, option
+from iotbench.config.options.choice import Reach, Run, reach_options
+from iotbench.config.options.declared import option_like, options_of
+from iotbench.measurements.shared.options import Duration, Machine, Naming, Replacing
+from iotbench.plans.plan import Plan
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class PlanRun(Run):
+    """The way a plan is carried out, and the place of its results."""
+
+    GROUP: ClassVar[str] = "Run and output"
+
+    form: Annotated[str, Field(alias="format"), Opt(choices=("table", "json"))] = "table"
+    stop_after_s: Duration = 0.0
+    """Begin no item that would end later than this after the start, such as 2h; the same command
+    continues where it stopped. 0: no limit.
+    """
+    dry_run: bool = False
+    """Print settings and rows, with time and disk space by earlier results, and do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """The user's options for a whole plan, and the way its targets are reached."""
+
+    targets: tuple[str, ...] | None
+    reach: Reach
+    replace_tables: tuple[str, ...]
+    table_prefix: str | None
+    before_run: str | None
+
+    def applied(self, plan: Plan) -> Plan:
+        """Return the plan with what holds for all of its settings."""
+        return plan.prefixed(self.table_prefix).with_before_run(self.before_run)
+
+
+def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
+    """Add the options of PlanOptions and PlanRun, in a group of the help text.
+
+    `default` describes which targets are measured without --targets.
+    """
+    options = (
+        option(
+            "--targets",
+            type=NAMES,
+            shell_complete=complete_target,
+            default=None,
+            help=f"Targets to measure.  [default: {default}]",
+            group=group,
+        ),
+        option_like(
+            Machine,
+            "before_run",
+            help="Run this in bash on this machine before each run of inserts and queries, such as"
+            " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then"
+            " the target has 60 s to answer.",
+            group=group,
+        ),
+        option_like(Naming, "table_prefix", group=group),
+        option_like(Replacing, "replace_tables", group=group),
+    )
+
+    def added(command: _Function) -> _Function:
+        @functools.wraps(command)
+        def gather(**given: Any) -> Any:
+            names = PlanOptions.__slots__
+            return command(options=PlanOptions(**{n: given.pop(n) for n in names}), **given)
+
+        decorated: Any = reach_options(options_of(PlanRun, "run")(gather))
+        for add in reversed(options):
+            decorated = add(decorated)
+        return cast("_Function", decorated)
+
+    return added

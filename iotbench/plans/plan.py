@@ -1,0 +1,240 @@
+"""Plans: settings of inserts, queries and mixed loads, measured on several targets, several times.
+
+A plan is checked as a whole before anything starts: keys, values, and what they mean together.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from iotbench.comparison.thresholds import Scope, parse
+from iotbench.config.input.records import Record, read_record
+from iotbench.config.input.values import Count, Share
+from iotbench.figures.rows import ALL_QUERIES, INSERTS
+from iotbench.figures.subjects import CHANGE, LOAD, QUERY
+from iotbench.measurements import kind_named
+from iotbench.measurements.change import plan as change_plan
+from iotbench.measurements.insert.checks import generator_params, option_problems
+from iotbench.measurements.mixed import plan as mixed_plan
+from iotbench.measurements.query.plan import load_problems, matches_of
+from iotbench.measurements.shared.options import Insert
+from iotbench.measurements.shared.plan import empty_dataset
+from iotbench.measurements.shared.stages import stage_conflicts
+from iotbench.plans.settings import MOST_REPEATS, Name, Setting
+from simulator.data.dataset import DatasetReader
+from simulator.data.fresh import fresh_types
+from simulator.errors import ConfigError, nearest
+from simulator.modules import MODULES
+from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
+
+
+class PlanTarget(Record):
+    """A target of a plan, and perhaps the commands that install and remove its database."""
+
+    name: str
+    """Name in the configuration."""
+    install: str | tuple[str, ...] | None = None
+    """Folder of dbinstall/, with the section of its README where it has several, or commands."""
+    remove: tuple[str, ...] | None = None
+    """Commands that remove what `install` made."""
+
+
+def _by_name(value: Any) -> Any:
+    """Return a target that is written as its name."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+_Target = Annotated[PlanTarget, BeforeValidator(_by_name, json_schema_input_type=str | PlanTarget)]
+
+
+class Plan(Record):
+    """Settings, each measured on every target, a number of times."""
+
+    name: Name
+    targets: tuple[_Target, ...] = ()
+    """Names in the configuration, or mappings with `install`; empty: those that answer."""
+    repeats: Count = Field(3, ge=1, le=MOST_REPEATS)
+    until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
+    """Most repeats of the settings that an undecided claim compares; None: no extra repeats."""
+    until_within: Share | None = None
+    """Repeat a setting on a target until its mean rate of inserts is known so well, such as 10%:
+    half of the 95 % interval over the mean. Searches, and settings with `repeats`, are not."""
+    most_repeats: Count = Field(10, ge=2, le=MOST_REPEATS)
+    """Most repeats with `until_within`."""
+    settings: tuple[Setting, ...]
+    thresholds: tuple[str, ...] = ()
+    """Limits for the figures of every item, as --fail-if has them."""
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """The names of its targets."""
+        return tuple(each.name for each in self.targets)
+
+    @property
+    def scope(self) -> Scope:
+        """The rows that its results will have."""
+        queries: dict[str, None] = {}
+        for each in self.settings:
+            asked = each.query or each.mixed
+            types = _query_types(each.insert, fresh=_is_fresh(each)) if asked else ()
+            queries |= dict.fromkeys(types)
+            queries |= dict.fromkeys(each.query.own if each.query else ())
+            queries |= dict.fromkeys(each.mixed.own if each.mixed else ())
+            queries |= dict.fromkeys([INSERTS] if each.mixed or each.change else [])
+            queries |= dict.fromkeys((CORRECTIONS, DELETION, TAGS) if each.change else ())
+        inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
+        subjects = {kind_named("insert").subject(dict(each)) for each in inserted}
+        subjects |= {LOAD for each in self.settings if each.mixed}
+        subjects |= {CHANGE for each in self.settings if each.change}
+        swept = [each.query.options(0.0) for each in self.settings if each.query]
+        workers = {count for each in inserted for count in each.active}
+        workers |= {count for each in swept for count in each.active}
+        searched = any(each.shards for each in self.settings)
+        return Scope(subjects | {QUERY} if swept else subjects,
+                     workers=None if searched else workers,
+                     queries=(*queries, ALL_QUERIES))  # fmt: skip
+
+    def prefixed(self, table_prefix: str | None) -> "Plan":
+        """Return the plan with the tables of all settings named like this, if it is given."""
+        if not table_prefix:
+            return self
+        update = {"table_prefix": table_prefix}
+        settings = [
+            each.model_copy(update={"insert": each.insert.model_copy(update=update)})
+            for each in self.settings
+        ]
+        return self.model_copy(update={"settings": tuple(settings)})
+
+    def with_before_run(self, command: str | None) -> "Plan":
+        """Return the plan with a command before each run of inserts and queries, if there is one.
+
+        A setting that has its own keeps it.
+        """
+        if not command:
+            return self
+        settings = tuple(each.with_before_run(command) for each in self.settings)
+        return self.model_copy(update={"settings": settings})
+
+    def setting(self, name: str) -> Setting | None:
+        """Return the setting of this name."""
+        return next((each for each in self.settings if each.name == name), None)
+
+
+def read_plan(path: Path) -> Plan:
+    """Return the plan in a file; ConfigError names everything that is wrong with it."""
+    plan = read_record(path, Plan)
+    problems = [] if plan.settings else ["settings: expected at least one, got none"]
+    if plan.until_settled is not None and plan.until_settled <= plan.repeats:
+        problems.append(
+            f"until_settled: must be more than the {plan.repeats} repeats, got {plan.until_settled}"
+        )
+    problems += [
+        f"targets.{name}: is named {times} times"
+        for name, times in Counter(plan.target_names).items()
+        if times > 1
+    ]
+    problems += [
+        f"settings.{name}: is set {times} times; give each a name of its own"
+        for name, times in Counter(each.name for each in plan.settings).items()
+        if times > 1
+    ]
+    if plan.until_within is not None and plan.most_repeats < plan.repeats:
+        problems.append(
+            f"most_repeats: must be at least the {plan.repeats} repeats, got {plan.most_repeats}"
+        )
+    problems += [
+        f"settings.{each.name}.batch_of: {problem}"
+        for each in plan.settings
+        if each.batch_of and (problem := _source_problem(plan, each))
+    ]
+    for each in plan.settings:
+        problems += [f"settings.{each.name}.{text}" for text in _setting_problems(each)]
+    if not problems:
+        parse(plan.thresholds, plan.scope, problems, "thresholds")
+    if problems:
+        raise ConfigError([f"{path}: {problem}" for problem in problems])
+    return plan
+
+
+def _source_problem(plan: Plan, setting: Setting) -> str:
+    """Return why a setting cannot take the batch of the one that it names; empty: it can."""
+    searching = {each.name: each.batches for each in plan.settings if each.batches}
+    if setting.batch_of not in searching:
+        known = ", ".join(searching) or "none has `batches`"
+        return f"expected a setting with `batches` ({known}), got {setting.batch_of!r}"
+    if setting.search:
+        return "a setting with a search has a batch of its own; leave one out"
+    return "the batch is what the search finds; leave `insert.batch` out" * bool(
+        setting.insert.batch
+    )
+
+
+def _setting_problems(setting: Setting) -> list[str]:
+    problems = [
+        f"{key}: unknown module {name!r} ({nearest(name, MODULES)})"
+        for key, names in (("only", setting.only), ("modules", setting.modules))
+        for name in names
+        if name not in MODULES
+    ]
+    search = setting.search
+    insert = (setting.with_number(search.most) if search else setting).insert
+    try:
+        options = insert.options(None, 0, 0.0)
+        generator_params(options)
+    except ConfigError as error:
+        return problems + [f"insert: {text}" for text in error.problems]
+    problems += [f"insert: {text}" for text in option_problems(options)]
+    if setting.shards and setting.batches:
+        problems.append("batches: `shards` is searched for as well; give each a setting of its own")
+    if setting.batches and setting.insert.batch:
+        problems.append("batches: the search has batches of its own; leave `insert.batch` out")
+    if setting.shards and insert.stages:
+        problems.append("shards: need a worker for each table; leave `insert.stages` out")
+    given = setting.insert.given
+    problems += [f"insert: {text}" for text in stage_conflicts(insert.stages, given)]
+    problems += [
+        f"{key}.workers: expected one number; give each a setting of its own"
+        for key, each in (("insert", insert), ("query", setting.query))
+        if each and len(each.workers) > 1
+    ]
+    if query := setting.query:
+        problems += [
+            f"query: {text}"
+            for text in (
+                *load_problems(query.options(0.0)),
+                *stage_conflicts(query.stages, query.given),
+            )
+        ]
+    asked = {"query": setting.query, "mixed": setting.mixed}
+    can_be_drawn = not problems
+    for key, each in asked.items():
+        if not each or not can_be_drawn:
+            continue
+        types = _query_types(insert, fresh=key == "mixed" and _is_fresh(setting))
+        problems += [
+            f"{key}.types: {name!r} is no query of workload {insert.workload}"
+            f" ({nearest(name, types)})"
+            for name in each.named
+            if name not in types and not matches_of(name, types)
+        ]
+    if setting.mixed:
+        found = mixed_plan.option_problems(setting.mixed.options(0.0))
+        problems += [f"mixed: {text}" for text in found]
+    if setting.change:
+        found = change_plan.option_problems(setting.change.options(0.0))
+        problems += [f"change: {text}" for text in found]
+    return problems
+
+
+def _is_fresh(setting: Setting) -> bool:
+    """Return whether the queries of a mixed load are about fresh rows."""
+    return bool(setting.mixed and setting.mixed.fresh_s)
+
+
+def _query_types(insert: Insert, *, fresh: bool) -> Mapping[str, object]:
+    options = insert.options(None, 0, 0.0)
+    reader = DatasetReader(empty_dataset(options, generator_params(options)))
+    return fresh_types(reader) if fresh else reader.query_types(aligned=False)

@@ -1,0 +1,1 @@
+"""The published benchmarks: plans, figures and claims."""

@@ -1,0 +1,93 @@
+"""True if a claim of a document is seen in our measurements. Pure.
+
+Repeats decide: a relation is seen if it holds between any repeat of one side and any of the other,
+not seen if the opposite does, and within the spread otherwise. If nothing but chance is at work,
+three repeats of two sides fall into a given order one time in twenty. Of more repeats some may
+overlap, as long as chance would order them so less often: one time in forty for six repeats, one in
+eighty for twelve. A claim that is examined after three, six and twelve is thus seen by chance less
+than one time in ten.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from itertools import pairwise
+
+from iotbench.plans.published.documents import Claim, Term, Within
+
+_CHANCE = 0.15
+"""Limit, divided by the number of repeats, of the chance that orders two sides like this."""
+_EXACT_REPEATS = 20
+"""Largest sample for the exact test; above it, the normal approximation is used."""
+Values = Sequence[float]
+"""Values of the repeats, in their order."""
+
+
+class Seen(StrEnum):
+    """The outcome of comparing a claim with measurements."""
+
+    SEEN = "seen"
+    NOT_SEEN = "not seen"
+    WITHIN_SPREAD = "within the spread"
+    NOT_HAD = "not had"
+    """Something that it compares was not measured."""
+
+
+def judge(claim: Claim, values: Mapping[Term, Values]) -> Seen:
+    """Return whether the values of the claim's terms agree with it."""
+    if any(not values.get(term) for term in claim.terms):
+        return Seen.NOT_HAD
+    if claim.within:
+        return _bound(claim.within, values)
+    steps = [_larger(values[one], values[other]) for one, other in pairwise(claim.largest_first)]
+    order = (Seen.NOT_SEEN, Seen.WITHIN_SPREAD, Seen.SEEN)
+    return next(seen for seen in order if seen in steps)
+
+
+def _larger(ones: Values, others: Values) -> Seen:
+    """Return whether one side is larger; a single repeat has no spread to compare with."""
+    if min(len(ones), len(others)) < 2:
+        return Seen.WITHIN_SPREAD
+    if _is_larger(ones, others):
+        return Seen.SEEN
+    return Seen.NOT_SEEN if _is_larger(others, ones) else Seen.WITHIN_SPREAD
+
+
+def _is_larger(ones: Values, others: Values) -> bool:
+    if min(ones) > max(others):
+        return True
+    larger = sum(one > other for one in ones for other in others)
+    return chance_of(larger, len(ones), len(others)) * min(len(ones), len(others)) <= _CHANCE
+
+
+def chance_of(larger: int, ones: int, others: int) -> float:
+    """Return the probability of at least as many larger pairs by chance (the rank-sum test)."""
+    pairs = ones * others
+    if max(ones, others) > _EXACT_REPEATS:
+        deviation = math.sqrt(pairs * (ones + others + 1) / 12)
+        return math.erfc((larger - 0.5 - pairs / 2) / deviation / math.sqrt(2)) / 2
+    # Orders of both sides together, by the number of pairs in which the first side is larger:
+    # the coefficients of the product of (1 - q^(others + k)) / (1 - q^k).
+    orders = [1] + [0] * pairs
+    for k in range(1, ones + 1):
+        for place in range(pairs, others + k - 1, -1):
+            orders[place] -= orders[place - others - k]
+        for place in range(k, pairs + 1):
+            orders[place] += orders[place - k]
+    return sum(orders[larger:]) / sum(orders)
+
+
+def _bound(within: Within, values: Mapping[Term, Values]) -> Seen:
+    found = list(values[within.term])
+    if within.over:
+        found = [one / other for one, other in zip(found, values[within.over], strict=False)
+                 if other]  # fmt: skip
+    return judge_bounds(found, within.least, within.most)
+
+
+def judge_bounds(found: Values, least: float, most: float) -> Seen:
+    """Return whether all values lie between two bounds, or none, or some; it takes several."""
+    inside = [least <= value <= most for value in found]
+    if len(inside) > 1 and all(inside):
+        return Seen.SEEN
+    return Seen.NOT_SEEN if len(inside) > 1 and not any(inside) else Seen.WITHIN_SPREAD

@@ -1,0 +1,301 @@
+"""The reference documents' published results, as data: systems, figures and claims.
+
+`documents/NAME.yaml` holds the figures with their rows in the inventory of the documents;
+`plans/NAME-SIZE.yaml` the experiment that measures them here. A published number is written as a
+quotation of the document with the number in brackets, so that none can be without its origin.
+"""
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from iotbench.config.input.records import Record, read_record
+from iotbench.config.input.values import Number
+from iotbench.plans.items import Candidate
+from iotbench.plans.measures import is_measure, step_of, unit_of
+from iotbench.plans.plan import Plan, read_plan
+from simulator.errors import ConfigError, nearest
+
+NAMES = ("iot", "devops", "ingress", "nosql", "cratedb")
+_FOLDER = Path(__file__).parent
+_MARKED = re.compile(r"([^\[\]]*)\[([^\[\]]+)\]([^\[\]]*)")
+_FACTORS = {("s", "ms"): 1000.0, ("MB/s", "bytes/s"): 1e6}
+"""(unit of a document, unit of a measure) -> factor."""
+
+
+class Size(StrEnum):
+    """The size of an experiment."""
+
+    DEMO = "demo"
+    """Minutes on one machine."""
+    DOCUMENT = "document"
+    """The size that the document describes."""
+
+
+class System(Record):
+    """A system of the document: targets with one of these modules and these options."""
+
+    modules: tuple[str, ...] = Field(min_length=1)
+    options: dict[str, Any] = Field({})
+
+    def has(self, candidate: Candidate) -> bool:
+        """Return whether a target is this system."""
+        chosen = candidate.options
+        alike = all(chosen.get(name) == value for name, value in self.options.items())
+        return candidate.module in self.modules and alike
+
+
+class Published(Record):
+    """A number of the document, in its own unit, and its place there."""
+
+    value: float
+    quote: str
+    """Words and numbers around it, as they are in the document's text."""
+
+
+def _parse_published(text: Any) -> Any:
+    """Return what a quotation with one number in brackets publishes."""
+    found = _MARKED.fullmatch(text) if isinstance(text, str) else None
+    try:
+        value = float(found[2].replace(",", "")) if found else None
+    except ValueError:
+        value = None
+    if not found or value is None:
+        raise ValueError(
+            "expected a quotation with its number in brackets, such as 'mean: [2.07]ms',"
+            f" got {text!r}"
+        )
+    return {"value": value, "quote": "".join(found.groups())}
+
+
+class PublishedFigure(Record):
+    """A figure of the document, and how it is measured here."""
+
+    row: str
+    """Row in the inventory of the documents."""
+    title: str
+    setting: str
+    settings: dict[str, str] = Field({})
+    """System -> its setting instead of `setting`, where the document measured it in another way."""
+    measure: str
+    lower_is_better: bool = False
+    unit: str = ""
+    """Unit of the published numbers; empty: the measure's unit."""
+    percent_of: str = ""
+    """The system in percent of which the document gives the others; empty: its numbers are own."""
+    published: dict[str, Annotated[Published, BeforeValidator(_parse_published)]] = Field({})
+    """System -> a quotation with the number in brackets."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that the document has this figure of."""
+        base = (self.percent_of,) if self.percent_of else ()
+        return tuple(dict.fromkeys((*base, *self.published)))
+
+    def setting_of(self, system: str) -> str:
+        """Return the setting that measures the figure of a system."""
+        return self.settings.get(system, self.setting)
+
+    def value_of(self, system: str) -> float | None:
+        """Return the published value in the unit of the measure; None: only a percentage, or none.
+
+        Rounded as far as a conversion adds digits that the document does not have.
+        """
+        found = self.published.get(system)
+        if found is None or self.percent_of:
+            return None
+        factor = _FACTORS[self.unit, unit_of(self.measure)] if self.unit else 1.0
+        return float(f"{found.value * factor:.12g}")
+
+    def percent_of_base(self, system: str) -> float | None:
+        """Return the published percentage, if the document has one."""
+        found = self.published.get(system)
+        return found.value if found and self.percent_of else None
+
+    def quote_of(self, system: str) -> str:
+        """Return the place of the value in the document; empty if it has none."""
+        found = self.published.get(system)
+        return found.quote if found else ""
+
+
+class Term(Record):
+    """A measure that a claim compares."""
+
+    setting: str
+    over: str = ""
+    """Another setting: the term is the ratio of both, repeat by repeat; empty: the value alone."""
+    measure: str
+    system: str = ""
+    """Empty: of the target that is examined."""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings that must be measured."""
+        return (self.setting, self.over) if self.over else (self.setting,)
+
+
+class Within(Record):
+    """A measure, or its ratio to another one, that is to lie between two bounds."""
+
+    term: Term
+    over: Term | None = None
+    least: Number
+    most: Number
+
+
+class Gain(Record):
+    """The speedup of a larger cluster, with a lower and an upper bound."""
+
+    nodes: tuple[int, int] | None = None
+    """Numbers of nodes of the same size; None: from a size to the next larger one."""
+    least: Number
+    most: Number
+
+
+class Scaling(Record):
+    """The matrix of the document: rates by number of nodes and size of a node."""
+
+    row: str
+    setting: str
+    by_nodes: dict[int, str] = Field({})
+    """Smallest number of nodes -> setting of the document, on modules that have all of these."""
+    measure: str
+
+    def setting_at(self, nodes: int) -> str:
+        """Return the setting of the document for a cluster of `nodes` nodes."""
+        reached = [least for least in self.by_nodes if least <= nodes]
+        return self.by_nodes[max(reached)] if reached else self.setting
+
+
+class Unexamined(Record):
+    """A statement of the document that no plan measures."""
+
+    row: str
+    text: str
+    quote: str = ""
+    """Place of a number of the text in the document."""
+    reason: str
+
+
+class Claim(Record):
+    """A statement of the document, as a relation: `largest_first`, `within` or `gain`."""
+
+    row: str
+    text: str
+    quote: str = ""
+    """Place of a number of the text in the document; empty: it has none, or follows from the
+    published figures."""
+    of: tuple[str, ...] = ()
+    """Systems that the statement is about; empty: all."""
+    elsewhere: bool = True
+    """True if other targets than those systems are examined as well."""
+    largest_first: tuple[Term, ...] = ()
+    within: Within | None = None
+    gain: Gain | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All measures that it needs."""
+        if self.within is None:
+            return self.largest_first
+        return (self.within.term, *((self.within.over,) if self.within.over else ()))
+
+    @property
+    def across(self) -> bool:
+        """True if it compares systems with each other."""
+        return any(term.system for term in self.terms)
+
+
+class Document(Record):
+    """A reference document."""
+
+    number: int = Field(ge=1)
+    title: str
+    measured_on: str
+    """The machines of the published figures."""
+    systems: dict[str, System]
+    figures: tuple[PublishedFigure, ...]
+    claims: tuple[Claim, ...]
+    scaling: Scaling | None = None
+    compares_disks: bool = False
+    """True if its figures mean little if all data fits into memory."""
+    out_of_reach: tuple[Unexamined, ...] = ()
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """All quotations, which its text must have."""
+        published = [each.quote for figure in self.figures for each in figure.published.values()]
+        claimed = [
+            *(each.quote for each in self.claims),
+            *(each.quote for each in self.out_of_reach),
+        ]
+        return (*published, *filter(None, claimed))
+
+
+def read_document(name: str, folder: Path = _FOLDER) -> Document:
+    """Return a document; ConfigError if its file refers to what does not exist."""
+    path = folder / "documents" / f"{name}.yaml"
+    document = read_record(path, Document)
+    problems = [f"{path}: {problem}" for problem in _problems(document)]
+    if problems:
+        raise ConfigError(problems)
+    return document
+
+
+def plan_of(name: str, size: Size) -> Plan:
+    """Return the plan of a document's experiment."""
+    return read_plan(_FOLDER / "plans" / f"{name}-{size}.yaml")
+
+
+def keep_measured(document: Document, plan: Plan) -> Document:
+    """Return the document with the figures that a plan measures: a demo has fewer settings."""
+    figures = [each for each in document.figures if _is_measured(each, plan)]
+    return document.model_copy(update={"figures": tuple(figures)})
+
+
+def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
+    """Return whether a plan has a setting of a figure, and enough steps."""
+    found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
+    step = step_of(figure.measure) or 0
+    return any(each and step <= each.insert.steps for each in found) if step else any(found)
+
+
+def _problems(document: Document) -> list[str]:
+    problems = []
+    for number, figure in enumerate(document.figures):
+        place = f"figures.{number}"
+        problems += _list_unknown(place, (*figure.systems, *figure.settings), document)
+        if not is_measure(figure.measure):
+            problems.append(f"{place}.measure: {figure.measure!r} is not known")
+        elif figure.unit and (figure.unit, unit_of(figure.measure)) not in _FACTORS:
+            problems.append(
+                f"{place}.unit: {figure.unit!r} is no unit of {figure.measure}, which is in"
+                f" {unit_of(figure.measure) or 'no unit'}"
+            )
+    for number, claim in enumerate(document.claims):
+        place = f"claims.{number}"
+        systems = [term.system for term in claim.terms if term.system]
+        problems += _list_unknown(place, (*claim.of, *systems), document)
+        problems += [
+            f"{place}: measure {term.measure!r} is not known"
+            for term in claim.terms
+            if not is_measure(term.measure)
+        ]
+        if claim.gain and not document.scaling:
+            problems.append(f"{place}.gain: needs `scaling` of the document")
+        if [len(claim.largest_first) > 1, bool(claim.within), bool(claim.gain)].count(True) != 1:
+            problems.append(f"{place}: has either largest_first, with two terms, within, or gain")
+    if document.scaling and not is_measure(document.scaling.measure):
+        problems.append(f"scaling.measure: {document.scaling.measure!r} is not known")
+    return problems
+
+
+def _list_unknown(place: str, names: tuple[str, ...], document: Document) -> list[str]:
+    return [
+        f"{place}: unknown system {name!r} ({nearest(name, document.systems)})"
+        for name in names
+        if name not in document.systems
+    ]

@@ -1,0 +1,160 @@
+"""The record of an experiment: what became of each item, and what the repeats measured."""
+
+import re
+from collections.abc import Collection
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from iotbench.machine.bystanders import OtherWork
+from iotbench.machine.machine import Machine
+from iotbench.plans.measures import current
+from iotbench.plans.search import Sought
+from iotbench.results.result import FileBeside
+from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.frozen import Frozen
+from simulator.protocol import verdict
+
+OWN = re.compile(rb'\s*\{\s*"kind":\s*"plan",\s*"format_version":')
+"""First bytes of a plan's record."""
+FAILED = "failed"
+"""Verdict of an item that did not end."""
+Status: TypeAlias = Literal["done", "interrupted"]
+
+
+class ItemRecord(Frozen):
+    """One setting on one target, once."""
+
+    id: str
+    target: str
+    setting: str
+    repeat: int
+    verdict: str
+    cause: str = ""
+    exit_code: int = 0
+    """Exit code of its last sweep."""
+    files: tuple[FileBeside, ...] = ()
+    """Its result files."""
+    other_work: OtherWork | None = None
+    """Most other work during one of its runs; None: less than a tenth of the cores, or not
+    measured.
+    """
+
+
+class CurvePoint(Frozen):
+    """Measurement with one number of shards, or one size of a batch."""
+
+    number: int
+    values: tuple[float, ...]
+    """Rows/s of the repeats."""
+    verdict: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, given: Any) -> Any:
+        """Read files of earlier versions, which searched for shards only."""
+        if isinstance(given, dict):
+            return {"number" if key == "shards" else key: value for key, value in given.items()}
+        return given
+
+
+class Curve(Frozen):
+    """A search on one target: it ends where the rate clearly falls."""
+
+    setting: str
+    target: str
+    sought: Sought = Sought.SHARDS
+    points: tuple[CurvePoint, ...]
+    best: int
+    """Its repeats have the highest mean rate."""
+
+
+def _with_current_names(found: Any) -> Any:
+    """Return measures with their present names; files of earlier versions have others."""
+    return (
+        {current(name): values for name, values in found.items()}
+        if isinstance(found, dict)
+        else found
+    )
+
+
+class PlanLine(Frozen):
+    """Measurements of the repeats of a setting on a target."""
+
+    setting: str
+    target: str
+    repeats: int
+    """Those that were measured to their end."""
+    measures: Annotated[dict[str, tuple[float, ...]], BeforeValidator(_with_current_names)]
+    """Values by name, of each repeat; a query's name follows: `avg_ms groupby`."""
+    verdict: str
+    """The worst of the repeats."""
+
+
+class InstallRecord(Frozen):
+    """The database of a target, which the plan installed and removed."""
+
+    target: str
+    install: tuple[str, ...]
+    remove: tuple[str, ...]
+    """The commands."""
+    log: FileBeside
+    """File with their output, next to the record."""
+    seconds: float
+    """Until it answered, or the installation failed."""
+    cause: str = ""
+    """Reason why it could not be used; its items have the same cause."""
+    left: str = ""
+    """Commands that did not remove it."""
+
+
+class PlanRecord(Frozen):
+    """The result file of a plan; each item has its own result files."""
+
+    kind: Literal["plan"] = "plan"
+    format_version: Literal[1] = 1
+    program_version: str
+    name: str
+    plan: dict[str, Any]
+    """The plan as read, with all defaults."""
+    machine: Machine
+    """The machine that wrote this record."""
+    hardware: dict[str, int] = Field({})
+    """Processor, cores and memory of local workers -> number of results."""
+    status: Status
+    first: datetime | None
+    """Start of the oldest of its results."""
+    last: datetime | None
+    items: tuple[ItemRecord, ...]
+    lines: tuple[PlanLine, ...]
+    curves: tuple[Curve, ...]
+    not_had: dict[str, str]
+    """Target that could not be measured -> the reason."""
+    refused: dict[str, str]
+    """Target and setting -> why the target was not measured with this setting."""
+
+    installs: tuple[InstallRecord, ...] = ()
+    """Installations for the items that were not measured before."""
+
+    @property
+    def exit_code(self) -> int:
+        """Worst exit code of the items, or of a failure if a database may remain."""
+        code = exit_code_of(self.status, self.items)
+        return code or (RunError.exit_code if any(each.left for each in self.installs) else 0)
+
+
+def exit_code_of(status: Status, items: Collection[ItemRecord]) -> int:
+    """Return the exit code of all items: the worst, or a refusal's if one refused them all."""
+    verdicts = {item.verdict for item in items}
+    failures = {item.exit_code for item in items if item.verdict == FAILED}
+    if status == "interrupted":
+        return Interrupted.exit_code
+    if verdict.Status.MISMATCH in verdicts:
+        return MismatchError.exit_code
+    if failures == {ConfigError.exit_code} and verdict.Status.INCOMPLETE not in verdicts:
+        return ConfigError.exit_code
+    if not verdicts or FAILED in verdicts or verdict.Status.INCOMPLETE in verdicts:
+        return RunError.exit_code
+    unverified = {verdict.Status.UNKNOWN, verdict.Status.UNCHECKED}
+    return UnverifiableError.exit_code if unverified & {*verdicts} else 0

@@ -1,0 +1,128 @@
+"""Settings with a search, and those that take what another one found: what comes next."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from iotbench.config.targets.config import Target
+from iotbench.plans.engine import Found, Measured
+from iotbench.plans.items import Item, Pair
+from iotbench.plans.measures import measures_of
+from iotbench.plans.record import Curve, CurvePoint
+from iotbench.plans.search import best_number
+from iotbench.plans.settings import Setting
+from iotbench.plans.verdicts import worst_of
+
+_RATE = "rows_per_s"
+_Rates = Mapping[tuple[str, str], Mapping[int, tuple[float, ...]]]
+"""(setting, target) -> the rates of its search by number; of a failed repeat there is none."""
+
+
+def first_pairs(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return what is measured at first: searches begin with their first number."""
+    return [
+        pair.with_number(pair.setting.search.numbers()[0]) if pair.setting.search else pair
+        for pair in pairs
+        if not pair.setting.batch_of
+    ]
+
+
+def all_pairs(pairs: Sequence[Pair], found: Found = ()) -> list[Pair]:
+    """Return all that may be measured: searches with every number.
+
+    What takes the batch of a search has what is best among what was found, or else its largest.
+    """
+    rates = _rates(found)
+    largest = {pair.setting.name: pair.setting.batches for pair in pairs}
+    result = []
+    for pair in pairs:
+        search, source = pair.setting.search, pair.setting.batch_of
+        if search:
+            result += [pair.with_number(number) for number in search.numbers()]
+        elif source:
+            own = rates.get((source, pair.target.name))
+            result.append(pair.with_batch(best_number(own) if own else largest.get(source) or 0))
+        else:
+            result.append(pair)
+    return result
+
+
+def next_pairs(
+    pairs: Sequence[Pair],
+    found: Found,
+    refusal_of: Callable[[Setting, Target], str],
+    refused: dict[tuple[str, str], str],
+) -> list[Pair]:
+    """Return the searches that continue, and the results of finished ones.
+
+    Settings that the target cannot take are added to `refused`.
+    """
+    rates = _rates(found)
+    known = {_key(item) for item, _ in found} | {*refused}
+    going_on = [(pair, number) for pair in pairs if (number := _next_number(pair, rates))]
+    unfinished = {(pair.setting.name, pair.target.name) for pair, _ in going_on}
+    following = []
+    for pair, number in going_on:
+        one, what = (
+            pair.with_number(number),
+            f"{pair.setting.name} with {pair.format_number(number)}",
+        )
+        if problem := refusal_of(one.setting, one.target):
+            refused[what, pair.target.name] = problem
+            unfinished.discard((pair.setting.name, pair.target.name))
+        else:
+            following.append(one)
+    for pair in pairs:
+        name, source, target = pair.setting.name, pair.setting.batch_of, pair.target.name
+        if not source or (name, target) in known or (source, target) in unfinished:
+            continue
+        own = rates.get((source, target), {})
+        if not any(own.values()):
+            refused[name, target] = f"{source} has found no batch for it"
+            continue
+        one = pair.with_batch(best_number(own))
+        if problem := refusal_of(one.setting, one.target):
+            refused[name, target] = problem
+        else:
+            following.append(one)
+    return following
+
+
+def chosen(found: Found) -> list[tuple[Item, Measured]]:
+    """Return the items, of each search only those with the best number."""
+    best = {key: best_number(rates) for key, rates in _rates(found).items()}
+    return [pair for pair in found if best.get(_key(pair[0])) in (None, pair[0].setting.number)]
+
+
+def curves(found: Found) -> Iterator[Curve]:
+    """Yield the rates of each search by number."""
+    sought = {_key(item): item.setting.search.sought for item, _ in found if item.setting.search}
+    for (setting, target), rates in _rates(found).items():
+        points = []
+        for number, values in sorted(rates.items()):
+            place = (setting, target, number)
+            items = (each for item, each in found if (*_key(item), item.setting.number) == place)
+            points.append(CurvePoint(number=number, values=values, verdict=worst_of(items)))
+        yield Curve(
+            setting=setting, target=target, sought=sought[setting, target], points=tuple(points),
+            best=best_number(rates),
+        )  # fmt: skip
+
+
+def _next_number(pair: Pair, rates: _Rates) -> int | None:
+    search, key = pair.setting.search, (pair.setting.name, pair.target.name)
+    return search.next_number(rates[key]) if search and key in rates else None
+
+
+def _rates(found: Found) -> _Rates:
+    rates: dict[tuple[str, str], dict[int, tuple[float, ...]]] = defaultdict(dict)
+    for item, each in found:
+        if item.setting.search:
+            number, by_number = item.setting.number, rates[_key(item)]
+            measures = measures_of(result for _, result in each.results)
+            values = (measures[_RATE],) if each.is_complete and _RATE in measures else ()
+            by_number[number] = (*by_number.get(number, ()), *values)
+    return rates
+
+
+def _key(item: Item) -> tuple[str, str]:
+    return item.setting.name, item.target.name

@@ -1,0 +1,181 @@
+"""Compares the answers of several targets to the same instances of queries."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from sys import float_info
+from typing import Any, TypeAlias
+
+from iotbench.results.result import Result
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import merge
+from simulator.errors import MismatchError, UnverifiableError
+from simulator.protocol.events import QueryVerdict
+from simulator.protocol.messages import Scalar
+
+Rows: TypeAlias = Sequence[Sequence[Scalar]]
+EPSILON = float_info.epsilon
+"""2**-52: two summations of n values of one sign may differ by this share of the sum, n times."""
+_TOO_MANY = "the answers have more values than are kept; ask for fewer rows, or a smaller --count"
+_MOST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The answers of all targets to one query type."""
+
+    query: str
+    answers: int = 0
+    """Instances that all targets have answered."""
+    equal: int = 0
+    """Equal in every digit."""
+    rounded: int = 0
+    """Different only as far as rounding allows: each is equal to the truth."""
+    different: tuple[int, ...] = ()
+    own: bool = False
+    """A query of the user's own: rounding is judged by the values, as no truth is known."""
+    problem: str = ""
+    """Reason why a target has no answers to compare."""
+
+
+def differences(one: Dataset, other: Dataset) -> list[str]:
+    """Return in what two datasets differ that decides their rows."""
+    ours, theirs = one.origin, other.origin
+    found = [
+        f"{name} {_format(ours.get(name))} and {_format(theirs.get(name))}"
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name)
+    ]
+    if "sha256" in ours and ours["sha256"] != theirs.get("sha256"):
+        found.insert(0, f"the file {one.params['source']} and {other.params.get('source')}")
+    if not found and merge(one.ranges) != merge(other.ranges):
+        found.append(f"{one.rows:,} rows and {other.rows:,}")
+    return found
+
+
+def _format(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+def agreements(results: Sequence[Result]) -> list[Agreement]:
+    """Return for each query type how the answers in these results compare."""
+    by_target = {result.target: _verdicts(result) for result in results}
+    names = dict.fromkeys(name for verdicts in by_target.values() for name in verdicts)
+    slack = max((result.dataset.rows for result in results), default=0) * EPSILON
+    return [_agreement(name, by_target, slack) for name in names]
+
+
+def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
+    """Return the exit code of a failed run, or of the comparison."""
+    for result in results:
+        if result.status != "done":
+            return result.exit_code
+    codes = {0 if result.is_unchecked else result.exit_code for result in results}
+    if MismatchError.exit_code in codes or any(each.different for each in found):
+        return MismatchError.exit_code
+    open_own = any(each.own and each.problem for each in found)
+    compared = any(each.answers for each in found) and not open_own
+    return max(codes) if compared else UnverifiableError.exit_code
+
+
+def _verdicts(result: Result) -> dict[str, QueryVerdict]:
+    return {query.name: query for run in result.runs for query in run.outcome.queries}
+
+
+def _agreement(
+    name: str, by_target: Mapping[str, Mapping[str, QueryVerdict]], slack: float
+) -> Agreement:
+    given: dict[int, list[set[str]]] = defaultdict(list)
+    wrong: set[int] = set()
+    for target, verdicts in by_target.items():
+        query = verdicts.get(name)
+        if query is None or not query.digests:
+            reason = query.verdict.reason if query else "not asked"
+            return Agreement(name, problem=f"{target}: {reason}")
+        own: dict[int, set[str]] = defaultdict(set)
+        for each in query.digests:
+            own[each.instance].add(each.digest)
+            if not each.ok:
+                wrong.add(each.instance)
+        for instance, digests in own.items():
+            given[instance].append(digests)
+    equal = [i for i, sets in given.items() if _all_equal(sets, len(by_target))]
+    if any(each.own for each in (verdicts[name] for verdicts in by_target.values())):
+        return _own_agreement(name, [v[name] for v in by_target.values()], given, equal, slack)
+    rounded = [i for i in given if i not in equal and i not in wrong]
+    return Agreement(
+        name,
+        answers=len(given),
+        equal=len(equal),
+        rounded=len(rounded),
+        different=tuple(sorted({*given} - {*equal} - {*rounded})),
+    )
+
+
+def _own_agreement(
+    name: str,
+    verdicts: Sequence[QueryVerdict],
+    given: Mapping[int, Sequence[set[str]]],
+    equal: Sequence[int],
+    slack: float,
+) -> Agreement:
+    """Return how the answers to an own query compare: a double may differ by a part `slack`."""
+    rows: dict[int, list[Rows]] = defaultdict(list)
+    for verdict in verdicts:
+        for each in verdict.digests:
+            if each.rows is None:
+                return Agreement(name, own=True, problem=_TOO_MANY)
+            rows[each.instance].append(each.rows)
+    rounded = [
+        instance
+        for instance, sets in given.items()
+        if instance not in equal
+        and len(sets) == len(verdicts)
+        and all(near(rows[instance][0], other, slack) for other in rows[instance][1:])
+    ]
+    return Agreement(
+        name,
+        answers=len(given),
+        equal=len(equal),
+        rounded=len(rounded),
+        different=tuple(sorted({*given} - {*equal} - {*rounded})),
+        own=True,
+    )
+
+
+def near(one: Rows, other: Rows, slack: float) -> bool:
+    """Return whether answers are equal but for doubles, which may differ by a part `slack`.
+
+    Rows are ordered by their other values first: a last digit may change the order.
+    """
+    if len(one) != len(other):
+        return False
+    pairs = zip(sorted(one, key=_order), sorted(other, key=_order), strict=True)
+    return all(
+        len(a) == len(b) and all(_is_near(x, y, slack) for x, y in zip(a, b, strict=True))
+        for a, b in pairs
+    )
+
+
+def _order(row: Sequence[Scalar]) -> tuple[Any, ...]:
+    exact = [
+        (
+            isinstance(value, float),
+            value is not None,
+            "" if isinstance(value, float) else str(value),
+        )
+        for value in row
+    ]
+    return (*exact, *(value for value in row if isinstance(value, float)))
+
+
+def _is_near(one: Scalar, other: Scalar, slack: float) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= slack * max(abs(one), abs(other))
+    return one == other
+
+
+def _all_equal(sets: Sequence[set[str]], targets: int) -> bool:
+    """Return whether each target has given one answer, the same."""
+    return len(sets) == targets and len(set.union(*sets)) == 1

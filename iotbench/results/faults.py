@@ -1,0 +1,192 @@
+"""Faults in results: when they were, and what they did to the acknowledgements. Pure."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from iotbench.results.latency import FEWEST
+from simulator.frozen import Frozen
+from simulator.protocol.events import Outcome
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.sketch import BUCKETS, Counts, quantile_ms
+from simulator.protocol.verdict import Accounts
+
+RECOVERED = 0.95
+"""Part of the rate before a fault that is reached again."""
+_SETTLED = 2.0
+_OVER_S = 3
+"""Seconds over which a rate is compared with that before."""
+_Interval = tuple[float, float]
+_Seconds = tuple[int, int | None]
+
+
+class Injected(Frozen):
+    """A fault, by the collector's clock."""
+
+    fault: str
+    began_s: float
+    undone_s: float
+    """Time when a paused database continued, or the restart command had ended."""
+    problem: str = ""
+    """Reason why it could not be made, or undone."""
+
+
+class Outage(Frozen):
+    """A fault, and what it did. Instants are in seconds since the common start."""
+
+    fault: str
+    began_s: float
+    undone_s: float
+    silent_s: float
+    """The longest time without any acknowledgement that overlaps with it or follows it."""
+    first_after_s: float
+    """Time from its end to the first acknowledgement after that."""
+    recovery_s: float | None
+    """Time from its beginning until 95 % of the rate before was reached again, over 3 s or the rest
+    of the run; None: not within the run."""
+    settled_s: float | None
+    """Time from its beginning until the rate was back and the median latency was at most twice the
+    one before, by the second in which batches were due; None: not within the run."""
+    rows_per_s_before: float
+    """Before the first fault."""
+    p99_inside_ms: float | None
+    """Latency of the batches that were due from its beginning until then."""
+    p99_outside_ms: float | None
+    """Latency of all other batches of the measured part."""
+
+
+def accounts_of(outcome: Outcome) -> Accounts | None:
+    """Return what became of the rows of a run; None: they were not accounted for."""
+    verdict = outcome.rows_verdict or outcome.verdict
+    return verdict.accounts if verdict else None
+
+
+def outages_of(outcome: Outcome, injected: Sequence[Injected]) -> tuple[Outage, ...]:
+    """Return what each fault did to the inserts of a run."""
+    workers = [each for each in outcome.workers if each.rows]
+    if outcome.released_s is None or not workers or not injected:
+        return ()
+    begins_s = [each.began_s - outcome.released_s for each in injected]
+    course = _Course(workers, outcome.released_s, begins_s[0])
+    ends_s = [*begins_s[1:], course.ended_s]
+    found = [course.outage(*each) for each in zip(injected, ends_s, strict=True)]
+    outside_ms = course.sketches.p99_outside_ms([_inside(each) for each in found])
+    return tuple(each.model_copy(update={"p99_outside_ms": outside_ms}) for each in found)
+
+
+def _inside(outage: Outage) -> _Seconds:
+    """Return the first second of an outage, and the first one after it; None: it has no end."""
+    began = int(outage.began_s)
+    if outage.settled_s is None:
+        return began, None
+    return began, max(round(outage.began_s + outage.settled_s), began + 1)
+
+
+class _Course:
+    """Times of a run's acknowledgements, in seconds since the common start."""
+
+    def __init__(
+        self, workers: Sequence[WorkerReport], start_s: float, first_fault_s: float
+    ) -> None:
+        self._start_s = start_s
+        measured_s = min(each.started_s or start_s for each in workers) - start_s
+        self.ended_s = max(each.ended_s or start_s for each in workers) - start_s
+        self.sketches = _Sketches(workers, int(measured_s), int(first_fault_s))
+        self._silent = [(began - start_s, end - start_s) for began, end in _silences(workers)]
+        self._rates = np.zeros(max(len(each.rows_by_second) for each in workers), np.int64)
+        for each in workers:
+            self._rates[: len(each.rows_by_second)] += np.asarray(each.rows_by_second, np.int64)
+        before = self._rates[math.ceil(measured_s) : int(first_fault_s)]
+        self._rate = float(before.mean()) if len(before) else 0.0
+        """Before the first fault: after it, a backlog may be worked off."""
+
+    def outage(self, injected: Injected, until_s: float) -> Outage:
+        """Return what a fault did until a time."""
+        began_s, undone_s = injected.began_s - self._start_s, injected.undone_s - self._start_s
+        quiet_from_s, quiet_until_s = self._longest_silence(began_s, until_s)
+        after = (end - undone_s for begin, end in self._silent if begin <= undone_s < end)
+        back = self._back(quiet_until_s, until_s)
+        settled = None if back is None else self.sketches.find_settled(back, int(until_s))
+        found = Outage(
+            fault=injected.fault,
+            began_s=began_s,
+            undone_s=undone_s,
+            silent_s=quiet_until_s - quiet_from_s,
+            first_after_s=next(after, 0.0),
+            recovery_s=None if back is None else back - began_s,
+            settled_s=None if settled is None else settled - began_s,
+            rows_per_s_before=self._rate,
+            p99_inside_ms=None,
+            p99_outside_ms=None,
+        )
+        inside_ms = self.sketches.p99_inside_ms(_inside(found))
+        return found.model_copy(update={"p99_inside_ms": inside_ms})
+
+    def _longest_silence(self, began_s: float, until_s: float) -> _Interval:
+        """Return the one that overlaps with a time; of no length, if there is none."""
+        mine = [each for each in self._silent if each[1] > began_s and each[0] < until_s]
+        return max(mine, key=lambda each: each[1] - each[0], default=(began_s, began_s))
+
+    def _back(self, from_s: float, until_s: float) -> int | None:
+        """Return the first second from which on the rate is back; None: it is not in this time."""
+        last = int(until_s)  # what follows is no whole second
+        for second in range(math.ceil(from_s), last):
+            if self._rates[second : min(second + _OVER_S, last)].mean() >= RECOVERED * self._rate:
+                return second
+        return None
+
+
+def _silences(workers: Sequence[WorkerReport]) -> list[_Interval]:
+    """Return when no worker had an acknowledgement, of the longest such times of each."""
+    first, *others = ([(each.began_s, each.ended_s) for each in w.silences] for w in workers)
+    for mine in others:
+        first = [*_common(first, mine)]
+    return first
+
+
+def _common(ones: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[_Interval]:
+    for begin, end in ones:
+        for other_begin, other_end in others:
+            both = max(begin, other_begin), min(end, other_end)
+            if both[0] < both[1]:
+                yield both
+
+
+class _Sketches:
+    """Latencies of batches, by the second in which they were due."""
+
+    def __init__(self, workers: Sequence[WorkerReport], first: int, faulty: int) -> None:
+        """Leave the seconds before the `first` out; up to the `faulty` one nothing fails."""
+        last = max((s for each in workers for s, _, _ in each.waits_by_second), default=0)
+        self._counts = np.zeros((last + 1, BUCKETS), np.int64)
+        for worker in workers:
+            for second, bucket, count in worker.waits_by_second:
+                self._counts[second, bucket] += count
+        self._counts[:first] = 0
+        self._before_ms = quantile_ms(self._counts[:faulty].sum(axis=0), 0.5)
+
+    def find_settled(self, first: int, last: int) -> int | None:
+        """Return the first second of some with latencies as before all faults; None: no one."""
+        before_ms = self._before_ms
+        for second in range(first, last):
+            found = self._counts[second].sum() if second < len(self._counts) else 0
+            found_ms = quantile_ms(self._counts[second], 0.5) if found else None
+            if before_ms is None or found_ms is None or found_ms <= _SETTLED * before_ms:
+                return second
+        return None
+
+    def p99_inside_ms(self, span: _Seconds) -> float | None:
+        """Return the p99 of the seconds from the first one to the one after the last."""
+        return _p99_ms(self._counts[slice(*span)].sum(axis=0))
+
+    def p99_outside_ms(self, spans: Sequence[_Seconds]) -> float | None:
+        """Return the p99 of all other seconds."""
+        kept = np.ones(len(self._counts), np.bool_)
+        for span in spans:
+            kept[slice(*span)] = False
+        return _p99_ms(self._counts[kept].sum(axis=0))
+
+
+def _p99_ms(counts: Counts) -> float | None:
+    return quantile_ms(counts, 0.99) if counts.sum() >= FEWEST["p99_ms"] else None

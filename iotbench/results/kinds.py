@@ -1,0 +1,11 @@
+"""The names of the kinds of measurements; each names a file of iotbench/measurements/ that defines it."""
+
+NAMES = ("insert", "query", "mixed", "change", "verify")
+"""Kinds in the order of lists and tables."""
+
+
+def check_known(name: str) -> str:
+    """Return the name of a kind; ValueError if this version has none of this name."""
+    if name not in NAMES:
+        raise ValueError(f"expected one of {', '.join(NAMES)}; a later version has {name!r}")
+    return name

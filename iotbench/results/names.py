@@ -1,0 +1,67 @@
+"""Names of result files: when each was made, of what, and its id; no content is read."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from iotbench.results.kinds import NAMES
+
+_SWEEP = re.compile(
+    rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
+)
+_GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
+"""Names of results that consist of many sweeps; see `gathered`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A result file, with the facts in its name."""
+
+    path: Path
+    id: str
+    kind: str
+    """That of a measurement; or reproduce, plan or capacity, which gather sweeps."""
+    target: str
+    """Target; empty where only the file names it, as in a result that gathers sweeps."""
+    created: datetime | None
+    """Time; None where only the file has it."""
+
+    @property
+    def is_sweep(self) -> bool:
+        """True if it is the result of one sweep."""
+        return self.created is not None
+
+
+def parse_name(path: Path) -> Named | None:
+    """Return the facts in a file's name; None if it is not the name of a result file."""
+    if sweep := _SWEEP.fullmatch(path.name):
+        day, time, ms, kind, target, end = sweep.groups()
+        try:
+            created = datetime.fromisoformat(f"{day}T{time}.{ms}").replace(tzinfo=UTC)
+        except ValueError:
+            return None
+        return Named(path, f"{day}-{time}-{end}", kind, target, created)
+    if gathered := _GATHERED.fullmatch(path.name):
+        return Named(path, path.stem, gathered[1], "", None)
+    return None
+
+
+def id_of(path: Path) -> str | None:
+    """Return the id of a result, by its file name: when it was made and the end of its sweep's id.
+
+    None if that is not the name of a result file.
+    """
+    found = parse_name(path)
+    return found.id if found else None
+
+
+def results_in(folder: Path) -> Iterator[Named]:
+    """Yield the results in a folder: of sweeps the newest first, then what gathers sweeps."""
+    for path in sorted(folder.glob("[0-9]*.json"), reverse=True):
+        if found := parse_name(path):
+            yield found
+    for path in sorted(folder.glob("[a-z]*.json")):
+        if found := parse_name(path):
+            yield found

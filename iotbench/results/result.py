@@ -1,0 +1,161 @@
+"""A result: what a sweep was asked to do, and everything that its runs measured."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from iotbench.machine.bystanders import OtherWork
+from iotbench.machine.machine import Machine
+from iotbench.machine.resources import Resources
+from iotbench.results import kinds
+from iotbench.results.command import Command
+from iotbench.results.faults import Outage
+from iotbench.results.formats import FORMAT_VERSION
+from iotbench.results.metrics import InsertMetrics
+from simulator.data.dataset import Dataset
+from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.frozen import Frozen
+from simulator.protocol.events import Outcome
+from simulator.protocol.spec import LoadStage
+from simulator.protocol.verdict import Status
+
+TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
+"""Pattern of a tag: it fits a table, a file name and a label of a metric."""
+
+Kind = Annotated[
+    str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
+]
+
+
+def _beside(name: str) -> str:
+    """Return the name of a file in the folder of the file that names it."""
+    if name in ("", ".", "..") or {*"/\\\0"} & {*name}:
+        raise ValueError("expected the name of a file in the same folder")
+    return name
+
+
+FileBeside = Annotated[str, AfterValidator(_beside)]
+"""A file in the same folder: a file from elsewhere leads to no other place."""
+
+
+class Manifest(Frozen):
+    """The contents of the target's tables after an insert: all that `query` needs to know."""
+
+    dataset: Dataset
+    rows: int
+    complete: bool
+    """False until the insert has ended and every row is known to be stored or acknowledged."""
+
+
+class Progress(Frozen):
+    """The progress of a run, or its last known progress."""
+
+    run_id: str
+    workers: int
+    run: int
+    level: int
+    phase: str = "start"
+    prefill_rows: int = 0
+    rows: int = 0
+    """Acknowledged in the timed part, at least."""
+    at: datetime
+
+
+class RunRecord(Frozen):
+    """One run of a sweep."""
+
+    run_id: str
+    workers: int
+    run: int
+    """1, 2, ... of the same worker count."""
+    level: int
+    """Rows in the tables before the timed part."""
+    stages: tuple[LoadStage, ...] = ()
+    """Its parts, each with a number of active workers (--stages)."""
+    outcome: Outcome
+    metrics: InsertMetrics | None = None
+    progress: Progress | None = None
+    """The last progress of a run without reports of its workers."""
+    logs: dict[str, str] = Field(default_factory=dict)
+    """Last lines of what the processes wrote."""
+    outages: tuple[Outage, ...] = ()
+    """Faults of the run and their effects (--fault)."""
+    resources: Resources | None = None
+    """Resources that the machine, the client and the server used (--resources)."""
+    other_work: OtherWork | None = None
+    """Other work of the client's machine meanwhile; None: not measured, as on a cluster."""
+    took_s: float | None = None
+    """Time from its start to its end, processes or pods included; None: not measured."""
+
+
+class Result(BaseModel):
+    """A sweep: its configuration and everything that its runs measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: Literal[2] = FORMAT_VERSION
+    program_version: str
+    sweep_id: str
+    created: datetime
+    kind: Annotated[
+        str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
+    ]
+    """Kind of the measurement; see iotbench.measurements."""
+    target: str
+    module: str
+    runner: str
+    configuration: dict[str, Any]
+    """Options of the command. In files of version 0.1.0 the target's options follow."""
+    target_options: dict[str, Any] = {}
+    """The options of the target, without credentials."""
+    command: Command | tuple[str, ...] = ()
+    """The command that measured it, without credentials: `repeat` takes its measuring options.
+
+    It excludes the folder and form of the result. In files of earlier versions it is words.
+    Empty: `capacity` measured it."""
+    packages: dict[str, str] = {}
+    """Packages that the module imports, such as the database's driver, with their versions; empty
+    on Kubernetes, where the image has them."""
+    machine: Machine
+    ran_on: dict[str, str] = {}
+    """The cluster, its version, the namespace and the image; empty for the local runner."""
+    dataset: Dataset
+    """Workload, seed and parameters; for a query, what was asked about."""
+    manifest: Manifest | None = None
+    """None as long as the tables have not been touched."""
+    status: Literal["running", "done", "failed", "interrupted"] = "running"
+    cause: str = ""
+    in_progress: Progress | None = None
+    """The run that was going on when the file was written."""
+    runs: list[RunRecord] = []
+    caches: str = ""
+    """True if the system's file caches were dropped before each run: "dropped", or why not; empty:
+    not asked for."""
+    warnings: list[str] = []
+    tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
+    """The user's tags, to find the result by; they are part of the file so that they move with it.
+    """
+
+    @property
+    def exit_code(self) -> int:
+        """The sweep's exit code; see the README."""
+        if self.status == "interrupted":
+            return Interrupted.exit_code
+        if self.status != "done":
+            return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
+        verdicts = [run.outcome.verdict for run in self.runs]
+        if any(v and v.status is Status.MISMATCH for v in verdicts):
+            return MismatchError.exit_code
+        if any(v and v.status is Status.INCOMPLETE for v in verdicts):
+            return RunError.exit_code
+        if any(v is None or v.status in (Status.UNKNOWN, Status.UNCHECKED) for v in verdicts):
+            return UnverifiableError.exit_code
+        return 0
+
+    @property
+    def is_unchecked(self) -> bool:
+        """True if the user's own queries are all that was not verified."""
+        statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
+        known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
+        return self.status == "done" and Status.UNCHECKED in statuses and known

@@ -1,0 +1,212 @@
+"""Result files: one JSON file for each sweep, written before the first run and during the sweep.
+
+A table is a view of a result file; `python run.py show FILE` prints it again.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from iotbench.machine.folders import state_folder, temporary_folders
+from iotbench.machine.inputs import read_bytes
+from iotbench.machine.outfile import whole
+from iotbench.machine.owner import Owner
+from iotbench.machine.streams import say
+from iotbench.results.formats import FORMAT_VERSION, as_current
+from iotbench.results.metrics import InsertMetrics, with_driver
+from iotbench.results.result import Manifest, Result, RunRecord
+from simulator.data.dataset import DatasetReader
+from simulator.errors import ConfigError
+from simulator.modules import MODULES, database_class
+
+_Kept = TypeVar("_Kept", bound=BaseModel)
+_NEW = ".tmp"
+"""Ending of a file until it is whole."""
+_MAX_BYTES = 256 << 20
+"""Larger than the result of any sweep that is allowed."""
+
+
+def new_id(now: datetime) -> str:
+    """Return an id that sorts by time and is a valid part of a Kubernetes name."""
+    return f"{now:%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
+
+
+def now_utc() -> datetime:
+    """Return the present instant."""
+    return datetime.now(UTC)
+
+
+def now_ms() -> int:
+    """Return the present instant in ms since 1970."""
+    return int(now_utc().timestamp() * 1000)
+
+
+def prepare_folder(folder: Path) -> bool:
+    """Check that results can be written to a folder; return whether it had to be created."""
+    try:
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return is_new
+    except OSError as error:
+        raise ConfigError(
+            f"--output: results cannot be written to {folder}: {error.strerror or error}"
+        ) from error
+
+
+def path_of(folder: Path, result: Result) -> Path:
+    """Return the file of a result; names sort by time."""
+    stamp = f"{result.created:%Y%m%dT%H%M%S}{result.created.microsecond // 1000:03d}Z"
+    return folder / f"{stamp}-{result.kind}-{result.target}-{result.sweep_id[-4:]}.json"
+
+
+def write(path: Path, result: BaseModel) -> None:
+    """Write a result file so that it is always whole: the old one, or the new one."""
+    text = result.model_dump_json(indent=1)
+    with (
+        whole(path) as handle,
+        os.fdopen(handle, "w", encoding="utf-8", closefd=False) as file,
+    ):
+        file.write(text)
+
+
+def find_unfinished(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder of results that a killed command was writing."""
+    for path in folder.glob(f".*.json.*{_NEW}"):
+        owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
+        if owner and not owner.alive:
+            yield path
+
+
+class ResultFile:
+    """The place of one sweep's result: its file, or another place if that fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path | None = path
+        """None once no place could be written."""
+        self.trouble = ""
+        """Why the result is not where it should be."""
+
+    def write(self, result: Result) -> None:
+        """Write the result; after a failure, to the user's state folder or the temporary folder."""
+        if self.path is None:
+            return
+        name = self.path.name
+        for folder in (self.path.parent, state_folder() / "results", *temporary_folders()):
+            try:
+                if self.trouble:
+                    folder.mkdir(parents=True, exist_ok=True)
+                write(folder / name, result)
+            except OSError as error:
+                failed = f"{folder / name} cannot be written: {error.strerror or error}"
+                self.trouble = f"{self.trouble}; {failed}" if self.trouble else failed
+            else:
+                self.path = folder / name
+                return
+        self.path = None
+
+
+def read(path: Path) -> Result:
+    """Read a result file; ConfigError if it is none.
+
+    The client's share of inserts includes the driver, also where it was measured without it.
+    """
+    result = parse(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+    result.runs = [_with_driver(run, result.module) for run in result.runs]
+    return result
+
+
+def _with_driver(run: RunRecord, module: str) -> RunRecord:
+    found = run.metrics
+    if not found or found.cpu_share <= found.client_share or _may_be_embedded(found, module):
+        return run
+    share = with_driver(found.client_share, found.cpu_share)
+    return run.model_copy(update={"metrics": found.model_copy(update={"client_share": share})})
+
+
+def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
+    """Return whether CPU time may be the database's; a user's module is not imported for it."""
+    if metrics.client_ns_per_row is not None:
+        return False
+    return module not in MODULES or database_class(module).capabilities.embedded
+
+
+def content_of(path: Path) -> bytes:
+    """Return what is in a result file; ConfigError if it cannot be read."""
+    return read_bytes(path, _MAX_BYTES)
+
+
+def parse(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
+    """Return the content of a result file; ConfigError if it is not of this kind and format."""
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise ConfigError(
+            f"{path}: is not a result file of format {version}: {place}:"
+            f" {first['msg'].removeprefix('Value error, ')}"
+        ) from error
+
+
+def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results of a target's inserts in a folder, the newest first."""
+    return _of_target(folder, target, ["insert"])
+
+
+def _of_target(folder: Path, target: str, kinds: Iterable[str]) -> Iterator[tuple[Path, Result]]:
+    patterns = [f"*-{kind}-{target}-????.json" for kind in kinds]
+    for path, result in _newest_first(folder, *patterns):
+        if result.target == target:
+            yield path, result
+
+
+def of_sweep(folder: Path, kind: str, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results of a sweep in a folder, which it has several of if it was repeated."""
+    for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
+        if result.sweep_id == sweep_id:
+            yield path, result
+
+
+def tables_left(folder: Path, kinds: Iterable[str]) -> dict[tuple[str, str], tuple[Path, Manifest]]:
+    """Return (target, table) -> the newest result in a folder with a run that wrote it."""
+    left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
+    for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in kinds)):
+        with suppress(ConfigError):  # a workload of another version
+            for table in DatasetReader(result.dataset).tables if result.manifest else ():
+                assert result.manifest
+                left.setdefault((result.target, table.name), (path, result.manifest))
+    return left
+
+
+def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results in a folder; a warning names each file that cannot be read."""
+    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    for path in sorted(paths, reverse=True):
+        try:
+            result = read(path)
+        except ConfigError as error:
+            _warn(f"warning: {error}; this file is not used")
+        else:
+            yield path, result
+
+
+@cache
+def _warn(text: str) -> None:
+    """Print a warning, once however often the folder is read."""
+    say(text, err=True)
+
+
+def last_written(folder: Path, target: str, kinds: Iterable[str]) -> tuple[Path, Manifest] | None:
+    """Return the newest manifest of a target in a folder of results, if there is one."""
+    for path, result in _of_target(folder, target, kinds):
+        if result.manifest:
+            return path, result.manifest
+    return None

@@ -1,0 +1,171 @@
+"""The numbers of a run's parts, each with its histogram: inserts, a stage, queries, a change."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from iotbench.results.freshness import freshness_ms
+from iotbench.results.latency import FEWEST, merge
+from iotbench.results.metrics import InsertMetrics, ratio
+from simulator.load.meter import merge_histogram, new_histogram
+from simulator.protocol.events import Freshness, Outcome
+from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A run, or a part of one: what it measured, and how long each batch or query took."""
+
+    metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage | ChangeMetrics"
+    latencies: HdrHistogram
+
+
+@dataclass(frozen=True, slots=True)
+class InsertStage:
+    """The metrics of one stage of inserts."""
+
+    timed_s: float
+    """Time from the first batch that began in it to the end of the last one or, if later, to
+    the next one of the schedule."""
+    rows: int
+    unsent: int = 0
+    """Batches that fell due in it and were not sent before its end."""
+
+    @property
+    def rows_per_s(self) -> float:
+        """Return the acknowledged rows per second."""
+        return ratio(self.rows, self.timed_s)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStage:
+    """The metrics of one stage of a query."""
+
+    timed_s: float
+    """The same of the runs that began in it."""
+    queries_per_s: float
+    unsent: int = 0
+
+
+def time_stage(times: Iterable[StageTimes], number: int, *, asked: bool) -> Timed | None:
+    """Return a stage (from 0) by what workers measured of it; None: nothing began."""
+    own = [each for each in times if each.stage == number]
+    if not own:
+        return None
+    due_s = [each.due_until_s for each in own if each.due_until_s is not None]
+    ended_s = max(min(due_s, default=0.0), *(each.ended_s for each in own))
+    timed_s = ended_s - min(each.started_s for each in own)
+    latencies = merge_histogram([each.latency for each in own])
+    unsent = sum(each.unsent for each in own)
+    if asked:
+        rate = ratio(sum(each.count for each in own), timed_s)
+        return Timed(QueryStage(timed_s, rate, unsent), latencies)
+    return Timed(InsertStage(timed_s, sum(each.rows for each in own), unsent), latencies)
+
+
+def time_insert(metrics: InsertMetrics, outcome: Outcome) -> Timed:
+    """Return a whole run of inserts."""
+    return Timed(metrics, merge(outcome.workers))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMetrics:
+    """The metrics of query types over all workers."""
+
+    timed_s: float
+    """Time in which they were asked."""
+    first_ms: float
+    """Mean wait of the workers' first runs."""
+    avg_ms: float
+    """Mean wait of the others: from the request to the last byte of the answer."""
+    queries_per_s: float
+    client_share: float
+    """Part of the time of the queries in which the client decoded and folded answers, 0..1; of
+    several connections at least the part in which their process was busy."""
+    connections: int | None = None
+    """Opened connections of all workers that ask; None: each has one."""
+    connect_p50_ms: float | None = None
+    connect_p99_ms: float | None = None
+    freshness_p50_ms: float | None = None
+    """Time from the acknowledgement of a row until an answer had it; None: not measured, or
+    too few rows were seen to know it."""
+    freshness_p99_ms: float | None = None
+    unsent: int = 0
+    """Queries that fell due and did not begin before the end (--rate); they count in percentiles
+    and averages with the time until then, not in the rate."""
+
+
+def time_query(
+    *types: Sequence[QueryTimes],
+    in_turn: bool = False,
+    freshness: Freshness | None = None,
+    connects: Mapping[str, Any] | None = None,
+) -> Timed:
+    """Return query types, each as its workers measured it, over connections by `connects_of`.
+
+    The types were asked one after the other, or `in_turn`: all of them during the same time.
+    """
+    elapsed = [_measure_asked_s(times) for times in types]
+    elapsed_s = max(elapsed) if in_turn else sum(elapsed)
+    times = [each for of_type in types for each in of_type]
+    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    runs, unsent = sum(each.runs for each in times), sum(each.unsent for each in times)
+    unsent_s = sum(each.unsent_s for each in times)
+    busy = ratio(sum(each.cpu_s for each in times), sum(each.elapsed_s for each in times))
+    seen = freshness.rows if freshness else 0
+    metrics = QueryMetrics(
+        timed_s=elapsed_s,
+        first_ms=1000 * sum(each.first_s for each in times) / len(times),
+        avg_ms=1000 * ratio(waited + unsent_s, runs + unsent),
+        queries_per_s=ratio(runs, elapsed_s),
+        client_share=max(ratio(client, waited + client), min(busy, 1.0)),
+        **(connects or {}),
+        freshness_p50_ms=freshness_ms(freshness, 0.5),
+        freshness_p99_ms=freshness_ms(freshness, 0.99) if seen >= FEWEST["p99_ms"] else None,
+        unsent=unsent,
+    )
+    return Timed(metrics, merge_histogram([each.waits for each in times]))
+
+
+def _measure_asked_s(times: Sequence[QueryTimes]) -> float:
+    """Return how long workers asked a type: until the last answer.
+
+    Under a rate it lasts at least until the next query is due: the runs cover the schedule so far.
+    """
+    due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
+    return max(due_s, *(each.elapsed_s for each in times))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMetrics:
+    """The metrics of corrections or deletions over all workers."""
+
+    timed_s: float
+    """Time from the first request to the last acknowledgement."""
+    rows: int
+    rows_per_s: float
+    client_share: float
+    """Part of the time in which the client drew and encoded rows, 0..1."""
+
+
+def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
+    """Return the metrics of a change of `rows` rows, from its workers' measurements."""
+    timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
+    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    metrics = ChangeMetrics(
+        timed_s=timed_s,
+        rows=rows,
+        rows_per_s=ratio(rows, timed_s),
+        client_share=ratio(client, waited + client),
+    )
+    return Timed(metrics, merge_histogram([each.waits for each in times]))
+
+
+def together(parts: Iterable[Timed]) -> HdrHistogram:
+    """Return the histogram of all parts together."""
+    whole = new_histogram()
+    for part in parts:
+        whole.add(part.latencies)
+    return whole

@@ -1,0 +1,1 @@
+"""Sources of rows other than a workload: a user's own files, and recorded rows."""

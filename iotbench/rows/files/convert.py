@@ -1,0 +1,214 @@
+"""Converts files to the prepared folder: open, type, check, write."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from iotbench.rows.files.bad_cells import Checker, Retyped
+from iotbench.rows.files.cells import CellType, Text
+from iotbench.rows.files.columns import writer
+from iotbench.rows.files.content import is_parquet
+from iotbench.rows.files.delimited import DelimitedPart
+from iotbench.rows.files.epochs import EpochTime, unit_of
+from iotbench.rows.files.lines import LinesPart, looks_like_lines
+from iotbench.rows.files.objects import name_of, uri_of
+from iotbench.rows.files.parquet import ParquetPart
+from iotbench.rows.files.request import EPOCHS, Request
+from iotbench.rows.files.roles import columns_of
+from iotbench.rows.files.source import Part, Source, readable
+from iotbench.rows.files.times import Finer, FormattedTime, Instants
+from iotbench.rows.files.zones import zone_problems
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type
+from simulator.data.workloads.file import FileParams, Nanoseconds, OnError
+from simulator.errors import ConfigError
+
+SHOWN_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """Prepared rows, and what the preview shows of them."""
+
+    params: FileParams
+    file_types: tuple[str, ...]
+    first_rows: tuple[list[object], ...]
+    """The first values of each column."""
+    times_us: tuple[int, ...]
+    """Times of the first and the last row."""
+
+
+def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:
+    """Write the rows of the files, which are read from these copies, into the folder.
+
+    ConfigError if a row cannot be stored.
+    """
+    parts = [_part(request, file, at) for file, at in zip(request.files(), copies, strict=True)]
+    said = request.reading
+    declared = {
+        "time_column": said.time_column or parts[0].time,
+        "tags": said.tags or tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
+    }
+    request = replace(request, reading=said.model_copy(update=declared))
+    with readable(request.name):
+        source = Source(request, parts)
+    if source.is_typed and request.reading.on_error is OnError.TEXT:
+        raise ConfigError(
+            "--on-error text: the columns of a Parquet file have types, and those of line protocol;"
+            " use null"
+        )
+    if problems := zone_problems("--time-zone", request.reading.time_zone):
+        raise ConfigError(problems)
+    time, types = _with_times(request, source)
+    # Each column is retyped at most from empty to integer, to number, to text.
+    for _ in range(3 * len(types) + 1):
+        for each in types:
+            if isinstance(each, Instants):
+                each.reading = request.reading
+        columns = columns_of(request, time, source.names, types, source.first)
+        try:
+            with readable(request.name):
+                return _write(request, source, columns, types, folder=folder, sha256=sha256)
+        except Retyped as change:
+            types[change.index] = change.cell_type
+            for path in folder.glob("[0-9]*.*"):
+                path.unlink()
+    raise AssertionError(f"{request.name}: the types of its columns do not settle")
+
+
+def _part(request: Request, file: Path, copy: Path) -> Part:
+    name, reading = name_of(file), request.reading
+    with readable(name):
+        is_lines = not is_parquet(copy) and looks_like_lines(copy, f"--data: {name}")
+        of_text = {
+            "--delimiter": reading.delimiter,
+            "--comment": reading.comment,
+            "--skip-lines": reading.skip_lines,
+            "--no-heading": not reading.heading,
+            "--null": reading.null,
+            "--decimal": reading.decimal_comma,
+        }
+        of_lines: dict[str, object] = {"--measurement": reading.measurement}
+        if is_lines or is_parquet(copy):
+            kind = "line protocol" if is_lines else "a Parquet file"
+            needless = of_text if is_lines else {**of_text, **of_lines}
+        else:
+            kind, needless = "no line protocol", of_lines
+        if given := [option for option, value in needless.items() if value]:
+            raise ConfigError(
+                [f"{each}: {name} is {kind}, which has none; leave it out" for each in given]
+            )
+        if is_lines:
+            return LinesPart(copy, name, reading.measurement)
+        if is_parquet(copy):
+            return ParquetPart(copy, name)
+        return DelimitedPart(copy, name, reading)
+
+
+def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
+    """Return the column with the time, if it is known, and the types with its times."""
+    types, reading, time = list(source.types), request.reading, source.time
+    if reading.time_format and not time:
+        time = source.names[_fitting(request, source)]
+    if time in source.names:  # another name is reported with the other problems
+        index = source.names.index(time)
+        if reading.time_format:
+            types[index] = _choose_reader(reading.time_format)
+        elif types[index].type in FLOATS | INTEGERS:
+            unit = unit_of(source.first.columns[index])
+            types[index] = EpochTime(unit, recognised=True) if unit else types[index]
+    clocks = (each for each in types if isinstance(each, Instants))
+    if reading.time_zone and not any(each.is_local for each in clocks):
+        raise ConfigError(
+            f"--time-zone: the times of {request.name} have a zone, or count from 1970; leave it"
+            " out"
+        )
+    return time, types
+
+
+def _choose_reader(time_format: str) -> Instants:
+    return EpochTime(time_format) if time_format in EPOCHS else FormattedTime(time_format)
+
+
+def _fitting(request: Request, source: Source) -> int:
+    """Return the column that has times in the format; ConfigError unless there is one."""
+    given = request.reading.time_format
+    is_count = given in EPOCHS
+    kind = EpochTime(given, recognised=True) if is_count else FormattedTime(given)
+    fitting = []
+    for index, cells in enumerate(source.first.columns):
+        stored = source.types[index].type
+        is_candidate = stored is Type.TEXT or not source.is_typed
+        if stored not in FLOATS | INTEGERS if is_count else not is_candidate:
+            continue
+        present = int(kind.present(cells).sum())
+        if present and 2 * int(kind.wrong(cells).sum()) < present:
+            fitting.append(index)
+    if len(fitting) != 1:
+        found = ", ".join(source.names[index] for index in fitting) or "none"
+        raise ConfigError(
+            f"--time-format {given!r}: expected it to fit one column, and it fits {found}; correct"
+            " the format, or name the column with --time-column"
+        )
+    return fitting[0]
+
+
+def _choose_stored_type(cell_type: CellType, column: Column) -> CellType:
+    """Return the type as the column stores it: a number that is a tag is text."""
+    as_text = column.role is Role.TAG and cell_type.type is not Type.TEXT
+    return Text(cell_type.shown) if as_text else cell_type
+
+
+def _write(  # noqa: PLR0913
+    request: Request,
+    source: Source,
+    columns: Sequence[Column],
+    types: Sequence[CellType],
+    *,
+    folder: Path,
+    sha256: str,
+) -> Converted:
+    where = f"--data: {request.name}"
+    stored = [
+        _choose_stored_type(each, column) for each, column in zip(types, columns, strict=True)
+    ]
+    places = [*range(len(columns))]
+    if request.reading.nanoseconds is Nanoseconds.KEEP:
+        for place, kind in enumerate(types):
+            if isinstance(kind, Instants):
+                rest = Column(f"{columns[place].name}_ns", Type.INT16, Role.FIELD)
+                columns, stored = [*columns, rest], [*stored, Finer(kind)]
+                places.append(place)
+    checker = Checker(request, source, columns, stored, places)
+    writers = [
+        writer(where, source.place, folder, index, column) for index, column in enumerate(columns)
+    ]
+    first_rows: list[list[object]] = [[] for _ in columns]
+    rows = 0
+    for portion in map(checker.checked, source.portions()):
+        if not len(portion.rows):
+            continue
+        for each, array in zip(writers, portion.columns, strict=True):
+            each.add(array, portion.rows)
+        if not rows:
+            first_rows = [array.slice(0, SHOWN_ROWS).to_pylist() for array in portion.columns]
+        rows += len(portion.rows)
+    bad_cells = (*source.left_out(), *checker.bad_cells())
+    if not rows:
+        left_out = "; ".join(bad.describe() for bad in bad_cells)
+        raise ConfigError(f"{where}: no row is left by --on-error skip: {left_out}")
+    files = request.files()
+    whole = [uri_of(file) or str(file.resolve()) for file in files]
+    params = FileParams(
+        **request.reading.model_dump(),
+        source=whole[0] if len(whole) == 1 else request.name,
+        files=tuple(whole) if len(whole) > 1 else (),
+        sha256=sha256,
+        rows=rows,
+        table=source.table or request.table,
+        columns=tuple(each.finish() for each in writers),
+        bad_cells=bad_cells,
+        folder=str(folder),
+    )
+    time = next(each for each in writers if each.column.role is Role.TIME)
+    shown = tuple(kind.shown for kind in stored)
+    return Converted(params, shown, tuple(first_rows), tuple(time.ends))

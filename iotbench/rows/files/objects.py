@@ -1,0 +1,78 @@
+"""A file in an object store, as the user names it: s3://BUCKET/KEY. It is copied to be read.
+
+Credentials, region and endpoint come from the settings of the AWS tools: AWS_ACCESS_KEY_ID,
+AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, ...
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iotbench.machine.scratch import scratch_folder
+from simulator.errors import ConfigError
+
+_SCHEME = "s3"
+_URL = re.compile(r"([a-z][a-z0-9+.-]+:)/+(.*)")
+_PIECE_BYTES = 4 << 20
+_CONNECT_S, _ANSWER_S = 10, 60
+_ATTEMPTS = 3
+_MOST_SHOWN = 300
+
+
+def uri_of(path: Path) -> str:
+    """Return the URI that a path was given as; empty: it is a file of this machine."""
+    uri = url_of(path)
+    return uri if uri.startswith(f"{_SCHEME}:") and not uri.endswith("//") else ""
+
+
+def url_of(path: Path) -> str:
+    """Return the URL that a path was given as, which loses a slash as a path; empty: none."""
+    found = _URL.match(path.as_posix())
+    return f"{found[1]}//{found[2]}" if found else ""
+
+
+def name_of(path: Path) -> str:
+    """Return a file as the user names it."""
+    return url_of(path) or str(path)
+
+
+@contextmanager
+def here(path: Path) -> Iterator[Path]:
+    """Yield where a file can be read on this machine; a copy of an object is removed at the end.
+
+    ConfigError if the object cannot be read.
+    """
+    uri = uri_of(path)
+    if not uri:
+        yield path
+        return
+    with scratch_folder("object") as folder:
+        copy = folder / path.name
+        _copy(uri, copy)
+        yield copy
+
+
+def _copy(uri: str, copy: Path) -> None:
+    from pyarrow import fs  # noqa: PLC0415 - loaded only for an object
+
+    try:
+        store = fs.S3FileSystem(
+            region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+            endpoint_override=os.environ.get("AWS_ENDPOINT_URL"),
+            connect_timeout=_CONNECT_S,
+            request_timeout=_ANSWER_S,
+            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+        )
+        key = uri.removeprefix(f"{_SCHEME}://")
+        with store.open_input_stream(key, compression=None) as source, copy.open("wb") as file:
+            shutil.copyfileobj(source, file, _PIECE_BYTES)
+    except (OSError, ValueError) as error:  # Arrow's errors are of these kinds
+        reason = " ".join(str(error).split())[:_MOST_SHOWN]
+        raise ConfigError(
+            f"--data: {uri}: cannot be read: {reason}; check bucket and key, and AWS_ACCESS_KEY_ID,"
+            " AWS_SECRET_ACCESS_KEY, AWS_REGION and, of another store than Amazon's,"
+            " AWS_ENDPOINT_URL"
+        ) from None

@@ -1,0 +1,171 @@
+"""Preparing the user's file for a sweep, and preparing it again for the queries after it."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from iotbench.machine.inputs import problem_of
+from iotbench.machine.scratch import scratch_folder
+from iotbench.machine.streams import say
+from iotbench.rows.files import preview
+from iotbench.rows.files.keys import expect_key, with_key
+from iotbench.rows.files.objects import here, name_of, uri_of
+from iotbench.rows.files.request import Request
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.schema import PrimaryKey, Role
+from simulator.data.workloads.file import File, FileParams, FileReading
+from simulator.errors import ConfigError, counted
+from simulator.records.prepared import read_prepared_file
+
+_SHOWN_DIGITS = 12
+
+
+@contextmanager
+def prepared(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
+    """Read the file; the prepared rows exist inside the context, and are removed in any case.
+
+    ConfigError if it has another digest than that which is given.
+    """
+    with scratch_folder("data") as folder:
+        params = converted(request, folder, quiet=quiet, sha256=sha256)
+        expect_key(params, request.primary_key)
+        yield params
+
+
+def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
+    """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
+    params = read_prepared_file(path, str(path)).params
+    where = {"folder": str(path.resolve()), "source": str(path.resolve()), "kept": True}
+    params = params.model_copy(update=where)
+    expect_key(params, primary_key)
+    return params
+
+
+@contextmanager
+def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
+    """Make the rows of a stored dataset available again; generated rows always are."""
+    if dataset.workload != File.name:
+        yield dataset
+        return
+    DatasetReader(dataset)  # refuses another version, whose parameters may differ
+    before = FileParams(**dataset.params)
+    if before.claim:  # pods read it again
+        yield dataset
+        return
+    if before.kept:
+        _expect_same(before, kept(Path(before.source), dataset.primary_key))
+        yield dataset
+        return
+    files = tuple(map(Path, before.files or (before.source,)))
+    gone = [file for file in files if not uri_of(file) and problem_of(file)]
+    if gone:
+        raise ConfigError(
+            f"{gone[0]}: {problem_of(gone[0])}: the answers cannot be checked without the inserted"
+            " file; put it back, or run insert again"
+        )
+    request = Request(files, _reading(before), dataset.primary_key)
+    with prepared(request, quiet=True, sha256=before.sha256) as params:
+        said = {field: getattr(params, field) for field in FileReading.model_fields}
+        said |= {"folder": params.folder, "source": params.source, "table": params.table}
+        _expect_same(before.model_copy(update=said), params)
+        if not quiet:
+            rows = counted(before.rows, "row")
+            say(f"{before.source}: read again, {rows}", err=True)
+        found = before.model_copy(update={"folder": params.folder})
+        yield dataset.model_copy(update={"params": found.model_dump(mode="json")})
+
+
+def _reading(before: FileParams) -> FileReading:
+    """Return how the file was read; results of earlier versions have less of it."""
+    said = before.model_dump(include={*FileReading.model_fields})
+    of_role = {role: tuple(c.name for c in before.columns if c.role is role) for role in Role}
+    said["time_column"] = said["time_column"] or of_role[Role.TIME][0]
+    said["tags"] = said["tags"] or of_role[Role.TAG]
+    return FileReading(**said)
+
+
+def _expect_same(before: FileParams, params: FileParams) -> None:
+    if params != before:
+        raise ConfigError(
+            f"{before.source}: another version of this program or of pyarrow inserted it with"
+            " other types or values; run insert again"
+        )
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return found.st_size, found.st_mtime_ns
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    """Return the digest of a file; for several, the digest of their digests."""
+    digests = []
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    one, *others = digests
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if others else one
+
+
+def _expect_content(request: Request, path: Path) -> None:
+    """Raise ConfigError if the uncompressed content of a file differs from its manifest."""
+    from iotbench.rows.files.content import (  # noqa: PLC0415 - pyarrow is loaded only for a file
+        open_content,
+    )
+    from iotbench.rows.files.source import readable  # noqa: PLC0415
+
+    with readable(request.name), open_content(path, f"--data: {request.name}") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    if found != request.content_sha256:
+        raise ConfigError(
+            f"--data: {request.name}: is not the file of its manifest {request.name}.json, which"
+            f" has SHA-256 {request.content_sha256[:_SHOWN_DIGITS]}..., and the file"
+            f" {found[:_SHOWN_DIGITS]}...; generate it again, or remove the manifest"
+        )
+
+
+def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
+    """Write the rows of a file into a folder, and show what they are unless `quiet`.
+
+    ConfigError if it has another digest than that which is given.
+    """
+    from iotbench.rows.files.convert import (  # noqa: PLC0415 - pyarrow is loaded only for a file
+        convert,
+    )
+
+    if not quiet:
+        say(f"reading {request.name}", err=True)
+    with ExitStack() as stack:
+        files = request.files()
+        copies = [stack.enter_context(here(file)) for file in files]
+        before = [_state(copy) for copy in copies]
+        digest = _digest(copies)
+        if sha256 and digest != sha256:
+            raise ConfigError(
+                f"{request.name}: the file has changed since it was inserted, so the answers cannot"
+                " be checked; restore it, or run insert again"
+            )
+        if request.content_sha256 not in ("", digest):
+            _expect_content(request, copies[0])
+        found = convert(request, copies, folder, digest)
+        changed = [
+            file
+            for file, copy, was in zip(files, copies, before, strict=True)
+            if _state(copy) != was
+        ]
+    if changed:
+        raise ConfigError(
+            f"--data: {name_of(changed[0])}: was written to while it was read; try again when it is"
+            " done"
+        )
+    params = with_key(found.params)
+    if not quiet:
+        preview.show(params, found)
+    return params

@@ -1,0 +1,144 @@
+"""The user's description of a file of records, and the options that it excludes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iotbench.config.input.parameters import option_of, parameters
+from iotbench.rows.files.request import STANDARD_INPUT, Reading
+from iotbench.rows.recorded.manifest import beside
+from iotbench.rows.recorded.volume import VolumeFile, in_volume, volume_file
+from simulator.data.records import RecordFormat
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.file import OnError
+from simulator.errors import ConfigError
+
+_TWICE = "every record of the file is sent once"
+_TYPED = "the columns of the file are those of a workload"
+_NEVER = {
+    "--prefill": _TWICE,
+    "--steps": _TWICE,
+    "--tables": "the records name their table",
+    "--tables-by": "the records name their table",
+    "--table-prefix": "the records name their table",
+    "--split": "each worker sends one part of the file",
+    "--import": "the records of the file are sent in batches",
+    "--fault": "which rows a file leaves is not known before its end",
+    **{each.names[0]: _TYPED for field, each in Reading.declare().items() if field != "on_error"},
+}
+"""Options of `insert` that mean nothing with a file of records -> why."""
+_IN_MANIFEST = (
+    "--workload", "--seed", "--start-time", "--num-inserts", "--out-of-order",
+    *map(option_of, parameters()),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A file of records to insert."""
+
+    file: Path
+    form: RecordFormat
+    manifest: Path | None
+    skip: bool
+    """True if records that are damaged are left out."""
+
+    @property
+    def is_standard_input(self) -> bool:
+        """True if the records come from standard input."""
+        return str(self.file) == STANDARD_INPUT
+
+    @property
+    def volume(self) -> VolumeFile | None:
+        """The file, if it is in a volume claim."""
+        return volume_file(self.file, "--data") if in_volume(self.file) else None
+
+    @property
+    def name(self) -> str:
+        """Name of the file in messages."""
+        return "standard input" if self.is_standard_input else str(self.file)
+
+    @property
+    def manifest_file(self) -> Path | None:
+        """Place of the manifest on this machine; None if there is none."""
+        if self.manifest or self.is_standard_input:
+            return None if in_volume(self.manifest) else self.manifest
+        if in_volume(self.file):
+            return None
+        path = beside(self.file)
+        return path if path.exists() else None
+
+    @property
+    def manifest_volume(self) -> VolumeFile | None:
+        """Return the place, perhaps unused, of the manifest in the volume claim of the file."""
+        if self.manifest:
+            return volume_file(self.manifest, "--manifest") if in_volume(self.manifest) else None
+        return self.volume.manifest if self.volume else None
+
+
+def place_problems(file: Path, manifest: Path | None, form: str | None, runner: str) -> list[str]:
+    """Return why a file that lies there cannot be inserted by a runner, each with the remedy."""
+    problems: list[str] = []
+    if not in_volume(file):
+        problems += _local_problems(form, runner)
+        if in_volume(manifest):
+            problems.append(
+                f"--manifest: {manifest}: --data is not in a volume claim; copy it here"
+            )
+        return problems
+    if runner == "local":
+        problems.append(
+            f"--data: {file}: only pods mount volume claims; use --runner kubernetes, or a file of"
+            " this machine"
+        )
+    named = {}
+    for option, path in {"--data": file, "--manifest": manifest}.items():
+        if path and in_volume(path):
+            try:
+                named[volume_file(path, option).claim] = path
+            except ConfigError as error:
+                problems += error.problems
+    if len(named) > 1:
+        problems.append(
+            f"--manifest: {manifest}: pods mount one volume claim, that of --data; copy it there,"
+            " or name a file of this machine"
+        )
+    return problems
+
+
+def _local_problems(form: str | None, runner: str) -> list[str]:
+    if runner == "local":
+        return []
+    what = "convert it with `prepare`, copy the folder" if form is None else "copy it"
+    remedy = f"{what} to a volume claim and name it claim:NAME/PATH, or use --runner local"
+    return [f"--data: pods cannot read a file of this machine; {remedy}"]
+
+
+def conflicts(given: Mapping[str, Any]) -> list[str]:
+    """Return which of the given options (name -> value) do not go together."""
+    problems = [
+        f"{name}: {reason}; leave it out with --data-format"
+        for name, reason in _NEVER.items()
+        if name in given
+    ]
+    if "--data" not in given:
+        problems.append("--data-format: needs a file, or - for standard input; name it with --data")
+    if not given.get("--clean", True):
+        problems.append(f"--no-clean: {_TWICE}; leave it out with --data-format")
+    if given.get("--primary-key") == PrimaryKey.CLIENT:
+        problems.append("--primary-key client: the records have no id; use another key")
+    if given.get("--on-error") in (OnError.TEXT, OnError.NULL):
+        problems.append(
+            f"--on-error {given['--on-error']}: records are sent as they are; use stop or skip"
+        )
+    return problems
+
+
+def list_repeated(given: Mapping[str, Any]) -> list[str]:
+    """Return the given options that repeat or contradict a manifest."""
+    return [
+        f"{name}: the manifest of the file has it; leave it out"
+        for name in _IN_MANIFEST
+        if name in given
+    ]

@@ -1,0 +1,1 @@
+"""The folder of results: names, list, tags, export."""

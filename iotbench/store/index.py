@@ -1,0 +1,120 @@
+"""The index of a folder of results: the entries of files that have been read before.
+
+It is never the truth. A file counts as read while its size, number and time of change match
+this file system's, which a folder from elsewhere cannot bring; the index is made again where
+it is missing, broken or of another version. Two commands may write it at
+once: it is replaced as a whole, and what one of them leaves out is read again.
+"""
+
+import heapq
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from iotbench.machine import outfile
+from iotbench.machine.inputs import read_bytes
+from iotbench.results.names import Named, results_in
+from iotbench.store.entry import Entry, entry_of
+from simulator import __version__
+from simulator.errors import ConfigError
+from simulator.frozen import Frozen
+
+FILE = ".index.json"
+_OWN = re.compile(rb'\{\s*"version":\s*\d+,\s*"program_version":')
+_MAX_BYTES = 256 << 20
+_SAVED_EVERY_S = 5.0
+
+
+class _Read(Frozen):
+    """An entry, and the state of its file when it was read."""
+
+    size: int
+    inode: int
+    changed_ns: int
+    """When the file, its name or its times were changed last, which no program can set."""
+    entry: Entry
+
+
+class _Index(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[2] = 2
+    program_version: str = __version__
+    files: dict[str, _Read] = {}
+
+
+def entries(
+    folder: Path, wanted: Callable[[Named], bool] = lambda _: True, *, reread: bool = False
+) -> Iterator[Entry]:
+    """Yield the entries of the results in a folder whose names are wanted, the newest first.
+
+    A file is read when its entry is needed, unless the index has it. With `reread` the index is not
+    used, such as before a file is removed.
+    """
+    names = list(results_in(folder))
+    index = _Index() if reread else _load(folder)
+    known = {name.path.name for name in names}
+    gone = index.files.keys() - known
+    for name in gone:
+        del index.files[name]
+    fresh, saved = len(gone), time.monotonic()
+    chosen = [name for name in names if wanted(name)]
+    sweeps = (name for name in chosen if name.is_sweep)
+    others = (name for name in chosen if not name.is_sweep)
+    try:
+        for entry, is_new in _merge(index, sweeps, others):
+            fresh += is_new
+            if fresh and time.monotonic() - saved > _SAVED_EVERY_S:
+                _save(folder, index)
+                fresh, saved = 0, time.monotonic()
+            yield entry
+    finally:
+        if fresh:
+            _save(folder, index)
+
+
+def _merge(
+    index: _Index, sweeps: Iterable[Named], others: Iterable[Named]
+) -> Iterator[tuple[Entry, bool]]:
+    """Yield entries and whether they are new, by time."""
+    ordered = sorted(_read(index, others), key=_read_created, reverse=True)
+    return heapq.merge(_read(index, sweeps), ordered, key=_read_created, reverse=True)
+
+
+def _read_created(found: tuple[Entry, bool]) -> float:
+    return found[0].created.timestamp()
+
+
+def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]:
+    for name in names:
+        try:
+            status = name.path.stat()
+        except OSError:  # another command has removed it
+            continue
+        before = index.files.get(name.path.name)
+        state = {"size": status.st_size, "inode": status.st_ino, "changed_ns": status.st_ctime_ns}
+        is_same = before and before == _Read(**state, entry=before.entry)
+        if before and is_same and before.entry.file == name.path.name:
+            yield before.entry, False
+            continue
+        entry = entry_of(name)
+        index.files[name.path.name] = _Read(**state, entry=entry)
+        yield entry, True
+
+
+def _load(folder: Path) -> _Index:
+    with suppress(ConfigError, ValidationError):
+        index = _Index.model_validate_json(read_bytes(folder / FILE, _MAX_BYTES))
+        if index.program_version == __version__:
+            return index
+    return _Index()
+
+
+def _save(folder: Path, index: _Index) -> None:
+    with suppress(ConfigError):  # a folder that can only be read is listed without an index
+        outfile.write(folder / FILE, index.model_dump_json(indent=1), _OWN, named=False)

@@ -1,0 +1,1 @@
+"""The collector's work on the database: tables, marks, ownership, counts."""

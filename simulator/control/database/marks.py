@@ -1,0 +1,268 @@
+"""Reads and writes the marks of a database, in a separate table.
+
+The table is an ordinary one, which each module creates, writes and queries like the tables of a
+workload. It has a row for each integer of a mark; the rows are a second apart, because some
+databases keep one row a second, and none of them lies in the future.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from simulator.data.block import Block, Values
+from simulator.data.query import RowsQuery, answer
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.errors import BenchError, SetupError
+from simulator.modules.contract.base import BATCH, OWN, Database, Session
+from simulator.modules.contract.existing import Contents, Existing
+from simulator.protocol.mark import MOST_VALUE, Mark, Marks, encode
+
+TABLE = Table(
+    f"{OWN}marks",
+    (
+        Column("time", Type.INT64, Role.TIME),
+        Column("mark", Type.INT64, Role.FIELD),
+        Column("part", Type.INT64, Role.FIELD),
+        Column("value", Type.INT64, Role.FIELD),
+    ),
+    key=("time",),
+    signed=True,
+)
+SPARE = replace(TABLE, name=f"{OWN}marks_kept")
+"""Keeps the newest marks while the main table is created again, so that a crash loses none."""
+_BATCH_ROWS = 1000
+_MOST_ROWS = 3000
+"""A table with more rows is created again, with the newest marks only."""
+_LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+_LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Pauses before each look for a mark that was acknowledged: at once, and when all are visible."""
+_SINCE_MS, _UNTIL_MS = 10**12, 10**13
+"""Between which marks are recorded: 2001 and 2286."""
+
+
+class MarkTable:
+    """The table of marks in one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._workload = database
+        self._seconds: list[int] = []
+        """The times of the rows, as far as they are known."""
+        self._last_ms = 0
+        self.missing = ""
+        """Why the database has no place for marks; empty if it has one."""
+
+    @property
+    def _database(self) -> Database:
+        """The database as it is for tables of our own, with the credentials of now."""
+        return self._workload.for_own_tables()
+
+    def read(self, *, visible: bool = False) -> Marks:
+        """Return the marks; none where they cannot be read, for example in a new database.
+
+        Those of a process that was killed are perhaps not `visible` yet.
+        """
+        if visible:
+            with suppress(Exception):  # a database without marks, or one that is read-only
+                self._database.visible([TABLE])
+        try:
+            with self._database.connect() as session:
+                spared = self._rows(session, SPARE) if self._has_spare else []
+                try:
+                    rows = self._stored(session)
+                except Exception:
+                    if not spared:  # else a crash came before the table was created again
+                        raise
+                    rows = []
+        except Exception:  # noqa: BLE001 - a driver's error
+            return Marks()
+        return _marks_in([*rows, *_of_marks(spared)])
+
+    @cached_property
+    def _has_spare(self) -> bool:
+        """True if a rewriting has begun and not ended."""
+        found = self._database.existing(self._database.objects(SPARE))
+        return bool(found) and not self._is_foreign(found, SPARE)
+
+    def foreign(self) -> dict[str, Existing]:
+        """Return what bears the name of the table and is another one, by its names."""
+        found = self._database.existing(self._database.objects(TABLE))
+        return found if self._is_foreign(found, TABLE) else {}
+
+    def _is_foreign(self, found: Mapping[str, Existing], table: Table) -> bool:
+        alike = all(each.alike for each in found.values())
+        return not (alike and (not found or self._has_marks(found, table)))
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return how much is stored in something that bears its name."""
+        return self._database.contents(name, found)
+
+    def _has_marks(self, found: Mapping[str, Existing], table: Table) -> bool:
+        """Return whether a table, which exists, has the columns of ours and rows like its own."""
+        try:
+            with self._database.connect() as session:
+                rows = self._rows(session, table)
+        except Exception:  # noqa: BLE001 - a driver's error: another table has other columns
+            return False
+        if rows:  # of some databases a row is visible before all of its fields are
+            some = any(row["mark"] is not None for row in rows)
+            timed = all(row["time"] is not None for row in rows)
+            return some and timed and all(map(_is_of_a_mark, _whole(rows)))
+        if not all(self._database.resembles(name, [table]) for name in found):
+            return False
+        stored = [self.contents(name, each) for name, each in found.items()]
+        return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
+
+    def replace(self) -> None:
+        """Drop what bears the name of the table, which `open` then creates."""
+        self._database.drop(self._database.objects(TABLE))
+
+    def open(self) -> None:
+        """Create the table if it does not exist; `missing` has the reason if that fails."""
+        known = self.read().entries
+        if known and self._has_spare:  # a crash has left both
+            self._rewrite()
+        if known:
+            return
+        try:
+            self._database.create([TABLE], _BATCH_ROWS)
+        except Exception as error:  # noqa: BLE001 - a driver's error
+            words = str(error) if isinstance(error, BenchError) else self._database.explain(error)
+            exists = "already exists" in words
+            self.missing = self._unreadable() if exists else words
+
+    def _unreadable(self) -> str:
+        try:
+            with self._database.connect() as session:
+                self._stored(session)
+        except Exception as error:  # noqa: BLE001 - a driver's error
+            return self._database.explain(error)
+        return ""
+
+    def write(self, mark: Mark) -> Mark:
+        """Write a mark, which is acknowledged, and return it with its time."""
+        return self._send(mark, look=False)
+
+    def write_last(self, mark: Mark) -> Mark:
+        """Write the last mark of a run, and return it once a query has found it."""
+        written = self._send(mark, look=True)
+        if len(self._seconds) > _MOST_ROWS:
+            self._rewrite()
+        return written
+
+    def _send(self, mark: Mark, *, look: bool) -> Mark:
+        at_ms = self._last_ms = max(time.time_ns() // 10**6, self._last_ms + 1)
+        mark = mark.model_copy(update={"at_ms": at_ms})
+        self._store(mark, TABLE, self._seconds, look=look)
+        return mark
+
+    def _store(self, mark: Mark, table: Table, taken: list[int], *, look: bool) -> None:
+        """Write the rows of a mark, and add their times to those that are taken."""
+        values = encode(mark)
+        seconds = _free_seconds(len(values), taken)
+        columns = {
+            "time": seconds * 1000,
+            "mark": np.full(len(values), mark.at_ms),
+            "part": np.arange(len(values)),
+            "value": np.array(values, np.int64),
+        }
+        rows = np.arange(len(values))
+        block = Block(table, 0, rows, {name: Values(array) for name, array in columns.items()})
+        try:
+            with self._database.connect() as session:
+                for payload in session.encode(block, BATCH, _BATCH_ROWS):
+                    session.send(payload)
+                taken += seconds.tolist()
+                if look:
+                    self._look_for(mark, table, session)
+        except BenchError:
+            raise
+        except Exception as error:  # of any driver
+            raise self._database.setup_error(error) from error
+
+    def _look_for(self, mark: Mark, table: Table, session: Session) -> None:
+        """Return once a query finds the mark; SetupError if none does."""
+        for pauses_s in (_LOOKS_S, _LATE_LOOKS_S):
+            for pause_s in pauses_s:
+                time.sleep(pause_s)  # some databases show a row late
+                if mark in _marks_in(_of_marks(self._rows(session, table))).entries:
+                    return
+            self._database.visible([table])
+        raise SetupError(
+            f"{self._database.name}: table {table.name}: rows that were acknowledged cannot be read"
+            " back; look at the server's log, or drop the table"
+        )
+
+    def _rows(self, session: Session, table: Table) -> list[dict[str, int | None]]:
+        names = [column.name for column in table.columns]
+        statement = self._database.render(RowsQuery(table))
+        found = answer(statement.outputs, session.run(statement)).rows
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+    def _stored(self, session: Session) -> list[dict[str, int]]:
+        """Return the rows of the table, and know their times."""
+        rows = _of_marks(self._rows(session, TABLE))
+        self._seconds = [row["time"] // 1000 for row in rows]
+        self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
+        return rows
+
+    def _rewrite(self) -> None:
+        """Keep the newest mark of each table only, so that reading stays fast.
+
+        They are in one of two tables at every moment. Without room for a second table, or if
+        a foreign one has its name, all marks stay.
+        """
+        kept = [*reversed(self.read().claiming)]
+        database, spare = self._database, self._database.objects(SPARE)
+        if not self._has_spare:
+            try:
+                database.create([SPARE], _BATCH_ROWS)
+            except Exception:  # noqa: BLE001 - a driver's error
+                return
+        with database.connect() as session:
+            spared = _of_marks(self._rows(session, SPARE))
+        times = [row["time"] // 1000 for row in spared]
+        for mark in kept:
+            if mark not in _marks_in(spared).entries:
+                self._store(mark, SPARE, times, look=True)
+        database.drop(database.objects(TABLE))
+        database.create([TABLE], _BATCH_ROWS)
+        self._seconds = []
+        for mark in kept:
+            self._store(mark, TABLE, self._seconds, look=True)
+        database.drop(spare)
+        self._has_spare = False
+
+
+def _free_seconds(rows: int, taken: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return as many seconds up to now, or before every stored row if that is taken."""
+    last = int(time.time())
+    if taken and max(taken) > last - rows:
+        last = min(taken) - 1
+    return np.arange(last - rows + 1, last + 1)
+
+
+def _marks_in(rows: Iterable[Mapping[str, int]]) -> Marks:
+    return Marks.of((row["mark"], row["part"], row["value"]) for row in rows)
+
+
+def _of_marks(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
+    return [row for row in _whole(rows) if _is_of_a_mark(row)]
+
+
+def _whole(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
+    """Return the rows without NULLs."""
+    return [
+        {name: value for name, value in row.items() if value is not None}
+        for row in rows
+        if None not in row.values()
+    ]
+
+
+def _is_of_a_mark(row: Mapping[str, int]) -> bool:
+    """Return whether a row can be one of a mark, even of one that was not written whole."""
+    whole = row["time"] % 1000 == 0 and _SINCE_MS <= row["mark"] < _UNTIL_MS
+    return whole and row["part"] >= 0 and 0 <= row["value"] < MOST_VALUE

@@ -1,0 +1,247 @@
+"""Ownership of the tables, and the origin of their rows.
+
+Marks in the database name what this program has made, and what they name is recognised before it
+is touched (`claims.py`). Anything else is not ours: a run that needs its name is refused.
+
+    state      newest mark of a table             what is ours under the names that it needs
+    nothing    none                               nothing
+    clearing   CLEARING, with what is dropped     what the mark names, as far as it is left
+    intended   CLEARING, `intended`               what bears a signature; without a place for one,
+                                                  an empty table with our columns
+    made       WRITING and later ones             what bears a signature; without a place for one,
+                                                  a table with our columns
+    withdrawn  CLEARING, with what is left        what the mark names: after an error, not a crash
+
+A crash leaves the state as it is. `--replace-table` is in no mark.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+
+from simulator.control.database.claims import Claim, by_table, claims_of, recognise, tables_of
+from simulator.control.database.marks import TABLE, MarkTable
+from simulator.control.database.refusal import (
+    Foreign,
+    explain_refusal,
+    holding,
+    list_reserved,
+    of_another,
+)
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Table
+from simulator.errors import BenchError, ConfigError, SetupError
+from simulator.modules.contract.base import Database
+from simulator.modules.contract.existing import Existing
+from simulator.protocol.mark import Mark, Marks, State, same_rows
+from simulator.protocol.spec import RunSpec
+
+
+class Ownership:
+    """Ownership of the tables of one run, and the origin of their rows."""
+
+    def __init__(self, spec: RunSpec, database: Database, tables: Sequence[Table]) -> None:
+        self._spec = spec
+        self._database = database
+        self._tables = {table.name: table for table in tables}
+        self._book = MarkTable(database) if database.capabilities.stores else None
+        self._opened = False
+        self._signed: bool | None = None
+        """True if the existing objects of the tables bear signatures; None: not known yet."""
+
+    @property
+    def no_mark(self) -> str:
+        """Return why the database keeps no mark of an insert; empty if it does."""
+        return self._book.missing if self._book else ""
+
+    def read(self, *, visible: bool = False) -> Marks:
+        """Return the marks of the database."""
+        return self._book.read(visible=visible) if self._book else Marks()
+
+    # --- whose the tables are ------------------------------------------------------------------
+
+    @cached_property
+    def _needed(self) -> dict[str, tuple[str, ...]]:
+        """Table -> the names that it needs in the database."""
+        return {n: tuple(self._database.objects(table)) for n, table in self._tables.items()}
+
+    @property
+    def _drops(self) -> bool:
+        """True if the run drops the tables that exist and creates them again."""
+        return bool(self._spec.inserts) and self._spec.clean and not self._spec.dataset.ranges
+
+    def expect_ours(self) -> None:
+        """Raise ConfigError if something that is not ours bears a name that the run needs.
+
+        Before anything is called foreign the marks are read again: marks of a process that was
+        killed are perhaps not visible yet.
+        """
+        if not self._book:
+            return
+        if problems := list_reserved(self._tables.values()):
+            raise ConfigError(problems)
+        found = self._database.existing(_all(self._needed))
+        obstacles = self._database.obstacles([*self._tables.values()])
+        strange = self._foreign(found, self.read()) and self._foreign(
+            found, self.read(visible=True)
+        )
+        marks = self._foreign_marks()
+        foreign = [
+            *(Foreign(n, each, self._database.contents(n, each)) for n, each in strange.items()),
+            *(Foreign(name, each) for name, each in obstacles.items()),
+            *(Foreign(n, each, self._book.contents(n, each)) for n, each in marks.items()),
+        ]
+        if foreign:
+            problem = explain_refusal(
+                self._spec.target, foreign, prefixes=not marks, drops=self._drops
+            )
+            raise ConfigError(problem)
+        if self._drops and found and (attached := self._database.find_attached([*found])):
+            raise ConfigError(holding(self._spec.target, attached))
+        if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
+            self._replace_marks()
+
+    def _foreign(self, found: Mapping[str, Existing], marks: Marks) -> dict[str, Existing]:
+        ours = recognise(self._database, found, self._claims(marks))
+        replaced = self._spec.replace_tables if self._drops else ()
+        foreign = {n: each for n, each in found.items() if n not in ours}
+        self._signed = all(ours.values())
+        return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}
+
+    def _claims(self, marks: Marks) -> list[Claim]:
+        return [*claims_of(marks, self._database, self._tables)]
+
+    # --- how they become ours ------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Drop what earlier inserts have made for these tables, and what the user has replaced.
+
+        The mark comes before any change, and names nothing that only the user's consent allows to
+        drop. What takes one of the names meanwhile is left alone.
+        """
+        found, ours, claims = self._former()
+        replaced = [n for n in self._spec.replace_tables if n in found and n not in ours]
+        if not found or not (ours or replaced):
+            return
+        if ours:
+            self._signed = all(ours.values())
+            self._record(self._mark(State.CLEARING, objects=by_table(ours, claims)))
+        if replaced:
+            self._database.drop(replaced)
+        # Such as views on the tables, which go first.
+        if others := {n: tables_of(n, claims) for n, bears in ours.items() if not bears}:
+            self._database.drop_unsigned(others)
+        if signed := [name for name, bears in ours.items() if bears]:
+            self._database.drop_signed(signed)
+
+    def _former(self) -> tuple[dict[str, Existing], dict[str, bool], list[Claim]]:
+        """Return what exists of these tables alone, what of it is ours, and the claims on it."""
+        claims = self._claims(self.read())
+        mine = [claim for claim in claims if claim.table.name in self._tables]
+        shared = {n for c in claims if c.is_newest and c not in mine for n in c.names}
+        former = dict.fromkeys(n for c in mine for n in c.names if n not in shared)
+        found = self._database.existing([*dict.fromkeys((*_all(self._needed), *former))])
+        return found, recognise(self._database, found, mine), mine
+
+    def intend(self) -> None:
+        """Mark the tables as about to be created, where nothing bears their names."""
+        if self._drops or not self._database.existing(_all(self._needed)):
+            self._signed = True
+            self._record(self._mark(State.CLEARING).model_copy(update={"intended": True}))
+
+    def withdraw(self) -> None:
+        """Claim only what exists and is recognised, after `clear` or `create` has failed."""
+        if not self._opened:
+            return
+        with suppress(Exception):  # the first error is the one to report
+            _, ours, claims = self._former()
+            self._signed = all(ours.values())
+            self._record(self._mark(State.CLEARING, objects=by_table(ours, claims)))
+
+    # --- the marks -----------------------------------------------------------------------------
+
+    def _foreign_marks(self) -> dict[str, Existing]:
+        assert self._book
+        foreign = self._book.foreign()
+        replaced = {*self._spec.replace_tables}
+        return {n: each for n, each in foreign.items() if not each.alike or n not in replaced}
+
+    def _replace_marks(self) -> None:
+        assert self._book
+        if self._book.foreign():
+            self._book.replace()
+
+    def record(
+        self, state: State, stored: Dataset | None = None, uncertain: Sequence[RowRange] = ()
+    ) -> None:
+        """Record in the database what is known about the rows of this insert; None: the planned."""
+        mark = self._mark(state, stored)
+        self._record(mark.model_copy(update={"uncertain": tuple(uncertain)}))
+
+    def _record(self, mark: Mark) -> None:
+        if self._book and not self._opened:
+            self._book.open()
+            self._opened = True
+        if not self._book or self._book.missing:
+            return
+        if mark.state in (State.COMPLETE, State.INCOMPLETE):
+            self._book.write_last(mark)
+        else:
+            self._book.write(mark)
+
+    def confirm(self, mark: Mark) -> None:
+        """Record that every row of an insert is stored, which did not end."""
+        if self._book:
+            known = {"state": State.COMPLETE, "uncertain": ()}
+            self._book.write_last(mark.model_copy(update=known))
+
+    def adopt(self) -> None:
+        """Mark tables that hold exactly the rows of an insert of a version without marks."""
+        if self._book and not self._book.foreign():
+            with suppress(BenchError):  # a user who may only read
+                self.record(State.COMPLETE, self._spec.dataset)
+
+    def _mark(
+        self,
+        state: State,
+        stored: Dataset | None = None,
+        objects: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Mark:
+        spec = self._spec
+        if self._signed is None:  # tables that another process has created or checked
+            newest = self.read().newest(self._tables)
+            self._signed = bool(newest and newest.signed)
+        return Mark(
+            sweep_id=spec.sweep_id,
+            run_id=spec.run_id,
+            state=state,
+            tables=tuple(self._tables),
+            dataset=stored or spec.after,
+            objects=dict(self._needed if objects is None else objects),
+            signed=self._signed,
+            version=spec.version,
+            by=spec.by,
+            at_ms=0,
+        )
+
+    # --- whose rows they hold ------------------------------------------------------------------
+
+    def found(self, *, visible: bool = False) -> Mark | None:
+        """Return the mark of the expected rows, if there is one; SetupError if it is of others.
+
+        Before a database is accused the mark is read again, `visible`.
+        """
+        mark = self.read(visible=visible).newest(self._tables)
+        if mark and not same_rows(mark.dataset, self._spec.dataset):
+            raise SetupError(of_another(self._spec.target, mark))
+        return mark
+
+    def interrupted(self, mark: Mark | None) -> bool:
+        """Return whether the insert of the expected rows did not end or stored only some."""
+        return mark.state is not State.COMPLETE if mark else not self._spec.complete
+
+
+def _all(names: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the names of all tables, each once."""
+    return [*dict.fromkeys(name for several in names.values() for name in several)]

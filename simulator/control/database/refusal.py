@@ -1,0 +1,135 @@
+"""Reasons to refuse a run: the tables are foreign, or hold other rows; the remedies. Pure."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from simulator.data.schema import Table
+from simulator.errors import BenchError, MismatchError, SetupError, counted, format_size
+from simulator.modules.contract.base import OWN
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.protocol.mark import Mark, State
+
+
+def list_reserved(tables: Iterable[Table]) -> list[str]:
+    """Return which tables have names that are kept for this program's own, with the remedy."""
+    return [
+        f"table {table.name}: names that begin with {OWN} are kept for this program's own tables;"
+        " rename the table, or the file that it is made from, or use --table-prefix bench_"
+        for table in tables
+        if any(name.lower().startswith(OWN) for name in (*table.names, table.container))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """An object with a name that a run needs, which this program did not make."""
+
+    name: str
+    existing: Existing
+    contents: Contents | None = None
+    """None: it stores nothing."""
+
+    @property
+    def description(self) -> str:
+        """Description of the object, and how much is stored in it."""
+        stored = f" ({_describe_contents(self.contents)})" if self.contents else ""
+        return f"{self.existing.kind} {self.name}{stored}"
+
+
+def explain_refusal(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
+    """Return why a run is refused, and the remedies.
+
+    `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
+    """
+    *others, last = (each.description for each in foreign)
+    listed = f"{', '.join(others)} and {last}" if others else last
+    several = len(foreign) > 1
+    what, whose, are = ("them", "names", "they are") if several else ("it", "name", "it is")
+    remedies = [f"use another database (`targets {target}` lists the options of the target)"]
+    if drops and prefixes:
+        remedies.append("use other names (--table-prefix bench_)")
+    remedies.append(f"rename {what}")
+    return (
+        f"{target}: this program did not make {listed}, whose {whose} this run needs; nothing was"
+        f" changed. If {are} yours, {', or '.join(remedies)}."
+        f" {_replacing(target, foreign, drops=drops)}"
+    )
+
+
+def _replacing(target: str, foreign: Sequence[Foreign], *, drops: bool) -> str:
+    """Return how what is in the way can be replaced, or why it cannot."""
+    what = "them" if len(foreign) > 1 else "it"
+    if not drops:
+        return (
+            f"If an earlier version of this program made {what}, `verify --target {target}`"
+            " recognises the rows; if nothing did, run insert first"
+        )
+    if kept := [each.existing.kind for each in foreign if not each.existing.alike]:
+        listed = " and no ".join(dict.fromkeys(kept))
+        return f"--replace-table replaces what an insert makes, and no {listed}"
+    flags = " ".join(f"--replace-table {shlex.quote(each.name)}" for each in foreign)
+    return f"To drop {what}, with everything that is stored there: {flags}"
+
+
+def holding(target: str, attached: Sequence[str]) -> str:
+    """Return why tables of ours cannot be dropped and created again, and the remedies."""
+    return (
+        f"{target}: this insert drops its tables and creates them again, which the database refuses"
+        f" while something depends on them: {', '.join(attached)}; nothing was changed. Drop that"
+        " first, or add rows with --no-clean, or use other names (--table-prefix bench_)"
+    )
+
+
+def of_another(target: str, mark: Mark) -> str:
+    """Return the reason to refuse a run on tables with the rows of another insert."""
+    if mark.state in (State.CLEARING, State.WRITING, State.CHANGING):
+        return (
+            f"the tables of {target} were written by another insert, which did not end or still"
+            f" runs: {mark.describe()}; wait for it, or run insert again"
+        )
+    return (
+        f"the tables of {target} hold the rows of another insert: {mark.describe()}; name its"
+        " result file with --dataset, or run insert again"
+    )
+
+
+def explain_unfinished(target: str, mark: Mark | None) -> SetupError:
+    """Return the error for rows of an insert that did not end."""
+    which = f" ({mark.describe()})" if mark else ""
+    if mark and mark.state is State.CLEARING:
+        return SetupError(
+            f"the last insert of {target} did not end: it was interrupted while it"
+            f" created the tables, which may hold anything{which}; run insert again"
+        )
+    if mark and mark.state is State.CHANGING:
+        return SetupError(
+            f"the rows of {target} were being changed by a run that did not end or still runs, so"
+            f" nobody knows which of them are as they were{which}; wait for it, or run insert again"
+        )
+    return SetupError(
+        f"the last insert of {target} did not end, or not all of its rows are"
+        f" stored{which}: run insert again, or `verify`, which counts the stored rows"
+    )
+
+
+def wrong_count(target: str, mark: Mark | None, stored: int, expected: int) -> BenchError:
+    """Return the error for another number of rows than the expected one."""
+    if mark:
+        return MismatchError(
+            f"the tables of {target} hold {counted(stored, 'row')}, but their insert left"
+            f" {expected:,} ({mark.describe()}): the data is wrong; `verify` names the rows"
+        )
+    return SetupError(
+        f"the tables of {target} hold {counted(stored, 'row')}, but its last insert left"
+        f" {expected:,}, and no mark in the database says whose rows they are: run insert"
+        " again, or name the result file of the insert that wrote them with --dataset"
+    )
+
+
+def _describe_contents(contents: Contents) -> str:
+    rows, size_bytes = contents.rows, contents.size_bytes
+    shown = "rows unknown" if rows is None else counted(rows, contents.noun)
+    if rows is not None and rows > MOST_COUNTED:
+        shown = f"more than {MOST_COUNTED:,} rows"
+    return f"{shown}, {'size unknown' if size_bytes is None else format_size(size_bytes)}"

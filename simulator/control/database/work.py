@@ -1,0 +1,300 @@
+"""The collector's work on the database, before the workers start and after the clock stops."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from simulator.control.answers.arrivals import Arrivals
+from simulator.control.answers.fresh import judged
+from simulator.control.answers.judge import Answers, Judge
+from simulator.control.database.background import BackgroundWatch
+from simulator.control.database.explaining import explained
+from simulator.control.database.ownership import Ownership
+from simulator.control.database.refusal import explain_unfinished, wrong_count
+from simulator.control.journal import Prepared
+from simulator.control.script import row_count
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.ranges import RowRange
+from simulator.errors import BenchError, RunError, SetupError, counted
+from simulator.modules.contract.base import Database
+from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
+from simulator.protocol.mark import Mark, State
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
+from simulator.verify.stored.comparison import verify
+from simulator.verify.stored.interrupted import verify_interrupted
+from simulator.verify.stored.statistics import one_row
+from simulator.verify.truth.needed import SharedFolding, fold_alone, names_of_tables
+
+_RESOLVED = (Status.VERIFIED, Status.MISMATCH)
+"""Verdicts that decide for each uncertain row whether it is stored."""
+
+EnterPhase: TypeAlias = Callable[[str], None]
+
+
+class DatabaseWork:
+    """The collector's work on the database in one run, and its results so far."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        database: Database,
+        enter: EnterPhase,
+        fold: SharedFolding = fold_alone,
+    ) -> None:
+        self._spec = spec
+        self._fold = fold
+        self._database = database
+        self._enter = enter
+        self._reader = DatasetReader(spec.dataset)
+        self.ownership = Ownership(spec, database, self._reader.tables)
+        self._is_set_up = False
+        """Whether the tables are created, and not yet torn down."""
+        self.touched = False
+        """Whether tables were dropped or created."""
+        self.server: ServerFacts | None = None
+        self.verdict: Verdict | None = None
+        self.rows_verdict: Verdict | None = None
+        """On the rows alone, where queries were asked meanwhile."""
+        self.queries: tuple[QueryVerdict, ...] = ()
+        self.plans: tuple[QueryPlans, ...] = ()
+        self.freshness: tuple[Freshness, ...] = ()
+        self.size_bytes: int | None = None
+        self.size_before_bytes: int | None = None
+        """Before stored rows were changed."""
+        self.complete = False
+        """Whether every row of an insert is known to be stored, or was acknowledged."""
+        self.found_marks: tuple[Mark, ...] = ()
+        self.background = BackgroundWatch(database)
+
+    def prepare(self) -> None:
+        """Create the tables, or check that they hold what the run needs."""
+        spec, database, tables = self._spec, self._database, self._reader.tables
+        self.server = self._describe()
+        indexes = bool(spec.asks and spec.options.get("create_indices"))
+        if spec.work.writes or indexes:
+            self.ownership.expect_ours()
+        if spec.inserts and not spec.dataset.ranges:
+            self._create()
+            self._set_up()
+            if spec.setup or not self.server.durable:  # what counts may be of the tables
+                self.server = self._describe()
+        elif database.capabilities.stores and spec.work is not Work.VERIFY:
+            self._expect_rows()
+        if spec.changes:
+            self.size_before_bytes = database.size_bytes(tables)
+            self.ownership.record(State.CHANGING)
+            self.touched = True
+        elif spec.inserts:
+            self.ownership.record(State.WRITING)
+        if indexes:
+            self._enter("index")
+            database.create_indices(tables)
+        if spec.workers:
+            self.background.start()
+
+    def _describe(self) -> ServerFacts:
+        facts = self._database.inspect()
+        return ServerFacts(
+            version=facts.version,
+            nodes=facts.nodes,
+            durability=facts.durability,
+            durable=facts.durable,
+            settings=dict(facts.settings),
+            buffer_bytes=facts.buffer_bytes,
+            survives_failover=facts.survives_failover,
+        )
+
+    def _create(self) -> None:
+        """Create the tables; they replace the tables of earlier inserts."""
+        spec = self._spec
+        self.touched |= spec.clean
+        try:
+            if spec.clean:
+                self.ownership.clear()
+            self.ownership.intend()
+            signed = [replace(table, signed=True) for table in self._reader.tables]
+            self._database.create(signed, spec.batch_rows)
+        except Exception:
+            self.ownership.withdraw()
+            raise
+        self.touched = True
+
+    @property
+    def prepared(self) -> Prepared:
+        """Return the state that another collector needs to continue from here."""
+        return Prepared(
+            server=self.server,
+            touched=self.touched,
+            is_set_up=self._is_set_up,
+            size_before_bytes=self.size_before_bytes,
+        )
+
+    def go_on(self, prepared: Prepared) -> None:
+        """Continue the work of a collector that has prepared the tables."""
+        self.server, self.touched = prepared.server, prepared.touched
+        self._is_set_up, self.size_before_bytes = prepared.is_set_up, prepared.size_before_bytes
+        self.background.start()
+
+    def _set_up(self) -> None:
+        """Carry out the user's own statements on the new tables."""
+        self._is_set_up = True
+        if self._spec.setup:
+            self._enter("setup")
+            self._carry_out("--setup", self._spec.setup)
+
+    def tear_down(self) -> None:
+        """Carry out those for the end: once, and only on tables that this run has created."""
+        if self._spec.teardown and self._is_set_up:
+            self._is_set_up = False
+            self._carry_out("--teardown", self._spec.teardown)
+
+    def _carry_out(self, option: str, statements: Sequence[str]) -> None:
+        for number, statement in enumerate(statements, 1):
+            try:
+                self._database.carry_out(statement)
+            except Exception as error:  # of any driver
+                is_ours = isinstance(error, BenchError)
+                cause = str(error) if is_ours else self._database.explain(error)
+                which = f"{option}: statement {number} of {len(statements)}"
+                raise SetupError(f"{which} failed: {cause}") from error
+
+    def _expect_rows(self) -> None:
+        """Raise an error with the reason if the tables do not hold the rows of the dataset."""
+        self._expect_own()
+        stored = 0
+        with self._database.connect() as session:
+            for table in self._reader.tables:
+                count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+                (rows,) = one_row(count, session.run(self._database.render(count)))
+                stored += int(rows)
+        expected = self._spec.dataset.rows
+        if stored != expected:
+            mark = self._expect_own(visible=True)
+            raise wrong_count(self._spec.target, mark, stored, expected)
+
+    def _expect_own(self, *, visible: bool = False) -> Mark | None:
+        """Return the mark of the expected rows; SetupError if others or only some are stored."""
+        mark = self.ownership.found(visible=visible)
+        if self.ownership.interrupted(mark):
+            raise explain_unfinished(self._spec.target, mark)
+        return mark
+
+    def read_marks(self) -> None:
+        """Read the newest mark of each table."""
+        self._database.inspect()  # names what is wrong if the server cannot be reached
+        self.found_marks = self.ownership.read().current
+
+    def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
+        """Wait until all rows are visible, compact, measure the size, and verify what is stored.
+
+        RunError if nothing was acknowledged, or only in the warm-up: that is no measurement.
+        """
+        spec, database = self._spec, self._database
+        self.background.finish()
+        causes = [report.uncertain_cause for report in reports if report.uncertain_cause]
+        if causes and not any(report.rows for report in reports):
+            raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
+        if spec.warmup_s and not any(report.rows > report.warmup_rows for report in reports):
+            raise RunError(
+                f"{'--warmup-until-steady' if spec.clocking.until_steady else '--warmup'}: all rows"
+                f" were inserted within its {spec.warmup_s:g} s, so nothing was measured; use a"
+                " shorter warm-up, more rows, or --duration"
+            )
+        self._enter("visible")
+        database.visible(self._reader.tables)
+        self._enter("compact")
+        database.compact(self._reader.tables)
+        self.size_bytes = database.size_bytes(self._reader.tables)
+        uncertain = [item for report in reports for item in report.uncertain]
+        stored = spec.stored(reports)
+        if spec.verify is VerifyMode.NONE:
+            self.verdict = _not_verified(row_count(uncertain))
+        else:
+            self._enter("verify")
+            fold = partial(self._fold, names_of_tables(self._reader.tables, database.row_hash))
+            promised = bool(self.server and self.server.keeps_rows) if spec.fault else None
+            self.verdict = verify(database, stored, uncertain, spec.verify, fold, promised=promised)
+        known = spec.verify is not VerifyMode.ROWS
+        self.complete = known and _complete(self.verdict, uncertain)
+        if self.complete:
+            self.ownership.record(State.COMPLETE, stored)
+        else:  # of rows that a fault may have lost, none is certain
+            unclear = () if spec.fault or not known else uncertain
+            self.ownership.record(State.INCOMPLETE, stored, unclear)
+
+    def verify_stored(self) -> None:
+        """Verify the contents of the tables, without writing to them.
+
+        An unfinished insert with all rows stored is marked as complete.
+        """
+        self._enter("verify")
+        spec, mark = self._spec, self.ownership.found()
+        if not self.ownership.interrupted(mark):
+            self.verdict = verify(self._database, spec.dataset, (), spec.verify)
+            if mark is None and self.verdict.status is Status.VERIFIED:
+                self.ownership.adopt()
+            if self.verdict.status is not Status.MISMATCH:
+                return
+            mark = self.ownership.found(visible=True)
+            if not self.ownership.interrupted(mark):
+                return
+        if mark and mark.state in (State.CLEARING, State.CHANGING):
+            raise explain_unfinished(self._spec.target, mark)
+        if mark and mark.uncertain:
+            self.verdict = verify(self._database, spec.dataset, mark.uncertain, spec.verify)
+        else:
+            self.verdict = verify_interrupted(self._database, spec.dataset)
+        if mark and self.verdict.status is Status.VERIFIED:
+            self.ownership.confirm(mark)
+
+    def finish_query(self, answers: Answers, arrivals: Arrivals) -> None:
+        """Compare the answers to each query with the truth."""
+        self.background.finish()
+        load, every = self._spec.load, self._spec.query_types()
+        if load.plans:
+            self._enter("plans")
+            self.plans = tuple(explained(self._database, load, every))
+        self._enter("verify")
+        own: tuple[QueryVerdict, ...] = ()
+        if load.fresh_ms:
+            self.queries, self.freshness = judged(self._spec, self._database, arrivals)
+        else:
+            types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
+            judge = Judge(self._database, self._spec.dataset, load, self._fold)
+            known = {name: types[name] for name in load.queries if name not in load.own}
+            own = judge.list_unchecked({name: every[name] for name in load.own}, answers)
+            self.queries = (*judge.judged(known, answers), *own)
+        asked = [query for query in self.queries if query.statement and not query.own]
+        verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
+        if own and (not asked or verdict.status is Status.VERIFIED):
+            unchecked = {"status": Status.UNCHECKED, "reason": own[0].verdict.reason}
+            verdict = verdict.model_copy(update=unchecked)
+        if self._spec.inserts:  # the newest mark is that of this run
+            self.rows_verdict = self.verdict
+            self.verdict = self.verdict.beside(verdict) if self.verdict else verdict
+            return
+        self.verdict = verdict
+        if self.verdict.status is Status.MISMATCH:
+            self._expect_own(visible=True)
+
+
+def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
+    """Return whether every row is known to be stored, or was acknowledged."""
+    if verdict.accounts and verdict.accounts.lost:
+        return False
+    if not uncertain:
+        return True
+    return not verdict.uncertain_absent and verdict.status in _RESOLVED
+
+
+def _not_verified(uncertain: int) -> Verdict:
+    if not uncertain:
+        return Verdict(status=Status.OFF, reason="--verify none")
+    reason = (
+        f"{counted(uncertain, 'row')} of unknown outcome, and --verify none does not look for them"
+    )
+    return Verdict(status=Status.UNKNOWN, reason=reason)

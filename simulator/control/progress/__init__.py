@@ -1,0 +1,1 @@
+"""The progress of a run: phases, ramps, rates, events for the command line."""

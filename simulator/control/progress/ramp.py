@@ -1,0 +1,148 @@
+"""The ramp of a query run: lets workers in step by step until their answers take too long."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from simulator.control.journal import Ramped, Stepped
+from simulator.control.workers.coordinator import Coordinator
+from simulator.protocol.events import QueryRamp, RampEnd, RampStep
+from simulator.protocol.spec import Ramp
+
+_ABORT = 3
+"""Multiple of the limit that ends a ramp at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The joint progress of the workers at an instant."""
+
+    at_s: float
+    runs: int
+    waited_s: float
+
+
+class Move(StrEnum):
+    """The next step of a ramp."""
+
+    HOLD = "hold"
+    RELEASE = "release"
+    STOP = "stop"
+
+
+def average_s(samples: Sequence[Sample], window_s: float) -> float | None:
+    """Return the mean wait in the last `window_s` of the samples; None without an answer in it."""
+    last = samples[-1]
+    since = [sample for sample in samples if sample.at_s <= last.at_s - window_s]
+    first = since[-1] if since else samples[0]
+    runs = last.runs - first.runs
+    return (last.waited_s - first.waited_s) / runs if runs > 0 else None
+
+
+def next_move(
+    ramp: Ramp, samples: Sequence[Sample], *, released_at_s: float, waiting: int
+) -> tuple[Move, RampEnd | None]:
+    """Return what to do after the last sample, and why if the ramp is over.
+
+    `released_at_s` is when the last workers were let in, `waiting` how many are not yet.
+    """
+    average = average_s(samples, ramp.window_s)
+    if average is None:
+        return Move.HOLD, None
+    if average > _ABORT * ramp.limit_s:
+        return Move.STOP, RampEnd.ABORT
+    if samples[-1].at_s - released_at_s < ramp.interval_s:
+        return Move.HOLD, None
+    if average > ramp.limit_s:
+        return Move.STOP, RampEnd.LIMIT
+    return (Move.RELEASE, None) if waiting else (Move.STOP, RampEnd.ALL)
+
+
+class Ramping:
+    """Ramps each query of a run in turn; `tick` is called every moment."""
+
+    def __init__(self, ramp: Ramp, run: Coordinator, clock: Callable[[], float]) -> None:
+        self._ramp, self._run, self._clock = ramp, run, clock
+        self._query = ""
+        self._samples: list[Sample] = []
+        """Of the window, and the last one before it."""
+        self._released = Sample(0.0, 0, 0.0)
+        """When the last workers were let in."""
+        self._steps: defaultdict[str, list[RampStep]] = defaultdict(list)
+        """Of each query."""
+        self.found: list[QueryRamp] = []
+        """The ramps that are over."""
+        self.is_resumed = False
+        """Whether another collector has begun it."""
+
+    def tick(self) -> None:
+        """Look at the query that is asked now; let more workers in, or end its ramp."""
+        query = next(reversed(self._run.released_s), "")
+        if query == self._run.over or self._lacks_beats():
+            return
+        now_s = self._clock()
+        if query != self._query:
+            self._query = query
+            self._released = Sample(now_s, *self._run.asked(query))
+            self._samples = [self._released]
+            return
+        sample = Sample(now_s, *self._run.asked(query))
+        self._samples = [*self._of_window(now_s), sample]
+        move, end = next_move(
+            self._ramp,
+            self._samples,
+            released_at_s=self._released.at_s,
+            waiting=self._run.waiting(query) - self._run.let_in(query),
+        )
+        if move is Move.HOLD:
+            return
+        step, self._released = self._step(sample), sample
+        self._steps[query].append(step)
+        if end:
+            self._end(end)
+        else:
+            self._run.let_in(query, self._ramp.step)
+            self._run.journal.note(Stepped(query=query, step=step, more=self._ramp.step))
+
+    def _lacks_beats(self) -> bool:
+        """Return whether it is not known yet what some workers have done before this collector."""
+        return self.is_resumed and len(self._run.beats) < self._run.workers
+
+    def restore(self, what: Stepped | Ramped) -> None:
+        """Restore the steps that another collector made."""
+        match what:
+            case Stepped(query=query, step=step, more=more):
+                self._steps[query].append(step)
+                self._run.let_in(query, more)
+            case Ramped(ramp=ramp):
+                self.found.append(ramp)
+                self._run.end_ramp(ramp.query)
+
+    def _of_window(self, now_s: float) -> list[Sample]:
+        before = [s for s in self._samples if s.at_s <= now_s - self._ramp.window_s]
+        return [*before[-1:], *(s for s in self._samples if s.at_s > now_s - self._ramp.window_s)]
+
+    def _step(self, now: Sample) -> RampStep:
+        before = self._released
+        runs, spent_s = now.runs - before.runs, now.at_s - before.at_s
+        return RampStep(
+            workers=self._run.let_in(self._query),
+            runs=runs,
+            wait_ms_avg=1000 * (now.waited_s - before.waited_s) / runs if runs else None,
+            queries_per_s=runs / spent_s,
+        )
+
+    def _end(self, end: RampEnd) -> None:
+        average = average_s(self._samples, self._ramp.window_s)
+        assert average is not None
+        ramp = QueryRamp(
+            query=self._query,
+            workers=self._run.let_in(self._query),
+            end=end,
+            wait_ms_avg=1000 * average,
+            steps=tuple(self._steps[self._query]),
+        )
+        self.found.append(ramp)
+        self._run.end_ramp(self._query)
+        self._run.journal.note(Ramped(ramp=ramp))

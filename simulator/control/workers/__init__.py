@@ -1,0 +1,1 @@
+"""The workers of a run: registration, barriers, messages, reports."""

@@ -1,0 +1,248 @@
+"""The HTTP endpoints of the collector: read the workers' messages and pass them to the gate.
+
+A body is kept only up to a limit, and none of a sender without the token. The rest of a refused
+body is read and dropped, for a limited time, so that the sender gets to see the reason.
+"""
+
+import asyncio
+import hmac
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from typing import Any, NamedTuple, TypeAlias
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from simulator.clock import instant_s
+from simulator.control.rejected import Rejected
+from simulator.control.script import MOST_ANSWER_BYTES
+from simulator.control.workers.gate import Gate
+from simulator.host import boot_id
+from simulator.protocol.arrivals import FreshAnswers, SentBatches
+from simulator.protocol.folding import FoldReply, FoldRequest
+from simulator.protocol.messages import (
+    TOKEN_HEADER,
+    UID_HEADER,
+    UID_PATTERN,
+    AnswerQuestion,
+    AnswerRows,
+    Arrival,
+    Heartbeat,
+    Known,
+    Message,
+    Registration,
+    Reply,
+    WorkerReport,
+)
+
+_SMALL_BYTES = 16 << 10
+_MOST_BYTES = MOST_ANSWER_BYTES
+_BODY_S = 60.0
+_DROP_S = 5.0
+"""Time for a sender without the token to send its body, which is dropped."""
+_LARGE_BODIES = 16
+"""Large bodies in memory at once; further ones wait unread."""
+_MOST_PROBLEMS = 20
+_SHOWN_CHARACTERS = 500
+
+_Handler: TypeAlias = Callable[[Any, str], Awaitable[Message]]
+
+
+class Kind(NamedTuple):
+    """A kind of request: what the worker sends, and the reply."""
+
+    message: type[Message]
+    reply: type[Message]
+
+
+KINDS: Mapping[str, Kind] = {
+    "/register": Kind(Registration, Reply),
+    "/barrier": Kind(Arrival, Reply),
+    "/heartbeat": Kind(Heartbeat, Reply),
+    "/report": Kind(WorkerReport, Reply),
+    "/answers/known": Kind(AnswerQuestion, Known),
+    "/answers": Kind(AnswerRows, Known),
+    "/sent": Kind(SentBatches, Reply),
+    "/answers/fresh": Kind(FreshAnswers, Reply),
+    "/fold": Kind(FoldRequest, FoldReply),
+}
+
+
+class _Refused(Exception):
+    """The request is answered with this status and text."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def application(gate: Gate, token: str) -> Starlette:
+    """Return the ASGI application that connects workers to the gate of their run."""
+    run = gate.run
+    large_bodies = asyncio.Semaphore(_LARGE_BODIES)
+
+    def reply(*, go: bool = True, begin_s: float | None = None) -> Reply:
+        stop = run.cause if run.stopped.is_set() else None
+        now_ns = time.perf_counter_ns()
+        return Reply(
+            go=go,
+            begin_s=begin_s,
+            stop=stop,
+            over=run.over,
+            measured_s=run.measured_s,
+            newest_ms=run.newest_ms,
+            now_ns=now_ns,
+            now_s=instant_s(now_ns),
+            boot_id=boot_id(),
+        )
+
+    async def register(message: Registration, uid: str) -> Reply:
+        return reply(go=await gate.register(message, uid))
+
+    async def barrier(message: Arrival, uid: str) -> Reply:
+        go = await gate.arrive(message, uid)
+        return reply(go=go, begin_s=run.released_s.get(message.barrier))
+
+    async def heartbeat(message: Heartbeat, uid: str) -> Reply:
+        gate.beat(message, uid)
+        return reply()
+
+    async def report(message: WorkerReport, uid: str) -> Reply:
+        gate.report(message, uid)
+        return reply()
+
+    async def answers_known(message: AnswerQuestion, uid: str) -> Known:
+        return Known(known=gate.knows(message, uid))
+
+    async def answers(message: AnswerRows, uid: str) -> Known:
+        gate.answer(message, uid)
+        return Known(known=(True,) * len(message.answers))
+
+    async def arrive(message: SentBatches | FreshAnswers, uid: str) -> Reply:
+        gate.take_part(message, uid)
+        return reply()
+
+    handlers: dict[str, _Handler] = {
+        "/register": register,
+        "/barrier": barrier,
+        "/heartbeat": heartbeat,
+        "/report": report,
+        "/answers/known": answers_known,
+        "/answers": answers,
+        "/sent": arrive,
+        "/answers/fresh": arrive,
+        "/fold": gate.fold_task,
+    }
+
+    async def served(request: Request, path: str) -> Message:
+        uid = await _sender(request, token)
+        async with AsyncExitStack() as slot:
+            content = await _body(
+                request,
+                _MOST_BYTES,
+                _BODY_S,
+                when_large=lambda: slot.enter_async_context(large_bodies),
+            )
+            message = _parse(KINDS[path].message, content)
+            del content
+            return await handlers[path](message, uid)
+
+    app = Starlette(
+        routes=[Route(path, _endpoint(served, path), methods=["POST"]) for path in KINDS],
+        exception_handlers={HTTPException: _list_unknown},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _endpoint(
+    served: Callable[[Request, str], Awaitable[Message]], path: str
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a path, which explains why it refuses a request."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            reply = await served(request, path)
+        except _Refused as error:
+            return _refusal(str(error), error.status)
+        except Rejected as error:
+            return _refusal(str(error), 409)
+        except ClientDisconnect:
+            return _refusal("the body ends before its end", 400)
+        return Response(reply.model_dump_json(), media_type="application/json")
+
+    return endpoint
+
+
+def _refusal(text: str, status: int) -> Response:
+    """Return a response after which the connection is closed, whatever else comes on it."""
+    return PlainTextResponse(text, status, headers={"Connection": "close"})
+
+
+def _list_unknown(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _refusal(error.detail, error.status_code)
+
+
+async def _sender(request: Request, token: str) -> str:
+    """Return the uid of the worker that sends a request with the token of the run."""
+    given = request.headers.get(TOKEN_HEADER, "").encode("latin-1")  # as Starlette decoded it
+    if not hmac.compare_digest(given, token.encode()):
+        with suppress(_Refused):
+            await _body(request, 0, _DROP_S)
+        raise _Refused(403, "the token is not that of this run")
+    uid = request.headers.get(UID_HEADER, "")
+    if not re.fullmatch(UID_PATTERN, uid):
+        raise _Refused(400, f"expected a header {UID_HEADER} that matches {UID_PATTERN}")
+    return uid
+
+
+async def _body(
+    request: Request,
+    most_bytes: int,
+    limit_s: float,
+    when_large: Callable[[], Awaitable[object]] | None = None,
+) -> bytearray:
+    """Return the body of a request, which is dropped as it comes once it is too large.
+
+    `when_large` is awaited before more than a small part of it is kept.
+    """
+    body, size = bytearray(), 0
+    try:
+        async with asyncio.timeout(limit_s):
+            async for part in request.stream():
+                size += len(part)
+                if when_large and _SMALL_BYTES < size <= most_bytes:
+                    await when_large()
+                    when_large = None
+                if size <= most_bytes:
+                    body += part
+                else:
+                    body.clear()
+    except TimeoutError as error:
+        raise _Refused(408, f"expected the whole body within {limit_s:g} s") from error
+    if size > most_bytes:
+        raise _Refused(413, f"expected a body of at most {most_bytes:,} bytes, got {size:,}")
+    return body
+
+
+def _parse(model: type[Message], body: bytearray) -> Message:
+    try:
+        return model.model_validate_json(body, strict=True)
+    except ValidationError as error:
+        raise _Refused(400, f"invalid {model.__name__}: {_problems(error)}") from None
+
+
+def _problems(error: ValidationError) -> str:
+    """Return the problems of a message, unless they are too many to list."""
+    if error.error_count() > _MOST_PROBLEMS:
+        return f"{error.error_count():,} problems"
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found]
+    return "; ".join(problem.removeprefix(": ") for problem in problems)[:_SHOWN_CHARACTERS]

@@ -1,0 +1,1 @@
+"""Queries: asked one by one or in turn, their answers kept."""

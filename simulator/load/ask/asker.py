@@ -1,0 +1,307 @@
+"""Asks queries: times them one by one, and has their answers kept."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.own_query import TextQuery
+from simulator.data.query import Query, Statement
+from simulator.data.query_type import QueryType
+from simulator.errors import RunError
+from simulator.load.ask.answers import Answers, Asked, DifferentAnswers, Raw, Report
+from simulator.load.ask.callers import Callers
+from simulator.load.connection import Stopped
+from simulator.load.meter import Durations, StageMeter, encode_together
+from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
+from simulator.modules.contract.base import Database, Session
+from simulator.protocol.messages import QueryTimes
+from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
+
+_KEPT_VALUES = 1 << 20
+"""Values of answers that are kept until the clock stops; more of them are sent before."""
+
+Record: TypeAlias = Callable[[int, int], None]
+"""Takes the wait of a run, and when it ended, in ns."""
+
+
+class Statements(Protocol):
+    """The statements of one query type, each with the number of its instance."""
+
+    def first(self) -> Asked:
+        """Return the first run's instance."""
+
+    def warmup(self, run: int) -> Asked:
+        """Return the instance of a warm-up run."""
+
+    def timed(self, run: int) -> Asked:
+        """Return the instance of a timed run."""
+
+
+class Asker:
+    """Runs one query type."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        database: Database,
+        callers: Callers,
+        name: str,
+        statements: Statements,
+        answers: Answers,
+        *,
+        task: Ask,
+        warmup_s: float = 0.0,
+    ) -> None:
+        """The warm-up lasts at least `warmup_s` and as many runs as the task requires."""
+        self._database, self._callers, self.name = database, callers, name
+        self._statements, self._answers = statements, answers
+        self._task = task
+        self._warmup_s = warmup_s
+        self._warmup_runs = self._begun = 0
+        """Runs of the warm-up, and timed ones, that have begun."""
+        self.waits = Durations()
+        """Of the timed runs so far: without the first one and the warm-up."""
+        self._unsent = Durations()
+        """Queries that fell due and did not begin before the end, with the time until then."""
+        self._due_s: float | None = None
+        self._first_ns = self._client_ns = self._ended_ns = 0
+
+    def ask(
+        self,
+        stop: threading.Event,
+        duration_s: float,
+        report: Report,
+        over: Callable[[], bool] | None = None,
+        pace: Pace = FASTEST,
+    ) -> QueryTimes:
+        """Run the type as often or as long as the task requires; report its answers afterwards.
+
+        With `over`, until it returns True. With a rate, each run is due at a time.
+        """
+        self.warm(stop, report)
+        cpu_s, began_ns = self._callers.cpu_s(), time.perf_counter_ns()
+        end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
+        by_time = not wanted and over is None
+        over = over or (lambda: not pace.rate_per_s and time.perf_counter_ns() >= end_ns)
+        # The first one is asked even where it is due after the end.
+        first_s = pace.turn / pace.rate_per_s + 1e-9 if pace.rate_per_s else 0.0
+        length_s = max(duration_s, first_s) if by_time else 0.0
+        timetable = Timetable([replace(pace, duration_s=length_s)], began_ns, began_ns)
+        while True:
+            self._callers.wait_for_one()
+            if self._begun and (self._begun == wanted if wanted else over()):
+                break
+            due_ns = None
+            if pace.rate_per_s:
+                due_ns = timetable.due_ns(time.perf_counter_ns())
+                if due_ns == NEVER_NS:
+                    break
+                wait_until(due_ns, stop)
+            self.once(stop, report, due_ns)
+        self._callers.wait_for_all()
+        for kept in timetable.kept():
+            self.keep(kept.until_ns - began_ns, kept.late_ns, kept.each)
+        elapsed_s = (self._ended_ns - began_ns) / 1e9
+        return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
+
+    def ask_in_stages(  # noqa: PLR0913, PLR0917
+        self,
+        stop: threading.Event,
+        report: Report,
+        clocking: Clocking,
+        place: int,
+        rate_per_s: float,
+        instant_s: Callable[[int], float],
+    ) -> QueryTimes:
+        """Run the type in the stages in which worker `place` is active, after `warm`.
+
+        The stages begin now; the rate is that of all workers; `instant_s` returns the collector's
+        time of an instant. The answers are reported afterwards.
+        """
+        cpu_s, start_ns = self._callers.cpu_s(), time.perf_counter_ns()
+        self._ended_ns = start_ns
+        meter = StageMeter(clocking.stages, start_ns)
+        paces = paces_of(clocking, place, place + 1, rate_per_s)
+        timetable = Timetable(paces, start_ns, start_ns)
+        while True:
+            self._callers.wait_for_one()
+            due_ns = timetable.due_ns(time.perf_counter_ns())
+            if due_ns == NEVER_NS:
+                break
+            wait_until(due_ns, stop)
+            # By when it was due: a stage may end before the run begins.
+            record = partial(meter.record, due_ns)
+            self.once(stop, report, due_ns if rate_per_s else None, record)
+        self._callers.wait_for_all()
+        cpu_s = self._callers.cpu_s() - cpu_s
+        # What follows would disturb the others.
+        wait_until(start_ns + int(clocking.duration_s * 1e9), stop)
+        for kept in timetable.kept():
+            self.keep(kept.until_ns - start_ns, kept.late_ns, kept.each)
+            meter.keep(kept)
+        times = self.times((self._ended_ns - start_ns) / 1e9, report, cpu_s)
+        return times.model_copy(update={"stages": meter.times(instant_s)})
+
+    def warm(self, stop: threading.Event, report: Report) -> None:
+        """Run the type for the first time, and as its warm-up."""
+        self.ask_first(stop, report)
+        warm_ns = time.perf_counter_ns() + int(self._warmup_s * 1e9)
+        while self._warmup_runs < self._task.burn_in or (
+            self._warmup_s and time.perf_counter_ns() < warm_ns
+        ):
+            self._callers.wait_for_one()
+            self.once(stop, report, timed=False)
+        self._callers.wait_for_all()
+
+    def ask_first(self, stop: threading.Event, report: Report) -> None:
+        """Run the type for the first time."""
+
+        def first(waited_ns: int, _: int) -> None:
+            self._first_ns = waited_ns
+
+        self._call(self._statements.first(), stop, report, None, first)
+        self._callers.wait_for_all()
+
+    def once(
+        self,
+        stop: threading.Event,
+        report: Report,
+        due_ns: int | None = None,
+        record: Record | None = None,
+        *,
+        timed: bool = True,
+    ) -> None:
+        """Run the next instance with a free caller, as warm-up unless `timed`.
+
+        A run that begins after it was due counts as waiting since then.
+        """
+        if timed:
+            asked = self._statements.timed(self._begun)
+            self._begun += 1
+        else:
+            asked = self._statements.warmup(self._warmup_runs)
+            self._warmup_runs += 1
+        self._call(asked, stop, report, due_ns, record, timed=timed)
+
+    def keep(self, due_ns: int, late_ns: NDArray[np.int64], each: int = 1) -> None:
+        """Record how far the runs cover the schedule, and how late unsent queries were."""
+        self._due_s = due_ns / 1e9
+        self._unsent.add(self.waits.at_least(late_ns), each)
+
+    def times(self, elapsed_s: float, report: Report, cpu_s: float = 0.0) -> QueryTimes:
+        """Return what was measured in a time, once the answers are reported."""
+        waits, unsent = self.waits, self._unsent
+        return QueryTimes(
+            name=self.name,
+            first_s=self._first_ns / 1e9,
+            runs=waits.count,
+            waits=encode_together(waits, unsent),
+            wait_s=waits.sum_ns / 1e9,
+            client_s=self._client_ns / 1e9,
+            cpu_s=cpu_s,
+            elapsed_s=elapsed_s,
+            due_s=self._due_s,
+            unsent=unsent.count,
+            unsent_s=unsent.sum_ns / 1e9,
+            answers=self._answers.reported(report),
+            warmup_runs=self._warmup_runs,
+        )
+
+    def _call(  # noqa: PLR0913
+        self,
+        asked: Asked,
+        stop: threading.Event,
+        report: Report,
+        due_ns: int | None,
+        record: Record | None,
+        *,
+        timed: bool = False,
+    ) -> None:
+        """Run an instance with a free caller; the client's share of untimed ones is not kept."""
+        if stop.is_set():
+            raise Stopped
+        now_ns = time.perf_counter_ns()
+        since_ns = now_ns if due_ns is None else min(due_ns, now_ns)
+
+        def call(session: Session) -> None:
+            before_s, start_ns = session.client_s, time.perf_counter_ns()
+            rows = self._rows(session, asked.statement)
+            ended_ns = time.perf_counter_ns()
+            client_ns = min(int((session.client_s - before_s) * 1e9), ended_ns - start_ns)
+            waited_ns = ended_ns - since_ns - client_ns
+            with self._callers.lock:
+                if timed:
+                    self._client_ns += client_ns
+                    self._ended_ns = max(ended_ns, self._ended_ns)
+                    self.waits.record(waited_ns)
+                if record:
+                    record(waited_ns, ended_ns)
+                if self._answers.keep(asked, rows, start_ns, ended_ns) > _KEPT_VALUES:
+                    self._answers.reported(report)
+
+        self._callers.call(call)
+
+    def _rows(self, session: Session, statement: Statement) -> Raw:
+        """Return the rows of an answer, every one fetched."""
+        try:
+            return session.run(statement)
+        except Exception as error:  # of any driver
+            raise RunError(f"query {self.name}: {self._database.explain(error)}") from error
+
+
+def asker_of(  # noqa: PLR0913
+    database: Database,
+    callers: Callers,
+    name: str,
+    query_type: QueryType[Query | TextQuery],
+    task: Ask,
+    *,
+    text: str = "",
+    warmup_s: float = 0.0,
+) -> Asker:
+    """Return what asks the instances of a type; `text` is the target's own for all of them."""
+    statements = Rendered(database, query_type, task, text=text, warmup_s=warmup_s)
+    answers = DifferentAnswers(name)
+    return Asker(database, callers, name, statements, answers, task=task, warmup_s=warmup_s)
+
+
+class Rendered:
+    """Statements of instances, all rendered before the clock starts."""
+
+    def __init__(
+        self,
+        database: Database,
+        query_type: QueryType[Query | TextQuery],
+        task: Ask,
+        *,
+        text: str = "",
+        warmup_s: float = 0.0,
+    ) -> None:
+        """Store the target's own text for all instances, if there is one."""
+
+        def render(number: int) -> Asked:
+            instance = query_type.number(number)
+            return Asked(instance, database.statement(query_type.instance(instance), text))
+
+        numbers = task.instances(task.runs or MOST_INSTANCES)
+        warmup = task.warmup(MOST_WARMUP if warmup_s else task.burn_in)
+        self._first = render(task.first)
+        self._warmup = [render(number) for number in (warmup if query_type.varies else (0,))]
+        self._timed = [render(number) for number in (numbers if query_type.varies else (0,))]
+
+    def first(self) -> Asked:
+        """Return the first run's instance."""
+        return self._first
+
+    def warmup(self, run: int) -> Asked:
+        """Return the instance of a warm-up run."""
+        return self._warmup[run % len(self._warmup)]
+
+    def timed(self, run: int) -> Asked:
+        """Return the instance of a timed run."""
+        return self._timed[run % len(self._timed)]

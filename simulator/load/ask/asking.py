@@ -1,0 +1,181 @@
+"""The part of a worker that asks queries: by type, in turn, or about fresh rows."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+
+from simulator.clock import OwnClock
+from simulator.load.ask.asker import Asker, asker_of
+from simulator.load.ask.callers import Callers, callers_of
+from simulator.load.ask.fresh import EveryAnswer, Moving
+from simulator.load.ask.persistence import Persistence
+from simulator.load.ask.turns import Turns
+from simulator.load.client import CollectorClient
+from simulator.load.connection import connect, session_of
+from simulator.load.connections import Connections
+from simulator.load.meter import Durations, encode_histogram
+from simulator.load.pace import Pace, paces_of
+from simulator.load.timings import RunClock
+from simulator.modules.contract.base import Database, Session
+from simulator.protocol.messages import QueryTimes
+from simulator.protocol.spec import Ask, RunSpec, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The worker's part of asking queries."""
+
+    wait_for_all: Callable[[str], bool]
+    """Waits at a barrier; returns whether the worker takes part in what follows."""
+    is_over: Callable[[str], bool]
+    """Returns whether the ramp of a query has ended."""
+    begin_measured: Callable[[], object]
+    newest_ms: Callable[[], int | None]
+    """Returns the time of a row that was acknowledged last, by any worker."""
+
+
+class Asking:
+    """Asks the queries of one worker."""
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        spec: RunSpec,
+        database: Database,
+        client: CollectorClient,
+        index: int,
+        stop: threading.Event,
+        clock: OwnClock,
+        run_clock: RunClock,
+        calls: Calls,
+    ) -> None:
+        self._spec, self._database, self._client, self._index = spec, database, client, index
+        self._stop, self._clock, self._run_clock = stop, clock, run_clock
+        self._calls = calls
+        self.connects = ""
+        """How long it took to open each of several connections, as a histogram."""
+        self.waits: Durations | None = None
+        """Of the queries that are asked now."""
+        self.times: list[QueryTimes] = []
+        self._persistence = (
+            Persistence(
+                self._open_to_ask,
+                stop,
+                clock,
+                spec.retry_s,
+                # Without a fault only what has nothing to do with the query passes.
+                may_pass=None if spec.fault else database.is_refused_login,
+            )
+            if spec.fault or spec.retry_s
+            else None
+        )
+
+    @property
+    def failed(self) -> int:
+        """Attempts to ask a query that failed, and were made again."""
+        return self._persistence.failed if self._persistence else 0
+
+    def carry_out(self, task: Ask) -> None:
+        """Wait for all, and ask queries."""
+        embedded = self._database.capabilities.embedded
+        session = session_of(self._open_to_ask, self._spec.several, {})
+        callers = callers_of(session, self._persistence, embedded=embedded)
+        with closing(callers):
+            if isinstance(session, Connections):
+                self.connects = encode_histogram(session.opened_ns)
+            if self._spec.work is Work.MIXED:
+                self._ask_in_turn(task, callers)
+            else:
+                self._ask_one_by_one(task, callers)
+
+    def _open_to_ask(self) -> Session:
+        retry_s = self._spec.retry_s
+        session = connect(self._database, self._stop, self._clock, retry_s)
+        if self._spec.load.own:
+            session.read_only()
+        return session
+
+    def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
+        clocking, report = self._spec.clocking, self._client.answers
+        for name, asker in self._askers(task, callers):
+            weight = self._spec.load.weights.get(name, 1)
+            self.waits = asker.waits
+            if clocking.stages:
+                asker.warm(self._stop, report)
+            if not self._calls.wait_for_all(name):
+                continue
+            if not self._run_clock.is_started:
+                self._run_clock.start()
+            if clocking.stages:
+                instant_s = self._run_clock.instant_s
+                rate_per_s = clocking.queries_per_s * weight
+                times = asker.ask_in_stages(
+                    self._stop, report, clocking, self._index, rate_per_s, instant_s
+                )
+            else:
+                over = partial(self._calls.is_over, name) if self._spec.load.ramp else None
+                rate_per_s = clocking.queries_per_s * weight
+                pace = Pace(rate_per_s / task.every, task.place / task.every)
+                times = asker.ask(self._stop, clocking.duration_s, report, over, pace)
+            self.times.append(times)
+        self._run_clock.stop()
+
+    def _ask_in_turn(self, task: Ask, callers: Callers) -> None:
+        """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
+        if self._spec.load.fresh_ms:
+            self._ask_fresh(task, callers)
+            return
+        self._in_turn(task, callers, [asker for _, asker in self._askers(task, callers)])
+
+    def _in_turn(self, task: Ask, callers: Callers, askers: Sequence[Asker]) -> None:
+        clocking, report = self._spec.clocking, self._client.answers
+        for asker in askers:
+            asker.ask_first(self._stop, report)
+        (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
+        turns = Turns(
+            askers, callers, pace, task.place, self._spec.load.weights,
+            warmup_s=clocking.warmup_s, when_measured=self._calls.begin_measured,
+        )  # fmt: skip
+        self.waits = turns.waits
+        self._calls.wait_for_all(self._spec.barrier)
+        turns.ask(self._stop, report)
+        self._run_clock.stop()
+        self.times += turns.times(report)
+
+    def _ask_fresh(self, task: Ask, callers: Callers) -> None:
+        """Ask so about rows that arrive meanwhile, and report every answer."""
+        spec, database = self._spec, self._database
+        types, asked = spec.fresh_types, database.answered(spec.query_types(), spec.load.queries)
+        answers = {name: EveryAnswer(name, types[name]) for name in asked}
+        askers = [
+            Asker(
+                database, callers, name,
+                Moving(database, types[name], self._since_ms, answers[name]),
+                answers[name], task=task, warmup_s=spec.clocking.warmup_s,
+            )
+            for name in asked
+        ]  # fmt: skip
+        self._in_turn(task, callers, askers)
+        for each in answers.values():
+            self._client.report_parts("/answers/fresh", each.parts(self._index, self._client.ticks))
+
+    def _since_ms(self) -> int:
+        """Return since when rows are fresh: some time before the newest, and none stored before."""
+        load, newest_ms = self._spec.load, self._calls.newest_ms()
+        until_ms = load.until_ms or 0
+        if newest_ms is None:
+            return until_ms
+        since_ms = max(until_ms, newest_ms - load.fresh_ms)
+        return since_ms - since_ms % (1000 * self._database.interval_s if load.aligned else 1)
+
+    def _askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
+        """Yield the types that the database can answer; each is rendered when it is its turn."""
+        load, types = self._spec.load, self._spec.query_types()
+        for name in self._database.answered(types, load.queries):
+            asker = asker_of(
+                self._database, callers, name, types[name],
+                task.weighted(load.weights.get(name, 1)), text=load.queries[name],
+                warmup_s=self._spec.clocking.warmup_s,
+            )  # fmt: skip
+            yield name, asker

@@ -1,0 +1,151 @@
+"""The callers that ask over the connections of a worker: the worker itself, or several at once."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from simulator.errors import RunError
+from simulator.load.ask.persistence import Persistence, driver_error
+from simulator.load.connections import Connections
+from simulator.modules.contract.base import Session
+
+Call: TypeAlias = Callable[[Session], None]
+"""A caller's use of a connection."""
+
+
+class Callers(Protocol):
+    """Those who ask; the worker has them begin one after the other."""
+
+    lock: threading.Lock
+    """Lock for the records of callers."""
+
+    def wait_for_one(self) -> None:
+        """Wait until a caller is free."""
+
+    def call(self, call: Call) -> None:
+        """Run a call with a free caller; its error is raised now, or later."""
+
+    def wait_for_all(self) -> None:
+        """Wait until every caller is free; raise what the first one has raised that failed."""
+
+    def cpu_s(self) -> float:
+        """Return the CPU time so far that callers share; 0: there is one, or it is not known."""
+
+    def close(self) -> None:
+        """Close what they ask over."""
+
+
+class OneCaller:
+    """The worker itself, over its only connection."""
+
+    def __init__(self, session: Session, persistence: Persistence | None = None) -> None:
+        """Store the persistence; without it the first failure counts."""
+        self._session, self._persistence = session, persistence
+        self.lock = threading.Lock()
+
+    def wait_for_one(self) -> None:
+        """Do nothing: a call has ended once it returns."""
+
+    def call(self, call: Call) -> None:
+        """Call at once; after a failure again, by a new connection if it was lost."""
+        while True:
+            try:
+                call(self._session)
+            except Exception as error:
+                if not self._persistence or not self._persistence.again(error):
+                    raise
+                self._session = self._persistence.usable(self._session, error)
+            else:
+                if self._persistence:
+                    self._persistence.note_success()
+                return
+
+    def wait_for_all(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+
+    def cpu_s(self) -> float:
+        """Return 0: what the client takes is measured for each call."""
+        return 0.0
+
+
+class SeveralCallers:
+    """Callers in threads, one for each connection."""
+
+    def __init__(
+        self, connections: Connections, persistence: Persistence | None, *, embedded: bool
+    ) -> None:
+        """Start the callers; with `embedded`, this process's CPU time includes the database's."""
+        self._connections, self._embedded = connections, embedded
+        self._persistence = persistence
+        self.lock = threading.Lock()
+        self._free = threading.Semaphore(connections.in_flight)
+        self._failure: Exception | None = None
+
+    def wait_for_one(self) -> None:
+        """Wait until a caller is free."""
+        with self._free:  # only the worker's own thread takes them
+            self._expect_no_failure()
+
+    def call(self, call: Call) -> None:
+        """Give a call to the connection that has been free for longest, or to the next one."""
+        self._free.acquire()
+        self._attempt(call)
+
+    def _attempt(self, call: Call) -> None:
+        failures: list[Exception] = []
+
+        def carry_out(session: Session) -> None:
+            try:
+                call(session)
+            except RunError as error:
+                failures.append(error)
+                raise driver_error(error) from None  # the session classifies it
+
+        self._connections.have(carry_out, lambda error: self._end(call, error, failures))
+
+    def _end(self, call: Call, error: Exception | None, failures: list[Exception]) -> None:
+        """Be free again, or have it called again: a connection that was lost has been replaced."""
+        persistence = self._persistence
+        if error is not None:
+            self._connections.classify(error)  # nobody else asks what it means
+            if persistence and self._connections.alive and persistence.again(error):
+                self._attempt(call)
+                return
+            self._failure = self._failure or (failures or [error])[0]
+        elif persistence:
+            persistence.note_success()
+        self._free.release()
+
+    def wait_for_all(self) -> None:
+        """Wait until every caller is free; raise what the first one has raised that failed."""
+        callers = self._connections.in_flight
+        for _ in range(callers):
+            self._free.acquire()
+        self._free.release(callers)
+        self._expect_no_failure()
+
+    def _expect_no_failure(self) -> None:
+        if self._failure:
+            raise self._failure
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of this process."""
+        return 0.0 if self._embedded else time.process_time()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._connections.close()
+
+
+def callers_of(
+    session: Session, persistence: Persistence | None = None, *, embedded: bool = False
+) -> Callers:
+    """Return who asks over a session, which may be several connections."""
+    if isinstance(session, Connections):
+        return SeveralCallers(session, persistence, embedded=embedded)
+    return OneCaller(session, persistence)

@@ -1,0 +1,1 @@
+"""Faults that a worker causes or survives: its network, its process, outages."""

@@ -1,0 +1,98 @@
+"""The network between a worker and its database, which is cut or made slow at times (--fault)."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import IO
+
+from simulator.errors import SetupError
+from simulator.load.faults.spells import Spells
+from simulator.modules.contract.addresses import Address, all_addresses, explain_unrelayed, redirect
+from simulator.modules.contract.base import Database
+from simulator.protocol.spec import PlannedFault, Weather
+
+
+class Network:
+    """A relay that all connections of a worker pass, and when it cuts them or makes them slow.
+
+    Without a fault there is no relay. `close` ends it.
+    """
+
+    def __init__(self, database: Database, fault: PlannedFault | None) -> None:
+        """Start the relay; SetupError if the database cannot be reached through one."""
+        self.database = self._direct = database
+        self._places: dict[Address, Address] = {}
+        """The place of the relay for each server."""
+        self.spells: Spells | None = None
+        """When it is cut or slow."""
+        if fault and (weather := fault.network):
+            self.spells = Spells(
+                fault, lambda: self._write(weather), lambda: self._write(Weather())
+            )
+            safe = ["-P"] * sys.flags.safe_path  # a folder of the user's may have a json.py
+            self._relay = subprocess.Popen(
+                [sys.executable, *safe, "-m", "simulator.load.faults.relay"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+            try:
+                self.database = self._through_relay(database)
+            except BaseException:
+                self.close()
+                raise
+
+    def _through_relay(self, database: Database) -> Database:
+        """Return the database as it is reached through the relay."""
+        if reason := explain_unrelayed(database.options):
+            raise SetupError(f"--fault: {reason}")
+        servers = all_addresses(database.options)
+        self._write_line(json.dumps(servers))
+        answer = _pipe(self._relay.stdout).readline()
+        if not answer:
+            raise SetupError(
+                "--fault: the relay before the database did not start:"
+                f" exit code {self._relay.wait()}"
+            )
+        self._places = dict(zip(servers, map(tuple, json.loads(answer)), strict=True))
+        return type(database)(redirect(database.options, self._places))
+
+    def renew(self) -> None:
+        """Use credentials that were rotated; an address among them leads to the relay again."""
+        options = self._direct.options
+        if self.spells and {*all_addresses(options)} <= {*self._places}:
+            self.database.options = redirect(options, self._places)
+
+    def watch(self, stop: Callable[[str], object]) -> None:
+        """Call `stop` with the cause if the relay ends before its time."""
+        if self.spells:
+            threading.Thread(target=self._wait, args=(self.spells, stop), daemon=True).start()
+
+    def _wait(self, spells: Spells, stop: Callable[[str], object]) -> None:
+        code = self._relay.wait()
+        if not spells.over.is_set():
+            stop(f"--fault: the relay before the database is gone: exit code {code}")
+
+    def _write(self, weather: Weather) -> None:
+        """Change the weather; return when it has changed."""
+        self._write_line(weather.model_dump_json())
+        if not _pipe(self._relay.stdout).readline():
+            raise BrokenPipeError
+
+    def _write_line(self, line: str) -> None:
+        stream = _pipe(self._relay.stdin)
+        stream.write(f"{line}\n".encode())
+        stream.flush()
+
+    def close(self) -> None:
+        """End the relay; what it still cuts is over."""
+        if self.spells:
+            self.spells.close()
+            _pipe(self._relay.stdin).close()
+            self._relay.wait()
+            _pipe(self._relay.stdout).close()
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream
+    return stream

@@ -1,0 +1,1 @@
+"""Writing: batches are prepared, encoded and sent on a schedule."""

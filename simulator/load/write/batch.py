@@ -1,0 +1,86 @@
+"""A batch, and where its rows come from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simulator.data.block import Rows
+from simulator.modules.contract.base import Payload
+
+
+@dataclass(slots=True)
+class Held:
+    """Rows of one physical table."""
+
+    table: int
+    part: int
+    rows: Rows
+    """Their numbers."""
+
+
+class Origin(ABC):
+    """The source from which the batches of one block, or of several, are cut.
+
+    Most batches are acknowledged, and their rows are never looked up; so a batch is only a number.
+    """
+
+    sent = 0
+    """Its batches that were sent; they are sent in order."""
+
+    @abstractmethod
+    def held(self, first: int, stop: int) -> Sequence[Held]:
+        """Return the rows of batches first..stop, by physical table."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """A payload, and the rows that it holds."""
+
+    payload: Payload
+    origin: Origin
+    number: int
+    """Number among the batches of its origin."""
+    logged: int = -1
+    """Number among all batches of the worker, where these are logged."""
+
+    def held(self) -> Sequence[Held]:
+        """Return its rows, by physical table."""
+        return self.origin.held(self.number, self.number + 1)
+
+
+class OfBlock(Origin):
+    """Batches of `batch_rows` rows each, of one block; the last one may be smaller."""
+
+    def __init__(self, block: Held, batch_rows: int) -> None:
+        self._block, self._batch_rows = block, batch_rows
+
+    def held(self, first: int, stop: int) -> Sequence[Held]:
+        """Return the rows of batches first..stop, by physical table."""
+        block, step = self._block, self._batch_rows
+        return (Held(block.table, block.part, block.rows[first * step : stop * step]),)
+
+
+class OfBlocks(Origin):
+    """Batches with rows of several blocks: of each one, those between two of its places."""
+
+    def __init__(self, blocks: Sequence[Held], places: Sequence[Rows]) -> None:
+        self._blocks, self._places = blocks, places
+
+    def held(self, first: int, stop: int) -> Sequence[Held]:
+        """Return the rows of batches first..stop, by physical table."""
+        parts = (
+            Held(block.table, block.part, block.rows[place[first] : place[stop]])
+            for block, place in zip(self._blocks, self._places, strict=True)
+        )
+        return tuple(each for each in parts if len(each.rows))
+
+
+class OfRecords(Origin):
+    """One batch of a file."""
+
+    def __init__(self, held: Sequence[Held]) -> None:
+        self._held = held
+
+    def held(self, first: int, stop: int) -> Sequence[Held]:
+        """Return the rows of batches first..stop, by physical table."""
+        return self._held if first < stop else ()

@@ -1,0 +1,193 @@
+"""Sends batches, and decides what to do when one fails."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from simulator.errors import RunError
+from simulator.load.connection import Connection, Stopped
+from simulator.load.meter import Meter
+from simulator.load.timings import Stopwatch
+from simulator.load.write.batch import Batch
+from simulator.load.write.failures import Failures
+from simulator.load.write.send_log import SendLog
+from simulator.load.write.window import Send, Window
+from simulator.modules.contract.base import Failure
+from simulator.protocol.messages import Failed
+
+MAX_ATTEMPTS = 6
+MAX_UNCERTAIN_SENDS = 100
+_BACKOFF_S = 0.05
+_LONGEST_BACKOFF_S = 2.0
+
+
+class Delivery:
+    """Sends batches through one connection until each is acknowledged, uncertain, or has failed."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        spent: Stopwatch,
+        stop: threading.Event,
+        clock: Callable[[], float],
+        retry_s: float = 0.0,
+    ) -> None:
+        """Store the connection; a batch, or a lost connection, is tried again for `retry_s`."""
+        self._connection, self._spent = connection, spent
+        self._stop, self._clock, self._retry_s = stop, clock, retry_s
+        self._window = Window()
+        self.meter = Meter(time.perf_counter_ns())
+        """Of the batches that were acknowledged."""
+        self.failures = Failures()
+        self.log: SendLog | None = None
+        """Notes when each batch is sent and acknowledged."""
+
+    def deliver(self, batch: Batch, due_ns: int) -> None:
+        """Send, alone or in parallel with other batches in flight."""
+        connection = self._connection
+        if connection.in_flight > 1:
+            self._deliver_beside(batch, due_ns)
+        elif self._stop.is_set():
+            raise Stopped
+        else:
+            before = time.perf_counter_ns()
+            if self.log:
+                self.log.sent(batch, before)
+            try:
+                connection.session.send(batch.payload)
+            except Exception as error:  # noqa: BLE001 - the module classifies it
+                self._repeat_alone(Send(batch, due_ns, error=error), before)
+            else:
+                after = time.perf_counter_ns()
+                self._spent.send_ns += after - before
+                payload = batch.payload
+                self.meter.record(due_ns, after, payload.rows, payload.size_bytes)
+                if self.log:
+                    self.log.acknowledged(batch, after)
+        batch.origin.sent += 1
+
+    def _repeat_alone(self, send: Send, before_ns: int) -> None:
+        """Send a batch again that has failed, until it is acknowledged or uncertain."""
+        try:
+            while send.error is not None and self._send_again(send.error, send):
+                if self._stop.is_set():
+                    raise Stopped
+                send.error = None
+                try:
+                    self._connection.session.send(send.batch.payload)
+                except Exception as error:  # noqa: BLE001 - the module classifies it
+                    send.error = error
+                else:
+                    send.ended_ns = time.perf_counter_ns()
+                    self._count_acknowledged(send)
+        finally:
+            self._spent.send_ns += time.perf_counter_ns() - before_ns
+
+    def _deliver_beside(self, batch: Batch, due_ns: int) -> None:
+        before = time.perf_counter_ns()
+        if self.log:
+            self.log.sent(batch, before)
+        try:
+            self._begin(Send(batch, due_ns))
+            while len(self._window) >= self._connection.in_flight:
+                self._end(self._window.ended())
+        finally:
+            self._spent.send_ns += time.perf_counter_ns() - before
+
+    def _begin(self, send: Send) -> None:
+        if self._stop.is_set():
+            raise Stopped
+        self._window.begin(self._connection.session, send)
+
+    def _end(self, send: Send) -> None:
+        """Count a batch that has ended, or send it again."""
+        if send.error is None:
+            self._count_acknowledged(send)
+        elif self._send_again(send.error, send):
+            self._begin(send)
+
+    @contextmanager
+    def all_ended(self) -> Iterator[None]:
+        """Wait at the end for batches in flight; after a failure, only count their outcome."""
+        try:
+            yield
+            self.end_all()
+        finally:
+            while self._window:
+                self._count_ended(self._window.ended())
+
+    def end_all(self) -> None:
+        """Wait for the batches in flight, and send again those that failed."""
+        before = time.perf_counter_ns()
+        while self._window:
+            self._end(self._window.ended())
+        self._spent.send_ns += time.perf_counter_ns() - before
+
+    def _count_acknowledged(self, send: Send) -> None:
+        payload = send.batch.payload
+        self.meter.record(send.due_ns, send.ended_ns, payload.rows, payload.size_bytes)
+        if self.log:
+            self.log.acknowledged(send.batch, send.ended_ns)
+
+    def _count_ended(self, send: Send) -> None:
+        """Count a batch without a retry: the run is over."""
+        session = self._connection.session
+        if send.error is None:
+            self._count_acknowledged(send)
+        elif session.classify(send.error) is Failure.UNKNOWN:
+            self.failures.note_uncertain(send.batch.held(), self._connection.explain(send.error))
+
+    def _send_again(self, error: Exception, send: Send) -> bool:
+        """Handle a failed send; return whether to retry, after a pause."""
+        failures, session = self.failures, self._connection.session
+        failures.errors += 1
+        send.attempts += 1
+        send.retry_until_s = send.retry_until_s or self._clock() + self._retry_s
+        failure, cause = session.classify(error), self._connection.explain(error)
+        goes_on = self._retry_s or session.is_outdated()
+        if failure is Failure.FATAL and goes_on and self._connection.may_pass(error):
+            failure = Failure.NOT_APPLIED
+        if failure is Failure.FATAL:
+            failures.note(Failed.FATAL)
+            raise RunError(f"insert failed: {cause}")
+        if failure is Failure.UNKNOWN:
+            self._count_uncertain(send.batch, cause)
+        for _ in range(self._connection.newly_replaced()):
+            failures.note(Failed.LOST)
+            failures.note(Failed.RESTORED)
+        if not session.is_usable:
+            self._reconnect(cause, send.retry_until_s - self._clock())
+        if failure is Failure.UNKNOWN:
+            return False
+        if send.attempts >= MAX_ATTEMPTS and self._clock() >= send.retry_until_s:
+            failures.note(Failed.FATAL)
+            raise RunError(f"insert failed {send.attempts} times in a row; the last error: {cause}")
+        failures.note(Failed.RETRIED)
+        self._pause(send)
+        return True
+
+    def _pause(self, send: Send) -> None:
+        """Wait before a batch is sent again, longer each time."""
+        pause_s = min(_BACKOFF_S * 2 ** min(send.attempts - 1, 30), _LONGEST_BACKOFF_S)
+        before = time.perf_counter_ns()
+        self._stop.wait(pause_s)
+        self._spent.backoff_ns += time.perf_counter_ns() - before
+
+    def _count_uncertain(self, batch: Batch, cause: str) -> None:
+        self.failures.note_uncertain(batch.held(), cause)
+        # When a node fails, all batches in flight are uncertain.
+        most = MAX_UNCERTAIN_SENDS + self._connection.in_flight - 1
+        if self.failures.uncertain_batches > most:
+            raise RunError(
+                f"more than {most} batches had no known outcome; the last error: {cause}"
+            )
+
+    def _reconnect(self, cause: str, within_s: float) -> None:
+        self.failures.note(Failed.LOST)
+        before = time.perf_counter_ns()
+        try:
+            self._connection.restore(cause, within_s)
+        finally:
+            self._spent.disconnected_ns += time.perf_counter_ns() - before
+        self.failures.note(Failed.RESTORED)

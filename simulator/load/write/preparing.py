@@ -1,0 +1,165 @@
+"""Prepares batches: draws rows and encodes them, ahead of the sends."""
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count, repeat, zip_longest
+from pathlib import Path
+
+from simulator.data.block import Block, Rows
+from simulator.data.dataset import BLOCK_ROWS, DatasetReader
+from simulator.data.edges import edges
+from simulator.data.ranges import RowRange, list_written_ranges
+from simulator.load.connection import Connection
+from simulator.load.timings import Stopwatch
+from simulator.load.write.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
+from simulator.load.write.imports import write_files as written_to
+from simulator.load.write.mixing import Mixer
+from simulator.load.write.records import RecordReader
+from simulator.modules.contract.base import BATCH, Payload
+
+_LONG_SEND_ROWS = 500
+AHEAD_BYTES = 1 << 22
+"""Size of the values; 131,072 IoT events."""
+_AHEAD_OBJECTS_BYTES = 1 << 19
+_WHOLE_BLOCKS = 4
+"""Parts with rows that are drawn as a whole block each; more parts share as many rows."""
+
+
+class Preparer:
+    """Makes the batches of one worker, and knows which of their rows were sent."""
+
+    def __init__(self, reader: DatasetReader, connection: Connection, spent: Stopwatch) -> None:
+        """Store the source of the rows, and the connection for which they are encoded."""
+        self._reader, self._connection, self._spent = reader, connection, spent
+        self._mixes = connection.database.capabilities.mixes_tables and reader.one_group
+        self._mixer = Mixer()
+        self._places = {table.name: place for place, table in enumerate(reader.tables)}
+        self.start()
+
+    def start(self) -> None:
+        """Forget what was sent so far."""
+        self._sent: dict[tuple[int, int], int] = defaultdict(int)
+        """(table, part) -> rows that were sent, of origins that are done."""
+        self._origins: list[Origin] = []
+        """Of the batches that are made, until all were sent."""
+
+    def batches(
+        self, ranges: Iterable[RowRange], mode: str, batch_rows: int, *, at_once: bool = True
+    ) -> Iterator[Batch]:
+        """Yield the batches of rows, many prepared ahead unless each is due at a time."""
+        ahead_bytes = self.ahead_bytes(batch_rows) if at_once else 0
+        spread = max(self._reader.lane_parts / _WHOLE_BLOCKS, 1)
+        block_rows = max(round(BLOCK_ROWS / spread / batch_rows), 1) * batch_rows
+        blocks = self._reader.blocks(ranges, block_rows, batch_rows)
+        while made := self.made(blocks, mode, batch_rows, ahead_bytes):
+            while made:  # free each payload once it is sent
+                yield made.popleft()
+            self._count_sent()
+
+    def ahead_bytes(self, batch_rows: int) -> int:
+        """Return how many bytes of values to draw and encode between two sends; 0: one block.
+
+        After each send the CPU caches are cold (about 0.4 ms): many rows are prepared at once.
+        Not so for small batches, which would wait for it, or with several in flight.
+        """
+        connection = self._connection
+        if connection.in_flight > 1 or batch_rows < _LONG_SEND_ROWS:
+            return 0
+        by_driver = bool(connection.database.options.sends_by)
+        objects = by_driver or connection.session.makes_objects
+        return _AHEAD_OBJECTS_BYTES if objects else AHEAD_BYTES
+
+    def made(
+        self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int
+    ) -> deque[Batch]:
+        """Draw and encode blocks until they have `ahead_bytes`, at least one; none at the end."""
+        made: deque[Batch] = deque()
+        drawn_bytes = 0
+        while not made or drawn_bytes < ahead_bytes:
+            t0 = time.perf_counter_ns()
+            drawn = next(blocks, None)
+            t1 = time.perf_counter_ns()
+            self._spent.generate_ns += t1 - t0
+            if drawn is None:
+                break
+            batches = self._encode(drawn, mode, batch_rows)
+            self._spent.encode_ns += time.perf_counter_ns() - t1
+            made += batches
+            drawn_bytes += sum(block.size_bytes for block in drawn)
+        return made
+
+    def _encode(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
+        """Encode blocks and return their batches."""
+        session = self._connection.session
+        if self._mixes and mode == BATCH:
+            places = edges(blocks, batch_rows)
+            return self._mix(blocks, places, self._mixer.encode(session, blocks, places))
+        encoded = [session.encode(block, mode, batch_rows) for block in blocks]
+        return self._in_turn(blocks, encoded, batch_rows)
+
+    def _in_turn(
+        self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
+    ) -> Iterator[Batch]:
+        """Return the batches of blocks, one per table in turn."""
+        origins = [OfBlock(self._held(block), batch_rows) for block in blocks]
+        self._origins += origins
+        batches = (
+            map(Batch, payloads, repeat(origin), count())
+            for payloads, origin in zip(encoded, origins, strict=True)
+        )
+        return filter(None, chain.from_iterable(zip_longest(*batches)))
+
+    def _mix(
+        self, blocks: Sequence[Block], places: Sequence[Rows], payloads: Sequence[Payload]
+    ) -> Iterator[Batch]:
+        """Return the batches of several tables, each with the rows between two places."""
+        origin = OfBlocks([self._held(block) for block in blocks], places)
+        self._origins.append(origin)
+        return map(Batch, payloads, repeat(origin), count())
+
+    def _held(self, block: Block) -> Held:
+        return Held(self._places[block.table.name], block.part, block.rows)
+
+    def read(self, records: RecordReader) -> Iterator[Batch]:
+        """Yield the batches of a file as they are."""
+        spent, before = self._spent, time.perf_counter_ns()
+        for content, held in records:
+            read = time.perf_counter_ns()
+            spent.generate_ns += read - before
+            payload = records.payload(self._connection.session, content, held)
+            spent.encode_ns += time.perf_counter_ns() - read
+            self._origins.append(origin := OfRecords(held))
+            yield Batch(payload, origin, 0)
+            self._count_sent()
+            before = time.perf_counter_ns()
+
+    def files(self, blocks: Iterable[Block], folder: Path) -> list[Batch]:
+        """Write blocks to files, a batch each, for `import_files`."""
+        files = written_to(self._connection.session, blocks, folder)
+        return [
+            Batch(payload, OfRecords([Held(self._places[block.table.name], block.part, rows)]), 0)
+            for block, payload, rows in files
+        ]
+
+    def import_files(self, files: Sequence[Batch]) -> Sequence[Batch]:
+        """Return files as batches of the timed part."""
+        self._origins += [batch.origin for batch in files]
+        return files
+
+    def written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
+        """Return the rows of `ranges` that were sent since the start, some perhaps uncertain."""
+        self._count_sent()
+        found: list[RowRange] = []
+        for place, table in enumerate(self._reader.tables):
+            counts = [self._sent[place, part] for part in range(table.parts)]
+            if self._reader.lane_parts == 1:
+                counts = [sum(counts)]
+            found += list_written_ranges([item for item in ranges if item.table == place], counts)
+        return tuple(found)
+
+    def _count_sent(self) -> None:
+        for origin in self._origins:
+            for held in origin.held(0, origin.sent):
+                self._sent[held.table, held.part] += len(held.rows)
+        self._origins.clear()

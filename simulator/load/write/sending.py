@@ -1,0 +1,146 @@
+"""`python -m simulator.load.write.sending FD`: the process that `SendingProcess` starts and kills.
+
+It encodes and sends what the worker gives it over a socket, and ends with it.
+"""
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from multiprocessing.connection import Connection as Pipe
+from typing import Any
+
+from simulator.errors import BenchError
+from simulator.load.connection import connect, may_pass, session_of
+from simulator.load.write.mixing import Mixer
+from simulator.load.write.sending_messages import (
+    Arguments,
+    Begin,
+    Encode,
+    Encoded,
+    Ended,
+    OfBlock,
+    OfBlocks,
+    Problem,
+    Ready,
+    Send,
+)
+from simulator.modules.contract.base import Database, Payload, Session
+from simulator.redaction import RedactedStream
+
+
+class _Sending:
+    """Sends for the worker, with one session."""
+
+    def __init__(self, pipe: Pipe, database: Database, session: Session) -> None:
+        self._pipe, self._database, self._session = pipe, database, session
+        self._lock = threading.Lock()
+        self._payloads: dict[int, dict[int, Payload]] = {}
+        """By number of `Encode` and place; those that were acknowledged are gone."""
+        self._mixer = Mixer()
+
+    def do(self, asked: Encode | Send) -> None:
+        """Answer a message: a `Send` perhaps later, from another thread."""
+        if isinstance(asked, Encode):
+            self._encode(asked)
+            return
+        payload = self._payloads.get(asked.encoded, {}).get(asked.place)
+        done = partial(self._done, asked)
+        try:
+            if payload is None:
+                self._answer(
+                    Ended(asked.number, Problem("it was not encoded"), time.process_time())
+                )
+            elif self._session.in_flight > 1:
+                self._session.begin(payload, done)
+            else:
+                self._session.send(payload)
+                done(None)
+        except Exception as error:  # noqa: BLE001 - the module classifies it
+            done(error)
+
+    def _encode(self, asked: Encode) -> None:
+        try:
+            payloads = self._encoded(asked.arguments)
+        except Exception as error:  # noqa: BLE001 - the worker raises it
+            self._answer(Encoded(asked.number, (), Problem(_words(self._database, error))))
+            return
+        self._payloads[asked.number] = dict(enumerate(payloads))
+        self._answer(Encoded(asked.number, [each.size_bytes for each in payloads]))
+
+    def _encoded(self, given: Arguments) -> Sequence[Payload]:
+        match given:
+            case OfBlock(block, mode, batch_rows):
+                return self._session.encode(block, mode, batch_rows)
+            case OfBlocks(blocks, places):
+                return self._mixer.encode(self._session, blocks, places)
+
+    def _done(self, asked: Send, error: Exception | None) -> None:
+        """Say how a batch has ended; what was acknowledged is not needed again."""
+        if error is not None:
+            self._answer(Ended(asked.number, self._problem(error), time.process_time()))
+            return
+        with self._lock:  # several connections may end at once
+            own = self._payloads[asked.encoded]
+            del own[asked.place]
+            if not own:
+                del self._payloads[asked.encoded]
+        self._answer(Ended(asked.number, None, time.process_time()))
+
+    def _problem(self, error: Exception) -> Problem:
+        session, database = self._session, self._database
+        failure = session.classify(error)
+        return Problem(
+            _words(database, error),
+            failure,
+            may_pass(database, error),
+            session.alive,
+        )
+
+    def _answer(self, answer: Encoded | Ended) -> None:
+        with self._lock:
+            self._pipe.send(answer)
+
+
+def serve(pipe: Pipe) -> None:
+    """Connect, and do what comes over the pipe until the worker closes its end."""
+    begin: Begin = pipe.recv()
+    database = begin.database(begin.options)
+    sys.stderr = RedactedStream(sys.stderr, database.options.redact)
+    open_one = partial(connect, database, threading.Event(), time.monotonic, begin.within_s)
+    asked: queue.SimpleQueue[Encode | Send | None] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, asked.put), daemon=True).start()
+    try:
+        session = session_of(open_one, begin.several, {})
+    except Exception as error:  # noqa: BLE001 - the worker raises it
+        pipe.send(Problem(_words(database, error)))
+        return
+    opened_ns = getattr(session, "opened_ns", [])
+    pipe.send(Ready(session.in_flight, session.makes_objects, opened_ns))
+    with session:
+        sending = _Sending(pipe, database, session)
+        while (message := asked.get()) is not None:
+            sending.do(message)
+
+
+def _words(database: Database, error: Exception) -> str:
+    """Return the text of an error of this program, or of the driver, without credentials."""
+    text = str(error) if isinstance(error, BenchError) else database.explain(error)
+    return database.options.redact(text)
+
+
+def _receive(pipe: Pipe, put: Callable[[Any], object]) -> None:
+    """Pass on what comes; end this process if the worker is gone."""
+    try:
+        while (message := pipe.recv()) is not None:
+            put(message)
+        put(None)
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    serve(Pipe(int(sys.argv[1])))

@@ -1,0 +1,98 @@
+"""Messages between a worker and the process that sends its batches, over a pipe."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from simulator.data.block import Block, Rows
+from simulator.modules.contract.base import Database, Failure
+from simulator.modules.contract.options import Options
+from simulator.protocol.spec import Several
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The worker's first message: connect."""
+
+    database: type[Database]
+    options: Options
+    several: Several
+    within_s: float
+    """Time for which to try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """The worker asks for payloads, which stay here."""
+
+    number: int
+    arguments: "Arguments"
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The worker asks to send a payload of an `Encode`."""
+
+    number: int
+    encoded: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBlock:
+    """A block, cut into payloads of this many rows."""
+
+    block: Block
+    mode: str
+    batch_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfBlocks:
+    """Blocks of several tables; payloads have the rows between places."""
+
+    blocks: Sequence[Block]
+    places: Sequence[Rows]
+
+
+Arguments: TypeAlias = OfBlock | OfBlocks
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A failure, in the module's wording."""
+
+    cause: str
+    failure: Failure = Failure.FATAL
+    may_pass: bool = False
+    """See `Connection.may_pass`."""
+    alive: bool = True
+    """True if the session is usable afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The answer to `Begin`."""
+
+    in_flight: int
+    makes_objects: bool
+    opened_ns: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The answer to `Encode`: the bytes of each payload, None if the driver makes them."""
+
+    number: int
+    sizes_bytes: Sequence[int | None]
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The answer to `Send`; without a problem it is acknowledged."""
+
+    number: int
+    problem: Problem | None
+    cpu_s: float
+    """CPU time of this process so far."""

@@ -1,0 +1,339 @@
+"""The process of a worker that has the connections to the database, with --fault kill-worker.
+
+Driver, connections, encoded batches and those in flight are in it, and are gone when it is killed,
+as in an application. The worker draws the rows, and keeps what was acknowledged.
+"""
+
+import multiprocessing
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from multiprocessing.connection import Connection as Pipe
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeAlias
+
+from simulator.data.block import Block, Rows
+from simulator.data.schema import Table
+from simulator.errors import RunError, SetupError
+from simulator.load.connection import FailedElsewhere, Stopped, was_rotated
+from simulator.load.connections import Done
+from simulator.load.faults.spells import Spells
+from simulator.load.write.sending_messages import (
+    Arguments,
+    Begin,
+    Encode,
+    Encoded,
+    Ended,
+    OfBlock,
+    OfBlocks,
+    Problem,
+    Ready,
+    Send,
+)
+from simulator.modules.contract.base import (
+    Database,
+    Encoder,
+    Failure,
+    MixedEncoder,
+    Payload,
+    Session,
+)
+from simulator.protocol.spec import PlannedFault, Several
+
+_LOOK_S = 0.05
+_END_S = 5.0
+"""Time that a process may take to close its connections."""
+_KILLED = "the process that had the connection was killed"
+
+_Process: TypeAlias = "subprocess.Popen[bytes]"
+
+
+class SendingProcess:
+    """Opens sessions in a separate process, and kills it at the times of a fault."""
+
+    def __init__(
+        self,
+        database: Database,
+        several: Several,
+        fault: PlannedFault,
+        stop: threading.Event,
+    ) -> None:
+        """`several`: the connections of a session; `stop`: the run is over."""
+        self._database, self._several, self._stop = database, several, stop
+        self._may_run = threading.Event()
+        self._may_run.set()
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self._cpu_s = self._ended_cpu_s = 0.0
+        self.spells = Spells(fault, self._kill, self._may_run.set)
+
+    def session(self, within_s: float) -> Session:
+        """Start a process that connects within this time; return its session.
+
+        Waits while it is not to run. Raises Stopped if the run ends meanwhile, and SetupError if
+        the process cannot connect.
+        """
+        while True:
+            self._end()
+            while not self._may_run.wait(_LOOK_S):
+                self._expect_go()
+            if not (started := self._start_process()):
+                continue
+            process, pipe = started
+            database, options = self._database, self._database.options
+            try:
+                pipe.send(Begin(type(database), options, self._several, within_s))
+                while not pipe.poll(_LOOK_S):
+                    self._expect_go()
+                ready: Ready | Problem = pipe.recv()
+            except (EOFError, OSError):
+                pipe.close()
+                if (code := _exit_code(process)) >= 0:
+                    raise SetupError(
+                        f"the process that was to connect ended with exit code {code}"
+                    ) from None
+                continue  # it was killed meanwhile
+            except Stopped:
+                pipe.close()
+                raise
+            if isinstance(ready, Problem):
+                pipe.close()
+                raise SetupError(ready.cause)
+            session = SessionElsewhere(pipe, ready, partial(_exit_code, process), self._note_cpu)
+            session.is_outdated = partial(was_rotated, database, options)
+            return session
+
+    def _expect_go(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
+
+    def _start_process(self) -> tuple[_Process, Pipe] | None:
+        """Start a process; return it and the pipe to it, or None if it is not to run now."""
+        with self._lock:
+            if not self._may_run.is_set():
+                return None
+            own, other = multiprocessing.Pipe()
+            safe = ["-P"] * sys.flags.safe_path
+            with other:
+                self._process = subprocess.Popen(
+                    [sys.executable, *safe, "-m", "simulator.load.write.sending", str(other.fileno())],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[other.fileno()],
+                )  # fmt: skip
+            return self._process, own
+
+    def _kill(self) -> None:
+        """Kill the process, and let no other one start."""
+        with self._lock:
+            self._may_run.clear()
+            if self._process:
+                self._process.kill()
+
+    def _end(self) -> None:
+        """End the process before another one takes its place."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        self._ended_cpu_s += self._cpu_s
+        self._cpu_s = 0.0
+
+    def _note_cpu(self, cpu_s: float) -> None:
+        self._cpu_s = cpu_s
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of the worker, including its sending process."""
+        return time.process_time() + self._ended_cpu_s + self._cpu_s
+
+    def close(self) -> None:
+        """End it; it is killed no more."""
+        self.spells.close()
+        self._end()
+
+
+def _exit_code(process: _Process) -> int:
+    """Return the exit code of a process that has ended, or is about to."""
+    try:
+        return process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+class _Kept:
+    """Encoded blocks, kept for as long as a payload of them may be sent (again)."""
+
+    __slots__ = ("arguments", "encoded", "number", "sizes_bytes")
+
+    def __init__(self, arguments: Arguments, sizes_bytes: Sequence[int | None]) -> None:
+        self.arguments, self.sizes_bytes = arguments, sizes_bytes
+        self.encoded: SessionElsewhere | None = None
+        """The session that has the payloads, which another one encodes again."""
+        self.number = 0
+
+
+class _Place(NamedTuple):
+    """The data of a payload: where it is."""
+
+    kept: _Kept
+    place: int
+
+
+class SessionElsewhere(Session):
+    """A session in another process, over a pipe."""
+
+    def __init__(
+        self, pipe: Pipe, ready: Ready, wait: Callable[[], int], note_cpu: Callable[[float], None]
+    ) -> None:
+        """`wait` returns the exit code once the process has ended."""
+        self._pipe, self._ready, self._wait, self._note_cpu = pipe, ready, wait, note_cpu
+        self.opened_ns = list(ready.opened_ns)
+        self._lock = threading.Lock()
+        self._last = 0
+        self._sends: dict[int, Done] = {}
+        self._encodes: dict[int, SimpleQueue[Encoded | None]] = {}
+        self._alive = True
+        self._is_gone = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        """Receive the answers until the process has ended."""
+        try:
+            while True:
+                self._take(self._pipe.recv())
+        except (EOFError, OSError):
+            code = self._wait()
+        cause = _KILLED if code < 0 else f"the process that had it ended with exit code {code}"
+        with self._lock:
+            self._alive, self._is_gone = False, True
+            sends, self._sends = self._sends, {}
+        for waiting in self._encodes.values():
+            waiting.put(None)
+        for done in sends.values():
+            done(FailedElsewhere(cause, Failure.UNKNOWN))
+
+    def _take(self, answer: Encoded | Ended) -> None:
+        if isinstance(answer, Encoded):
+            if waiting := self._encodes.pop(answer.number, None):
+                waiting.put(answer)
+            return
+        self._note_cpu(answer.cpu_s)
+        done, problem = self._sends.pop(answer.number), answer.problem
+        if problem is None:
+            done(None)
+            return
+        self._alive = self._alive and problem.alive
+        done(FailedElsewhere(problem.cause, problem.failure, may_pass=problem.may_pass))
+
+    @property
+    def alive(self) -> bool:
+        """True if the process runs, and its session is usable."""
+        return self._alive
+
+    @property
+    def in_flight(self) -> int:
+        """Return the limit of the session."""
+        return self._ready.in_flight
+
+    @property
+    def makes_objects(self) -> bool:
+        """True if the session's payloads are Python objects."""
+        return self._ready.makes_objects
+
+    def close(self) -> None:
+        """Make the process close its session, and exit."""
+        with self._lock:
+            if not self._is_gone:
+                self._is_gone = True
+                self._write(None)
+        self._wait()
+        self._reader.join()
+        self._pipe.close()
+
+    # --- encoding ---------------------------------------------------------------------------------
+
+    def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
+        """Encode a block in the process; return payloads that are places in it."""
+        whole, rest = divmod(len(block), batch_rows)
+        rows = [batch_rows] * whole + [rest] * bool(rest)
+        places = self._encoded(OfBlock(block, mode, batch_rows), len(rows))
+        return [
+            Payload(count, mode, place, self.size_of(place))
+            for count, place in zip(rows, places, strict=True)
+        ]
+
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Not needed: `encode` has the process do it."""
+        raise NotImplementedError
+
+    def make_mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what has the process encode blocks of several tables."""
+
+        def encode(blocks: Sequence[Block], places: Sequence[Rows]) -> Sequence[_Place]:
+            return self._encoded(OfBlocks(blocks, places), len(places[0]) - 1)
+
+        return encode
+
+    def size_of(self, data: Any) -> int | None:
+        """Return how many bytes of a payload's data are sent; None if it is not known."""
+        kept, place = data
+        size: int | None = kept.sizes_bytes[place]
+        return size
+
+    def _encoded(self, arguments: Arguments, payloads: int) -> Sequence[_Place]:
+        """Wait until something is encoded; if the process ends meanwhile, `send` does it again."""
+        kept = _Kept(arguments, [None] * payloads)
+        waiting: SimpleQueue[Encoded | None] = SimpleQueue()
+        with self._lock:
+            if not self._is_gone:
+                self._encode(kept, waiting)
+        answer = waiting.get() if kept.encoded else None
+        if answer and answer.problem:
+            raise RunError(answer.problem.cause)
+        if answer:
+            kept.sizes_bytes = answer.sizes_bytes
+        return [_Place(kept, place) for place in range(payloads)]
+
+    def _encode(self, kept: _Kept, waiting: "SimpleQueue[Encoded | None] | None" = None) -> None:
+        self._last += 1
+        kept.encoded, kept.number = self, self._last
+        if waiting:
+            self._encodes[self._last] = waiting
+        self._write(Encode(self._last, kept.arguments))
+
+    def _write(self, message: Encode | Send | None) -> None:
+        try:
+            self._pipe.send(message)
+        except OSError:
+            return  # the reader finds that it is gone
+
+    # --- sending ----------------------------------------------------------------------------------
+
+    def send(self, payload: Payload) -> None:
+        """Send a payload by the process, and wait."""
+        ended: SimpleQueue[Exception | None] = SimpleQueue()
+        self.begin(payload, ended.put)
+        if (error := ended.get()) is not None:
+            raise error
+
+    def begin(self, payload: Payload, done: Done) -> None:
+        """Start to send a payload; a new process encodes it again."""
+        kept, place = payload.data
+        with self._lock:
+            if self._is_gone:
+                raise FailedElsewhere(_KILLED, Failure.NOT_APPLIED)
+            if kept.encoded is not self:
+                self._encode(kept)
+            self._last += 1
+            self._sends[self._last] = done
+            self._write(Send(self._last, kept.number, place))
+
+    def classify(self, error: Exception) -> Failure:
+        """Return the classification by the session of the process."""
+        return error.failure if isinstance(error, FailedElsewhere) else Failure.UNKNOWN
+
+    def run(self, statement: object) -> Sequence[Sequence[Any]]:
+        """Raise an error: queries have separate sessions."""
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""The contract between the benchmark and a database; `base` is its centre."""

@@ -1,0 +1,114 @@
+"""Signatures: what distinguishes a thing that this program made from another one of its name.
+
+The statement that creates a table, index or bucket also stores a text with it, where the database
+has a place for one, such as a comment. The text holds the name: what is renamed is no longer ours.
+"""
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import ClassVar, TypeAlias
+
+from simulator.data.schema import ID, Table
+from simulator.modules.contract.existing import Contents, Existing
+
+Columns: TypeAlias = Mapping[str, str]
+"""Names of columns, and the type of each in the words of the catalogue; empty: it has no type."""
+
+
+def signature(name: str) -> str:
+    """Return the text that is stored with what `create` makes under a name."""
+    return f"iotbench made {name}, and drops it before the next insert"
+
+
+def comment(table: Table, name: str) -> str:
+    """Return the option of CREATE TABLE that signs a table; empty if it is not signed."""
+    text = signature(name).replace("'", "''")
+    return f"comment = '{text}'" if table.signed else ""
+
+
+def _same_columns(found: Columns, made: Columns, *, some: bool) -> bool:
+    """Return whether something has the columns that are made, or some of them.
+
+    The column of a key is left out: the database may have made it.
+    """
+    here, there = _comparable(found), _comparable(made)
+    if not (here.keys() <= there.keys() if some else here.keys() == there.keys()):
+        return False
+    return all(kind == there[name] or not (kind and there[name]) for name, kind in here.items())
+
+
+def _comparable(columns: Columns) -> dict[str, str]:
+    named = {name.lower(): kind.lower() for name, kind in columns.items()}
+    return {name: kind for name, kind in named.items() if name != ID.name}
+
+
+class Signing:
+    """The part of a database that recognises and drops what `create` has made.
+
+    By default it has no place for a text.
+    """
+
+    declares_columns: ClassVar[bool] = True
+    """False if the columns of a table are those of its rows, so that some may be missing."""
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether these things, which exist, bear their signature.
+
+        Those are left out for which there is no place.
+        """
+        return {}
+
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of an existing thing."""
+        return {}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns that `create` gives what bears this name, for each way to store them.
+
+        Nothing, where the catalogue shows no columns of it.
+        """
+        return ()
+
+    def resembles(self, name: str, tables: Sequence[Table]) -> bool:
+        """Return whether an existing thing of this name is like what `create` makes for tables."""
+        layouts = [*self.layouts(name, tables)]
+        if not layouts:
+            return True
+        found, some = self.columns_in(name), not self.declares_columns
+        return any(_same_columns(found, each, some=some) for each in layouts)
+
+    def drop_signed(self, names: Collection[str]) -> None:
+        """Drop what bears its signature; leave alone what has taken a name meanwhile.
+
+        A database with transactions does both in one.
+        """
+        signed = [name for name, bears in self.signed(names).items() if bears]
+        if signed:
+            self.drop(signed)
+
+    def drop_unsigned(self, tables: Mapping[str, Sequence[Table]]) -> None:
+        """Drop what is still like what `create` makes for tables, and has no signature."""
+        found = self.existing([*tables])
+        alike = {name: tables[name] for name, each in found.items() if each.alike}
+        if names := [name for name, made_for in alike.items() if self.resembles(name, made_for)]:
+            self.drop(names)
+
+    @abstractmethod
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which of these names, at least one, are in use, and by what: ours or another's."""
+
+    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
+        """Return what else would stop `create` or `create_indices`, which is never ours."""
+        return {}
+
+    def find_attached(self, names: Collection[str]) -> list[str]:
+        """Return what of the user's keeps `drop` from dropping tables: "view v on events"."""
+        return []
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return how much is stored in what bears a name; called for what is not ours."""
+        return Contents()
+
+    @abstractmethod
+    def drop(self, names: Collection[str]) -> None:
+        """Drop what `create` has made under these names, at least one, as far as it exists."""

@@ -1,0 +1,1 @@
+"""Work of the client for a database: partial answers, drivers, contents of payloads."""

@@ -1,0 +1,74 @@
+"""The vendor's own driver as what sends rows, in the way its documentation advises.
+
+The program's own encoders make the bytes that a server reads; an application gives Python objects
+to a driver, which makes them. With `client=driver` a module does so too: the rows are the same, and
+so is their verification, and `compare` shows what the driver costs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from simulator.data.block import Block
+from simulator.modules.contract import base
+from simulator.modules.contract.base import Encoder
+from simulator.modules.contract.options import Options
+
+
+class Client(StrEnum):
+    """The sender of rows: this program, or the driver in the insert mode of this name."""
+
+    OWN = "own"
+    DRIVER = base.DRIVER
+    DRIVER_COPY = base.DRIVER_COPY
+
+
+class DriverOptions(Options):
+    """Options of a module that can have the vendor's driver send the rows."""
+
+    client: Client = Field(
+        Client.OWN,
+        description="what sends the rows: own, this program's encoding; driver, the vendor's, "
+        "which is given Python objects; driver-copy, its way for COPY, where there is one",
+    )
+
+    @property
+    def sends_by(self) -> str:
+        """The insert mode in which the vendor's driver sends rows; empty: this program does."""
+        return "" if self.client is Client.OWN else self.client.value
+
+    def list_excluded(self, *names: str) -> list[str]:
+        """Return which of these options, which the driver would ignore, are given as well."""
+        fields = type(self).model_fields
+        return [
+            f"client={self.client} and {name} exclude each other; choose one"
+            for name in names
+            if self.sends_by and getattr(self, name) != fields[name].default
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class DriverBatch:
+    """Rows for a driver."""
+
+    into: Any
+    """Their destination: a statement, a collection, ..."""
+    rows: Sequence[Any]
+
+
+def batches(into: Any, rows_of: Callable[[Block, int], Sequence[Sequence[Any]]]) -> Encoder:
+    """Return an encoder whose payloads are batches of these rows."""
+    return lambda block, rows_per_batch: [
+        DriverBatch(into, rows) for rows in rows_of(block, rows_per_batch)
+    ]
+
+
+def map_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return a dict of each row, in which a NULL is left out."""
+    return [
+        {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""HTTP and TLS: one connection, bytes in, status and bytes out."""

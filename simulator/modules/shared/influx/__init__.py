@@ -1,0 +1,1 @@
+"""InfluxQL, and its answers in chunks."""

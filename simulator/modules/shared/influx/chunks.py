@@ -1,0 +1,296 @@
+"""Queries to InfluxDB 1 or 2 as several statements, with answers that are read chunk by chunk.
+
+Neither InfluxQL nor Flux can express every query in one statement: a text has no minimum, a time no
+sum, a boolean neither. The server aggregates numbers; for the extremes of a text and the sum of
+times, all values are fetched.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Output,
+    RowsQuery,
+    in_units,
+    outputs,
+)
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
+from simulator.modules.shared.client.partials import (
+    Combiner,
+    Key,
+    Merged,
+    Partial,
+    Row,
+    aggregate_of,
+)
+from simulator.modules.shared.client.planned import Fetch, PlannedQuery
+
+TIME = "time"
+NEWEST = "newest"
+ROWS = "rows"
+SECOND_NS = 10**9
+
+
+class Language(StrEnum):
+    """The language of a statement."""
+
+    FLUX = "flux"
+    INFLUXQL = "influxql"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of an answer: columns, and values that all rows share; `time` is in nanoseconds."""
+
+    count: int
+    columns: Mapping[str, Sequence[Any]]
+    shared: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        found = self.columns.get(name)
+        return [self.shared.get(name)] * self.count if found is None else found
+
+
+Read: TypeAlias = Callable[[Chunk], Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery(Fetch):
+    """A statement in one of the two languages."""
+
+    language: Language = Language.INFLUXQL
+    name: str = ""
+    """The name of its answer among several in Flux."""
+
+
+def label(partial: Partial) -> str:
+    """Return the column of an answer that has a partial aggregate."""
+    return Aggregate(*partial).label
+
+
+def unit_ns(table: Table) -> int:
+    """Return the nanoseconds of the table's unit of time."""
+    return SECOND_NS // table.time_unit.per_second
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def columns_of(table: Table, columns: Sequence[Column]) -> Read:
+    """Return what reads these columns of the table."""
+
+    def read(chunk: Chunk) -> Sequence[Row]:
+        if not chunk.count:
+            return []
+        return [*zip(*(_column(table, column, chunk) for column in columns), strict=True)]
+
+    return read
+
+
+def latest_rows(query: RowsQuery) -> Read:
+    """Return what reads rows behind their time."""
+    rows = columns_of(query.table, query.read)
+    return lambda chunk: [(time, *row) for time, row in zip(chunk[TIME], rows(chunk), strict=True)]
+
+
+def newest_rows(query: NewestQuery) -> Read:
+    """Return what reads rows for `partials.Newest`."""
+    table = query.table
+    names = (*query.tags, table.time.name, *query.columns)
+    return columns_of(table, [table.column(name) for name in names])
+
+
+def distinct_rows(query: DistinctQuery) -> tuple[Read, Sequence[Output]]:
+    """Return what reads the columns to compare, and their types."""
+    table = query.table
+    every = {output.name: output for output in outputs(RowsQuery(table))}
+    columns = [table.column(name) for name in query.columns]
+    return columns_of(table, columns), [every[name] for name in query.columns]
+
+
+def count_rows(chunk: Chunk) -> Sequence[Row]:
+    """Read numbers of rows."""
+    return [(count,) for count in chunk[ROWS]]
+
+
+def read_named_columns(query_outputs: Sequence[Output]) -> Read:
+    """Return what reads columns that have the names of the query's."""
+    names = [output.name for output in query_outputs]
+
+    def read(chunk: Chunk) -> Sequence[Row]:
+        known = {*chunk.columns, *chunk.shared}
+        if missing := [name for name in names if name not in known]:
+            raise ValueError(f"expected columns {', '.join(names)}; {missing[0]} is missing")
+        return [*zip(*(chunk[name] for name in names), strict=True)]
+
+    return read
+
+
+def _column(table: Table, column: Column, chunk: Chunk) -> Sequence[Any]:
+    if column.role is Role.TIME:
+        unit = unit_ns(table)
+        return [in_units(time, unit) for time in chunk[TIME]]
+    return _tags(column, chunk) if column.role is Role.TAG else chunk[column.name]
+
+
+def _tags(column: Column, chunk: Chunk) -> Sequence[Any]:
+    """Return a tag's value in each row; an empty one is NULL, a number is stored as text."""
+    convert: Callable[[str], Any] = _CONVERT.get(column.type, str)
+    known: dict[str | None, Any] = {None: None, "": None}
+    found = []
+    for value in chunk[column.name]:
+        if value not in known:
+            known[value] = convert(value)
+        found.append(known[value])
+    return found
+
+
+_CONVERT: dict[Type, Callable[[str], Any]] = {
+    **dict.fromkeys((*INTEGERS, Type.TIMESTAMP), int),
+    **dict.fromkeys(FLOATS, float),
+    Type.BOOL: lambda text: text == "t",
+}
+
+# --- aggregates: rows for `partials.Merged` ------------------------------------------------------
+
+_Merges: TypeAlias = Iterator[tuple[Key, Partial, Any]]
+
+
+def plan_aggregates(query: AggregateQuery, fetches: Sequence[Subquery]) -> PlannedQuery:
+    """Return the plan of an aggregate query."""
+    return PlannedQuery.of(query, fetches, lambda: Merged(query))
+
+
+def partials_read(query: AggregateQuery, wanted: Sequence[Partial]) -> Read:
+    """Return what reads aggregates by group, a column for each."""
+
+    def read(chunk: Chunk) -> _Merges:
+        keys = _keys(query, chunk)
+        for partial in wanted:
+            for key, value in zip(keys, chunk[label(partial)], strict=True):
+                yield key, partial, value
+
+    return lambda chunk: [*read(chunk)]
+
+
+def series_read(query: AggregateQuery, tags: Sequence[Column]) -> Read:
+    """Return what aggregates tags: each row is the count of the rows with these tags."""
+
+    def read(chunk: Chunk) -> _Merges:
+        keys = _keys(query, chunk)
+        for column in tags:
+            name = column.name
+            for key, rows, value in zip(keys, chunk[ROWS], _tags(column, chunk), strict=True):
+                # A group exists even if this tag is NULL in all of its rows.
+                yield key, Partial(Function.COUNT, name), None if value is None else rows
+                yield key, Partial(Function.MIN, name), value
+                yield key, Partial(Function.MAX, name), value
+                if column.type is not Type.TEXT and value is not None:
+                    yield key, Partial(Function.SUM, name), value * rows
+
+    return lambda chunk: [*read(chunk)]
+
+
+def ends_read(query: AggregateQuery, end: Partial) -> Read:
+    """Return what reads values with their times; each group's first or last one is wanted."""
+    table = query.table
+    column = table.column(str(end.column))
+    is_field = column.role not in (Role.TIME, Role.TAG)
+
+    def read(chunk: Chunk) -> Sequence[Row]:
+        values = chunk[label(end)] if is_field else _column(table, column, chunk)
+        found = zip(_keys(query, chunk), chunk[TIME], values, strict=True)
+        return [(key, end, None if value is None else (time, value)) for key, time, value in found]
+
+    return read
+
+
+def values_read(query: AggregateQuery, column: Column, functions: Sequence[Function]) -> Read:
+    """Return what aggregates the values of one column, the time or a text."""
+
+    def read(chunk: Chunk) -> Sequence[Row]:
+        by_key: dict[Key, list[Any]] = defaultdict(list)
+        values = _column(query.table, column, chunk)
+        for key, value in zip(_keys(query, chunk), values, strict=True):
+            by_key[key].append(value)
+        return [
+            (key, Partial(function, column.name), aggregate_of(function, members))
+            for key, members in by_key.items()
+            for function in functions
+        ]
+
+    return read
+
+
+def _keys(query: AggregateQuery, chunk: Chunk) -> Sequence[Key]:
+    """Return the group of each row of an answer."""
+    columns = [_tags(query.table.column(name), chunk) for name in query.by]
+    if query.bucket is not None:
+        width = query.bucket * unit_ns(query.table)
+        columns.append([time // width * query.bucket for time in chunk[TIME]])
+    return [*zip(*columns, strict=True)] if columns else [()] * chunk.count
+
+
+# --- the newest points of Flux -------------------------------------------------------------------
+
+
+def points_read(table: Table) -> Read:
+    """Return what reads the newest value of each field of each series, for `NewestPoints`."""
+
+    def read(chunk: Chunk) -> Sequence[Row]:
+        columns = [chunk["_measurement"], *(_tags(column, chunk) for column in table.tags)]
+        series = zip(*columns, strict=True)
+        return [*zip(series, chunk["_field"], chunk[TIME], chunk[NEWEST], strict=True)]
+
+    return read
+
+
+class NewestPoints(Combiner):
+    """The newest rows, put together from the newest value of each field of each series."""
+
+    def __init__(self, query: NewestQuery, newest: Combiner) -> None:
+        """Store the combiner that keeps the newest row of several series."""
+        table = self._table = query.table
+        names = (*query.tags, table.time.name, *query.columns)
+        self._columns = [table.column(name) for name in names]
+        self._newest = newest
+        self._points: dict[Key, dict[str, tuple[int, Any]]] = {}
+        """Series -> field -> its newest time and value; NEWEST: the time of the whole row."""
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add points."""
+        for key, name, time, value in rows:
+            fields = self._points.setdefault(key, {})
+            fields[name] = time, value
+            if NEWEST not in fields or fields[NEWEST][0] < time:
+                fields[NEWEST] = time, None
+
+    def rows(self) -> Sequence[Row]:
+        """Return the newest rows without their time."""
+        for (_, *series), fields in self._points.items():
+            time, _ = fields[NEWEST]
+            row = [self._cell(column, series, fields, time) for column in self._columns]
+            self._newest.add([row])
+        return self._newest.rows()
+
+    def _cell(
+        self,
+        column: Column,
+        series: Sequence[Any],
+        fields: Mapping[str, tuple[int, Any]],
+        time: int,
+    ) -> Any:
+        if column.role is Role.TIME:
+            return in_units(time, unit_ns(self._table))
+        if column.role is Role.TAG:
+            return series[self._table.tags.index(column)]
+        when, value = fields.get(column.name, (None, None))
+        return value if when == time else None  # the newest row is later than this value: NULL

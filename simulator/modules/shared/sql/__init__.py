@@ -1,0 +1,1 @@
+"""SQL: tables, queries, changes and hashes in any dialect."""

@@ -1,0 +1,52 @@
+"""SQL that changes stored rows: upserts, and deletion by time. Pure."""
+
+from collections.abc import Sequence
+
+from simulator.data.dataset import Retag
+from simulator.data.query import Selection
+from simulator.data.schema import Table
+from simulator.encode.rows import Frame
+from simulator.modules.contract.changes import Changes
+from simulator.modules.shared.sql import language as sql
+
+CHANGES = Changes(
+    corrects="INSERT ... ON CONFLICT (id) DO UPDATE", retags="UPDATE", deletes="DELETE"
+)
+"""Changes that most SQL databases support."""
+
+
+def upserts(dialect: sql.Dialect, table: Table, name: str) -> Frame:
+    """Return what is around the rows of an INSERT that replaces the fields of those it finds."""
+    into = sql.target(dialect, table, name)
+    return Frame(f"INSERT INTO {into} VALUES ".encode(), b",", on_conflict(dialect, table).encode())
+
+
+def on_conflict(dialect: sql.Dialect, table: Table) -> str:
+    """Return the end of an INSERT that replaces the fields of rows with the same key."""
+    fields = [dialect.name(column.name) for column in table.fields]
+    new = ", ".join(f"{name} = excluded.{name}" for name in fields)
+    return f" ON CONFLICT ({dialect.names(dialect.unique(table))}) DO UPDATE SET {new}"
+
+
+def updates(dialect: sql.Dialect, table: Table, retag: Retag, name: str) -> Sequence[str]:
+    """Return the statements that update a tag of one series, one for each part."""
+    new = f"{dialect.name(retag.tag)} = {dialect.text(retag.values[name])}"
+    where = of_series(dialect, retag, name)
+    return [f"UPDATE {dialect.name(part)} SET {new} WHERE {where}" for part in table.names]
+
+
+def of_series(dialect: sql.Dialect, retag: Retag, name: str) -> str:
+    """Return the condition that a row belongs to the series with the updated tag."""
+    return f"{dialect.name(retag.by)} = {dialect.text(name)}"
+
+
+def deletions(dialect: sql.Dialect, table: Table, time: int) -> Sequence[str]:
+    """Return the statements that delete the rows before a time, one for each part."""
+    older = before(dialect, table, time)
+    return [f"DELETE FROM {dialect.name(name)} WHERE {older}" for name in table.names]
+
+
+def before(dialect: sql.Dialect, table: Table, time: int) -> str:
+    """Return the condition that a row is before a time."""
+    (found,) = sql.conditions(dialect, table, Selection(until=time))
+    return found

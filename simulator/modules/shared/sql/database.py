@@ -1,0 +1,257 @@
+"""Code that SQL databases share, apart from their language (sql.py)."""
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+from typing_extensions import TypeVar
+
+from simulator.data.derived import innermost
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
+from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract.options import Options
+from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.shared.http.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql import language as sql
+from simulator.modules.shared.sql import tables as sql_tables
+from simulator.modules.shared.sql.language import Dialect
+from simulator.modules.shared.sql.texts import SqlTexts
+
+
+class SqlOptions(Options):
+    """Options of every module that can create secondary indices."""
+
+    create_indices: bool = Field(
+        default=False,
+        description="create the workload's secondary indices: on (tags, time, first field) and "
+        "(first field); for fleets on (host, truck, sensor or home, time)",
+    )
+
+
+_ABSENT = object()
+STANDARD_COLUMNS = (
+    "SELECT column_name, data_type FROM information_schema.columns "
+    "WHERE table_schema = CURRENT_SCHEMA AND table_name = {name}"
+)
+SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=Session)
+
+
+class SqlDatabase(Database[SqlSession_co]):
+    """A database with tables and queries that follow a Dialect."""
+
+    catalogue: ClassVar[str] = (
+        "SELECT table_name, table_type FROM information_schema.tables "
+        "WHERE table_schema = CURRENT_SCHEMA"
+    )
+    """The statement for the names that are in use, and of what kind each is."""
+    folds_names: ClassVar[bool] = False
+    """True if names that differ only in case are the same."""
+    kinds: ClassVar[frozenset[str]] = frozenset({"table"})
+    """Kinds of objects that `create` makes."""
+    comments: ClassVar[str] = ""
+    """The statement for names and comments of tables; empty: tables have no comment."""
+    columns: ClassVar[str] = ""
+    """The statement for columns and types of a table `{name}`; empty: they are not compared."""
+    namesakes_of_indices: ClassVar[str] = ""
+    """The statement for what bears a name that an index cannot have then: name, kind and, of an
+    index, its table. Empty where the names of indices matter to their table alone."""
+    no_statements: ClassVar[str] = ""
+    relative: ClassVar[str] = ""
+    """The module with a database that understands a user's texts as this one does."""
+
+    @abstractmethod
+    def dialect_of(self, table: Table) -> Dialect:
+        """Return the dialect for a table and its queries."""
+
+    @abstractmethod
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements in one transaction."""
+
+    def carry_out(self, statement: str) -> None:
+        """Carry out one statement."""
+        self.change([statement])
+
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables, all or none."""
+        statements = [
+            statement
+            for table in tables
+            for name in table.names
+            for statement in (
+                *self.create_table(table, name, batch_rows),
+                *(self.sign(table, name) if table.signed else ()),
+            )
+        ]
+        if getattr(self.options, "create_indices", False):
+            statements += self._index_statements(tables, missing=False)
+        self.change(statements)
+
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statements that create one physical table."""
+        dialect = self.dialect_of(table)
+        return [sql_tables.create_table(dialect, table, name, *dialect.key(table, name))]
+
+    def sign(self, table: Table, name: str) -> list[str]:
+        """Return the statements that store the signature of a table that was created."""
+        if not self.comments:
+            return []
+        dialect = self.dialect_of(table)
+        return [f"COMMENT ON TABLE {dialect.name(name)} IS {dialect.text(signature(name))}"]
+
+    def create_indices(self, tables: Sequence[Table]) -> None:
+        """Create the secondary indices that do not exist yet."""
+        if not self.capabilities.indices:
+            super().create_indices(tables)
+        self.change(self._index_statements(tables, missing=True))
+
+    def _index_statements(self, tables: Sequence[Table], *, missing: bool) -> list[str]:
+        return [
+            statement
+            for table in tables
+            for statement in sql_tables.create_indices(
+                self.dialect_of(table), [table], missing=missing
+            )
+        ]
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the tables, all or none."""
+        if statements := self.dropping(names):
+            self.change(statements)
+
+    def dropping(self, names: Collection[str]) -> list[str]:
+        """Return the statements that drop the tables."""
+        quote = self.dialect_of(_bare("any")).name
+        return [f"DROP TABLE IF EXISTS {quote(name)}" for name in names]
+
+    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+        """Return whether the tables bear their signature, by their comments."""
+        if not self.comments:
+            return {}
+        with self.administration() as session:
+            return self.find_signed_in(session, names)
+
+    def find_signed_in(self, session: Session, names: Collection[str]) -> Mapping[str, bool]:
+        """Return the same, as one session sees it."""
+        found = {str(name): comment for name, comment in session.run(Statement(self.comments, ()))}
+        folded = {name.lower(): comment for name, comment in found.items()}
+        known = {n: found.get(n, folded.get(n.lower(), _ABSENT)) for n in names}
+        return {n: text == signature(n) for n, text in known.items() if text is not _ABSENT}
+
+    def columns_in(self, name: str) -> Columns:
+        """Return the columns of a table."""
+        text = self.columns.format(name=self.dialect_of(_bare(name)).text(name))
+        with self.administration() as session:
+            return {str(column): str(kind) for column, kind in session.run(Statement(text, ()))}
+
+    def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
+        """Yield the columns of a table; a view or sequence may be ours if a mark names it."""
+        for table in tables:
+            if self.columns and name in table.names:
+                dialect = self.dialect_of(table)
+                yield {column.name: dialect.catalogued(column) for column in table.columns}
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, by the catalogue."""
+        fold = str.lower if self.folds_names else str
+        with self.administration() as session:
+            rows = session.run(Statement(self.catalogue, ()))
+        kinds: dict[str, str] = {}
+        for name, kind in ((fold(str(name)), str(kind)) for name, kind in rows):
+            shown = kind.lower().removeprefix("base ")  # one name may be a table's and a sequence's
+            kinds[name] = f"{kinds[name]} and {shown}" if name in kinds else shown
+        found = {name: kinds[fold(name)] for name in names if fold(name) in kinds}
+        return {name: Existing(kind, alike=kind in self.kinds) for name, kind in found.items()}
+
+    def obstacles(self, tables: Sequence[Table]) -> dict[str, Existing]:
+        """Return what bears the names of indices that will be created, and is not one of them."""
+        wanted = (
+            sql_tables.indices(tables) if getattr(self.options, "create_indices", False) else []
+        )
+        if not wanted or not self.namesakes_of_indices:
+            return {}
+        fold = str.lower if self.folds_names else str
+        with self.administration() as session:
+            rows = session.run(Statement(self.namesakes_of_indices, ()))
+        taken = {fold(str(name)): (str(kind), of) for name, kind, of in rows}
+        return {
+            index: Existing(f"{kind} on table {of}" if of else kind, alike=False)
+            for index, table, _ in wanted
+            for kind, of in [taken.get(fold(index), ("", table))]
+            if not of or fold(str(of)) != fold(table)
+        }
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table."""
+        table, rows, size_bytes = _bare(name), None, None
+        with suppress(Exception):  # not every user may read it
+            rows = self._rows(table)
+        with suppress(Exception):
+            size_bytes = self.size_bytes([table]) if found.alike else None
+        return Contents(rows, size_bytes)
+
+    def _rows(self, table: Table) -> int:
+        statement = Statement(_counting(self.dialect_of(table), table.name), ())
+        with self.administration() as session:
+            ((rows,),) = session.run(statement)
+        return int(rows)
+
+    def translate(self, query: Query) -> Statement:
+        """Return the query as SQL."""
+        return sql.render(self.dialect_of(innermost(query).table), query)
+
+    def texts(self, table: Table) -> SqlTexts:
+        """Return SQL in the database's dialect."""
+        keys = [key for key in (self.name, self.relative) if key]
+        return SqlTexts(self.dialect_of(table), table, keys)
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try if no pattern of `remedies` matches the text."""
+        if isinstance(error, RowCountMismatch):
+            return "look for triggers, rules or policies on the table"
+        return super().remedy(error)
+
+    def words(self, error: Exception) -> str:
+        """Return the text of a driver's error."""
+        return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
+
+
+def _counting(dialect: Dialect, name: str) -> str:
+    """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
+    some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
+    return f"SELECT count(*) FROM ({some}) AS counted"
+
+
+def _bare(name: str) -> Table:
+    """Return a table of which only the name is known."""
+    return Table(name, (), ())
+
+
+class SqlFile(SqlDatabase[SqlSession_co]):
+    """A database that is one file; the option `path` names it."""
+
+    @property
+    def path(self) -> Path:
+        """The database's file."""
+        return Path(self.options.path)  # type: ignore[attr-defined]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use; a file that does not exist is not made."""
+        return super().existing(names) if self.path.exists() else {}
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        if str(self.path) in (".", ":memory:"):
+            found.append("path: must be a file, because several processes open it")
+        return found
+
+    def explain(self, error: Exception) -> str:
+        """Return an error with a remedy; the most frequent cause is a missing folder."""
+        if not self.path.parent.is_dir():
+            return f"{self.words(error)}; create the folder: mkdir -p {self.path.parent}"
+        return super().explain(error)

@@ -1,0 +1,109 @@
+"""Hashes of rows in SQL, each with its twin for NumPy in `simulator/data/row_hash.py`. Pure."""
+
+from collections.abc import Callable
+
+from simulator.data.row_hash import (
+    COARSE,
+    DOUBLE,
+    FINE,
+    MD5_LETTERS,
+    NULL,
+    NUMBERS,
+    PRIME,
+    TEXT,
+    salt,
+    weight,
+)
+from simulator.data.schema import FLOATS, Column, Table, TimeUnit, Type
+from simulator.modules.contract.base import Unsupported
+from simulator.modules.shared.sql.language import Dialect, Select
+
+JENKINS_PROBE = (
+    f"SELECT {', '.join(f'hashint8extended({number}, 1)' for number in NUMBERS)},"
+    f" hashtextextended('{TEXT}', 1), hashfloat8extended({DOUBLE}, 1)"
+)
+MURMUR_PROBE = (
+    f"SELECT {', '.join(f'intHash64(toInt64({number}))' for number in NUMBERS)}, halfMD5('{TEXT}')"
+)
+CRC32_PROBE = f"SELECT crc32('{TEXT}')"
+
+
+def md5_digits(name: str) -> str:
+    """Return a number made of the first digits of a text's MD5."""
+    digits = (
+        f"ord(substr(md5({name}), {place + 1}, 1)) * {16**place}" for place in range(MD5_LETTERS)
+    )
+    return f"CAST({' + '.join(digits)} AS BIGINT)"
+
+
+MD5_PROBE = f"SELECT {md5_digits(repr(TEXT))}"
+_JENKINS = {
+    Type.INT16: "hashint4extended(CAST({} AS integer), {})",
+    Type.INT32: "hashint4extended({}, {})",
+    Type.INT64: "hashint8extended({}, {})",
+    Type.FLOAT32: "hashfloat8extended(CAST({} AS double precision), {})",
+    Type.FLOAT64: "hashfloat8extended({}, {})",
+    Type.BOOL: "hashint4extended(CAST({} AS integer), {})",
+    Type.TEXT: "hashtextextended({}, {})",
+    Type.TIMESTAMP: "timestamp_hash_extended({} AT TIME ZONE 'UTC', {})",
+}
+
+
+def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
+    """Return the number of rows and the sum of their hashes, by PostgreSQL's own functions."""
+    _expect_whole_times(dialect, table)
+    numbers = [
+        _fill(c, _JENKINS[c.type].format(dialect.name(c.name), place + 1), NULL + place)
+        for place, c in enumerate(table.columns)
+    ]
+    return Select(("count(*)", f"sum(hashint8extended({' # '.join(numbers)}, 0))"), rows)
+
+
+def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
+    """Return the same by ClickHouse's `intHash64`, whose sums wrap around."""
+    numbers = []
+    for place, column in enumerate(table.columns):
+        name = dialect.name(column.name)
+        if column.type is Type.TEXT:
+            bits = f"halfMD5({name})"
+        elif column.type in FLOATS:
+            bits = f"reinterpretAsUInt64(toFloat64({name}))"
+        else:
+            bits = f"toInt64({dialect.number(column, table.time_unit)})"
+        numbers.append(_fill(column, f"intHash64({bits} + {salt(place)})", NULL, "ifNull"))
+    return Select(("count(*)", f"sum(intHash64({' + '.join(numbers)}))"), rows)
+
+
+def squares(
+    dialect: Dialect, table: Table, rows: str, texts: Callable[[str], str], doubles: str = ""
+) -> Select:
+    """Return the same by squares of weighted sums modulo a prime.
+
+    `texts` makes a number of a text; `doubles` the bits of a double, else it becomes integers.
+    """
+    _expect_whole_times(dialect, table)
+    unit = dialect.finest or table.time_unit
+    terms = []
+    for place, column in enumerate(table.columns):
+        name = dialect.name(column.name)
+        if column.type is Type.TEXT:
+            number = texts(name)
+        elif column.type in FLOATS and doubles:
+            number = f"{doubles.format(name)} % {PRIME}"
+        elif column.type in FLOATS:
+            parts = (dialect.remainder(name, f"{scale:.18e}", PRIME) for scale in (COARSE, FINE))
+            number = " + ".join(parts)
+        else:
+            number = f"CAST({dialect.number(column, unit)} AS {dialect.bigint}) % {PRIME}"
+        terms.append(_fill(column, f"({number}) * {weight(place)}", NULL * weight(place)))
+    total = f"(SELECT {' + '.join(terms)} AS total FROM {rows}{dialect.kept_apart}) AS totals"
+    return Select(("count(*)", f"sum((total % {PRIME}) * (total % {PRIME}) % {PRIME})"), total)
+
+
+def _fill(column: Column, number: str, null: int, function: str = "coalesce") -> str:
+    return f"{function}({number}, {null})" if column.nullable else number
+
+
+def _expect_whole_times(dialect: Dialect, table: Table) -> None:
+    if table.time_unit is TimeUnit.NANOSECOND and dialect.finest is TimeUnit.MICROSECOND:
+        raise Unsupported("the hash of a row has no instants in nanoseconds here")

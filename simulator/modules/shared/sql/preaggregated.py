@@ -1,0 +1,125 @@
+"""Aggregates by tags and time that a database keeps for a table, and the queries they answer.
+
+They have a row for each combination of tags in each interval of time: the number of rows, and the
+minimum, maximum, sum and count of each number. A query with a range and buckets of whole
+intervals has the same answer from them as from the rows. Any other query reads the rows.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from simulator.data.derived import innermost, with_innermost
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query
+from simulator.data.schema import FLOATS, INTEGERS, Table, Type
+from simulator.modules.contract.aggregates import AggregateOptions
+from simulator.modules.shared.sql.language import Dialect
+
+_ROWS = Aggregate(Function.COUNT)
+_EXACT = (Function.MIN, Function.MAX, Function.SUM)
+
+
+def kept_for(table: Table, interval_s: int) -> Table:
+    """Return the aggregates of a table, as a table with the same time and tags, part by part."""
+    return replace(table, name=f"{table.name}_every_{interval_s}s")
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a name is one of the aggregates of some table."""
+    return re.search(r"_every_\d+s$", name) is not None
+
+
+def aggregates_of(tables: Iterable[Table], options: AggregateOptions) -> list[Table]:
+    """Return all aggregates of tables, as tables."""
+    return [kept_for(table, interval_s) for table in tables for interval_s in options.intervals_s]
+
+
+def tags_of(table: Table) -> tuple[str, ...]:
+    """Return the tags that the aggregates are grouped by."""
+    return table.queried_tags or tuple(tag.name for tag in table.tags)
+
+
+@lru_cache
+def kept(table: Table) -> dict[Aggregate, str]:
+    """Return what is kept of each group -> the name of its column."""
+    wanted = [_ROWS]
+    for column in table.fields:
+        if column.type in INTEGERS | FLOATS:
+            functions = (*_EXACT, Function.COUNT) if column.nullable else _EXACT
+            wanted += [Aggregate(function, column.name) for function in functions]
+    names: dict[Aggregate, str] = {}
+    taken = {table.time.name, *tags_of(table)}
+    for aggregate in wanted:
+        name = aggregate.label
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names[aggregate] = name
+    return names
+
+
+def definition(dialect: Dialect, table: Table, source: str, start: str, by: str = "") -> str:
+    """Return the query that fills the aggregate; `start` is the start of a row's interval.
+
+    `by` takes the place of GROUP BY.
+    """
+    tags = [dialect.name(tag) for tag in tags_of(table)]
+    chosen = [f"{start} AS {dialect.name(table.time.name)}", *tags]
+    chosen += [
+        f"{dialect.aggregate(table, a)} AS {dialect.name(n)}" for a, n in kept(table).items()
+    ]
+    by = by or f"GROUP BY {', '.join(str(place + 1) for place in range(1 + len(tags)))}"
+    return f"SELECT {', '.join(chosen)} FROM {dialect.name(source)} {by}"
+
+
+def combine(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
+    """Return an aggregate of rows, computed from what is kept of them."""
+    function, names = aggregate.function, kept(table)
+    # Where no value is NULL, there are as many values as rows.
+    counts = names.get(Aggregate(Function.COUNT, aggregate.column), names[_ROWS])
+    count = f"sum({dialect.name(counts)})"
+    if function is Function.COUNT:
+        return f"CAST(coalesce({count}, 0) AS {dialect.types[Type.INT64]})"
+    if function is Function.AVG:
+        return dialect.mean(f"sum({_kept(dialect, table, aggregate, Function.SUM)})", count)
+    return f"{function}({_kept(dialect, table, aggregate, function)})"
+
+
+def _kept(dialect: Dialect, table: Table, aggregate: Aggregate, function: Function) -> str:
+    """Return the column that has this function of the values."""
+    return dialect.name(kept(table)[Aggregate(function, aggregate.column)])
+
+
+def from_kept(query: Query, options: AggregateOptions) -> Query | None:
+    """Return the query over the longest intervals that answer it; None if none of them does."""
+    asked = innermost(query)
+    if not isinstance(asked, AggregateQuery):
+        return None
+    for interval_s in reversed(options.intervals_s):
+        if _answers(asked, interval_s):
+            return with_innermost(query, partial(_over, interval_s=interval_s))
+    return None
+
+
+def _over(query: Query, interval_s: int) -> Query:
+    return replace(query, table=kept_for(query.table, interval_s))
+
+
+def _answers(query: AggregateQuery, interval_s: int) -> bool:
+    """Return whether the rows of a query form whole groups, and its aggregates can be combined."""
+    table, selection = query.table, query.selection
+    interval = interval_s * table.time_unit.per_second
+    edges = (query.bucket, selection.since, selection.until)
+    tags = {*query.by, *(one.column for one in selection.one_of)}
+    known = {a.column for a in kept(table)}
+    return (
+        not selection.compared
+        and tags <= {*tags_of(table)}
+        and all(edge is None or edge % interval == 0 for edge in edges)
+        and all(a.column in known and _combines(a.function) for a in query.aggregates)
+    )
+
+
+def _combines(function: Function) -> bool:
+    return function in (*_EXACT, Function.COUNT, Function.AVG)

@@ -1,0 +1,1 @@
+"""Answers about rows that are arriving."""

@@ -1,0 +1,328 @@
+"""Compares answers about fresh rows with what could be seen: exactly, although rows are in flight.
+
+An answer lies between two sets of rows. It has every row that was acknowledged before it began,
+where the database promises that, and no row that was not sent before it ended.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.fresh import FreshType
+from simulator.data.query import AggregateQuery
+from simulator.data.schema import FLOATS
+from simulator.errors import counted
+from simulator.protocol.arrivals import NEVER_NS, NULL_DOUBLE, NULL_INTEGER
+from simulator.verify.fresh.arriving import BEFORE_NS, Answers, ArrivingRows, Numbers, Window
+
+MOST_LISTED = 5
+"""Wrong answers that are described."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_Cells: TypeAlias = NDArray[Any]
+"""An item for each answer and group."""
+
+
+class Wrong(NamedTuple):
+    """A wrong answer: what it had to lie between, and what it was."""
+
+    expected: str
+    found: str
+
+
+class Delays(NamedTuple):
+    """The delays of batches, in ns, and the rows of each."""
+
+    waited_ns: Numbers
+    rows: Numbers
+
+
+_Describe: TypeAlias = Callable[[int, int], Wrong]
+"""Takes an answer and a group."""
+
+
+@dataclass(slots=True)
+class Found:
+    """The outcome of the answers to a query."""
+
+    answers: int = 0
+    right: int = 0
+    wrong: list[Wrong] = field(default_factory=list)
+    """The first ones."""
+    began_ns: list[Numbers] = field(default_factory=list)
+    ended_ns: list[Numbers] = field(default_factory=list)
+    """Ends of the answers that count rows."""
+    seen_ns: list[Numbers] = field(default_factory=list)
+    """Each of them counts as many rows as were acknowledged until then."""
+
+    def delays(self, rows: ArrivingRows, place: int) -> tuple[Delays, Delays]:
+        """Return how long after its acknowledgement each batch of a table was seen.
+
+        It is seen by the end of the first answer that counts as many rows as were acknowledged by
+        then. Those that were not seen follow, with the time until the last answer began.
+        """
+        sent, count = rows.sent, rows.rows_of(place)
+        own = np.flatnonzero(sent.is_measured & (count > 0))
+        acknowledged, count = sent.acknowledged_ns[own], count[own]
+        none = np.empty(0, np.int64)
+        ended, until = np.concatenate([none, *self.ended_ns]), np.concatenate([none, *self.seen_ns])
+        order = np.argsort(ended, kind="stable")
+        ended, until = ended[order], np.maximum.accumulate(until[order])
+        first = np.searchsorted(until, acknowledged)
+        is_seen = first < len(ended)
+        last = max((int(each.max()) for each in self.began_ns if len(each)), default=BEFORE_NS)
+        waited = np.full(len(own), last)
+        waited[is_seen] = ended[first[is_seen]]
+        waited = np.maximum(waited - acknowledged, 0)
+        seen = Delays(waited[is_seen], count[is_seen])
+        return seen, Delays(_outlasted(waited[~is_seen], seen.waited_ns), count[~is_seen])
+
+
+def _outlasted(waited: Numbers, delays: Numbers) -> Numbers:
+    """Return the longest delay that each unseen batch outlasted, or its own time if all.
+
+    Buckets are coarse: in one with delays, the times of unseen batches are not distinguished.
+    """
+    known = np.sort(delays)
+    beyond = np.searchsorted(known, waited, "right")
+    steps = np.concatenate([np.zeros(1, np.int64), known])
+    found: Numbers = np.where(beyond == len(known), waited, steps[beyond])
+    return found
+
+
+def check(
+    rows: ArrivingRows, fresh_type: FreshType, parts: Iterable[Answers], *, promised: bool
+) -> Found:
+    """Compare all answers to a query. `promised`: an acknowledged row is in every later answer."""
+    found = Found()
+    for part in parts:
+        for since_ms in np.unique(part.since_ms).tolist():
+            own = np.flatnonzero(part.since_ms == since_ms)
+            window = rows.window(fresh_type, since_ms, int(part.ended_ns[own].max()))
+            _take(_Compared(fresh_type, part, own, window, promised=promised), found)
+    return found
+
+
+def _take(compared: "_Compared", found: Found) -> None:
+    is_wrong = np.zeros(len(compared.began_ns), np.bool_)
+    for cells, describe in compared.problems():
+        for answer, group in np.argwhere(cells).tolist():
+            if not is_wrong[answer] and len(found.wrong) < MOST_LISTED:
+                found.wrong.append(describe(answer, group))
+            is_wrong[answer] = True
+    found.answers += len(is_wrong)
+    found.right += int((~is_wrong).sum())
+    if compared.counts_rows:
+        found.began_ns.append(compared.began_ns)
+        found.ended_ns.append(compared.ended_ns)
+        found.seen_ns.append(compared.seen_ns())
+
+
+class _Ordered:
+    """The rows of each group in the order of an instant: when they were sent, or acknowledged."""
+
+    def __init__(self, group: Numbers, instants: Numbers, groups: int) -> None:
+        self.order = np.lexsort((instants, group))
+        self._instants = instants[self.order]
+        self._starts = np.searchsorted(group[self.order], np.arange(groups + 1))
+
+    def __iter__(self) -> Iterator[tuple[int, slice]]:
+        """Yield each group that has rows, and where these are in the order."""
+        for group in np.flatnonzero(np.diff(self._starts)).tolist():
+            yield group, slice(int(self._starts[group]), int(self._starts[group + 1]))
+
+    def until(self, at: Numbers) -> _Cells:
+        """Return how many rows of each group have an instant up to these."""
+        found = np.zeros((len(at), len(self._starts) - 1), np.int64)
+        for group, own in self:
+            found[:, group] = np.searchsorted(self._instants[own], at, "right")
+        return found
+
+    def running(self, values: NDArray[Any], of: np.ufunc, counts: _Cells) -> _Cells:
+        """Return the least or greatest value of the first rows of each group; 0 of none."""
+        values, found = values[self.order], np.zeros(counts.shape, values.dtype)
+        for group, own in self:
+            first = counts[:, group]
+            found[:, group] = of.accumulate(values[own])[np.maximum(first, 1) - 1]
+        return found
+
+
+class _Compared:
+    """The answers of one worker since one instant, with the rows since then."""
+
+    def __init__(
+        self,
+        fresh_type: FreshType,
+        part: Answers,
+        own: Numbers,
+        window: Window,
+        *,
+        promised: bool,
+    ) -> None:
+        self._type, self._window = fresh_type, window
+        self.began_ns, self.ended_ns = part.began_ns[own], part.ended_ns[own]
+        self.counts_rows = isinstance(fresh_type.query, AggregateQuery)
+        self._keys = [*dict.fromkeys([*window.keys, *map(tuple, part.keys)])]
+        place_of = {key: place for place, key in enumerate(self._keys)}
+        places = np.array([place_of[tuple(key)] for key in part.keys], np.int64)
+        answer_of = np.full(len(part.since_ms), -1)
+        answer_of[own] = np.arange(len(own))
+        of_own = answer_of[part.owner] >= 0
+        answer, group = answer_of[part.owner[of_own]], places[part.key[of_own]]
+        shape = len(own), len(self._keys)
+        self._times = np.zeros(shape, np.int64)
+        np.add.at(self._times, (answer, group), 1)
+        """How often each group is in each answer."""
+        self._values = [self._cells(column[of_own], answer, group) for column in part.values]
+        acknowledged = _Ordered(window.group, window.acknowledged_ns, shape[1])
+        sent = _Ordered(window.group, window.sent_ns, shape[1])
+        self._acknowledged, self._sent = acknowledged, sent
+        self._least = acknowledged.until(self.began_ns - 1) if promised else np.zeros(shape, int)
+        """Rows of each group that each answer must have."""
+        self._most = sent.until(self.ended_ns)
+        """Rows that it may have."""
+
+    def _cells(self, column: Numbers, answer: Numbers, group: Numbers) -> _Cells:
+        cells = np.zeros(self._times.shape, np.int64)
+        cells[answer, group] = column
+        return cells
+
+    def problems(self) -> Iterator[tuple[_Cells, _Describe]]:
+        """Yield what is wrong: in which answers and groups, and the words for it."""
+        yield self._times > 1, self._twice
+        yield from self._of_counts() if self.counts_rows else self._of_newest()
+
+    def _of_counts(self) -> Iterator[tuple[_Cells, _Describe]]:
+        counts, *ends = self._values
+        yield (counts < self._least) | (counts > self._most), self._describe_miscounted
+        if not ends:
+            return
+        values, has = self._window.values, counts > 0
+        for cells, of in zip(ends, (np.minimum, np.maximum), strict=True):
+            given = self._as_field(cells)
+            outer = self._sent.running(values, of, self._most)
+            inner = self._acknowledged.running(values, of, self._least)
+            beyond = (of(given, outer) != outer) | self._is_null(cells)
+            short = (self._least > 0) & (of(given, inner) != given)
+            yield has & (beyond | short), self._other_extreme(given, inner, outer)
+
+    def _of_newest(self) -> Iterator[tuple[_Cells, _Describe]]:
+        times, cells = self._values
+        has, window = self._times > 0, self._window
+        newest = self._acknowledged.running(window.times, np.maximum, self._least)
+        missed = (self._least > 0) & (~has | (times < newest))
+        yield missed, self._stale(times, newest)
+        row = self._rows_at(times)
+        given, is_row = self._as_field(cells), row >= 0
+        if len(window.times):
+            is_row &= (window.values[row] == given) & (
+                window.sent_ns[row] <= self.ended_ns[:, None]
+            )
+        yield has & ~is_row, self._no_row(times, given)
+
+    def _rows_at(self, times: _Cells) -> _Cells:
+        """Return the row of each group that has a time; -1 if none has."""
+        window = self._window
+        if not len(window.times):
+            return np.full(times.shape, -1)
+        first, span = int(window.times.min()), int(np.ptp(window.times)) + 1
+        wanted = times - first
+        inside = (wanted >= 0) & (wanted < span)
+        names = window.group * span + (window.times - first)
+        order = np.argsort(names, kind="stable")
+        asked = np.arange(times.shape[1]) * span + np.where(inside, wanted, 0)
+        at = np.minimum(np.searchsorted(names[order], asked), len(names) - 1)
+        found: _Cells = np.where(inside & (names[order][at] == asked), order[at], -1)
+        return found
+
+    def _is_null(self, cells: _Cells) -> _Cells:
+        column = self._type.field
+        null = NULL_DOUBLE if column and column.type in FLOATS else NULL_INTEGER
+        found: _Cells = cells == null
+        return found
+
+    def _as_field(self, cells: _Cells) -> _Cells:
+        column = self._type.field
+        return cells.view(np.float64) if column and column.type in FLOATS else cells
+
+    def seen_ns(self) -> Numbers:
+        """Return until when as many rows were acknowledged as each answer counts; 0: none.
+
+        Rows of unknown outcome count as rows that it has, so that no delay looks shorter.
+        """
+        window = self._window
+        is_known = window.acknowledged_ns != NEVER_NS
+        known, unknown = (
+            np.sort(window.acknowledged_ns[is_known]),
+            np.sort(window.sent_ns[~is_known]),
+        )
+        total = self._values[0].sum(axis=1) - np.searchsorted(unknown, self.ended_ns, "right")
+        if not len(known):
+            return np.zeros(len(total), np.int64)
+        found: Numbers = np.where(total > 0, known[np.clip(total, 1, len(known)) - 1], 0)
+        return found
+
+    # --- words ---------------------------------------------------------------------------------
+
+    def _of(self, group: int) -> str:
+        tags = zip(self._type.tags, self._keys[group], strict=True)
+        named = ", ".join(f"{name}={value}" for name, value in tags)
+        return f" of {named}" if named else ""
+
+    def _instant(self, time: int) -> str:
+        unit = self._type.query.table.time_unit
+        found = _EPOCH + timedelta(microseconds=int(time) * 10**6 // unit.per_second)
+        return found.isoformat().replace("+00:00", "Z")
+
+    def _last_acknowledged(self, answer: int, group: int) -> str:
+        """Return the row that was acknowledged last among those that an answer must have."""
+        window, began_ns = self._window, self.began_ns[answer]
+        own = np.flatnonzero((window.group == group) & (window.acknowledged_ns < began_ns))
+        row = own[np.argmax(window.acknowledged_ns[own])]
+        name = f"the last one of {self._instant(window.times[row])}"
+        if window.acknowledged_ns[row] == BEFORE_NS:
+            return f"{name}, stored before"
+        before_ms = (began_ns - window.acknowledged_ns[row]) / 1e6
+        return f"{name}, acknowledged {before_ms:.3g} ms before the query began"
+
+    def _twice(self, answer: int, group: int) -> Wrong:
+        return Wrong(f"one row{self._of(group)}", counted(int(self._times[answer, group]), "row"))
+
+    def _describe_miscounted(self, answer: int, group: int) -> Wrong:
+        counts, least = self._values[0], int(self._least[answer, group])
+        found = counted(int(counts[answer, group]), "row")
+        if counts[answer, group] < least:
+            last = self._last_acknowledged(answer, group)
+            return Wrong(f"at least {counted(least, 'row')}{self._of(group)}, {last}", found)
+        most = counted(int(self._most[answer, group]), "row")
+        return Wrong(f"at most the {most}{self._of(group)} sent before the query ended", found)
+
+    def _other_extreme(self, given: _Cells, inner: _Cells, outer: _Cells) -> _Describe:
+        def describe(answer: int, group: int) -> Wrong:
+            low, high = outer[answer, group], inner[answer, group]
+            between = f"{low} to {high}" if self._least[answer, group] else f"{low} or within"
+            column = self._type.field
+            name = column.name if column else ""
+            return Wrong(f"{name} {between}{self._of(group)}", str(given[answer, group]))
+
+        return describe
+
+    def _stale(self, times: _Cells, newest: _Cells) -> _Describe:
+        def describe(answer: int, group: int) -> Wrong:
+            least = self._instant(newest[answer, group])
+            last = self._last_acknowledged(answer, group)
+            has = self._times[answer, group] > 0
+            found = f"one of {self._instant(times[answer, group])}" if has else "none"
+            return Wrong(f"a row of {least} or later{self._of(group)}: {last}", found)
+
+        return describe
+
+    def _no_row(self, times: _Cells, given: _Cells) -> _Describe:
+        def describe(answer: int, group: int) -> Wrong:
+            found = f"{self._instant(times[answer, group])}: {given[answer, group]}"
+            return Wrong(f"a row{self._of(group)} that was sent before the query ended", found)
+
+        return describe

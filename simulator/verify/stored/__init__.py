@@ -1,0 +1,1 @@
+"""The stored rows, compared with the dataset."""

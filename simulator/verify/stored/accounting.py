@@ -1,0 +1,197 @@
+"""Accounts for every row of a table: which sent rows are stored, and what else is.
+
+A row that was acknowledged is present or lost; one whose outcome is unknown is present or absent.
+Rows are compared by their hash, in passes, so that memory is bounded.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.hashes import block_hashes, hash_stored
+from simulator.data.mixer import Hashes
+from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.data.schema import Table
+from simulator.errors import counted
+from simulator.modules.contract.base import Database, Session
+from simulator.verify.stored.reader import STREAM_ROWS
+from simulator.verify.stored.statistics import Statistics
+from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
+
+PASS_ROWS = 1 << 24
+_MOST_SHOWN = 3
+_Numbers = NDArray[np.int64]
+
+
+@dataclass
+class Account:
+    """The outcome of the rows of a table."""
+
+    kept: int = 0
+    """Acknowledged, and stored."""
+    lost: int = 0
+    """Acknowledged, and not stored."""
+    present: int = 0
+    """Rows of unknown outcome that are stored."""
+    absent: int = 0
+    """Rows of unknown outcome that are not stored."""
+    doubled: int = 0
+    """Further copies of rows."""
+    torn: int = 0
+    """Stored in part: of points, some fields of a row."""
+    foreign: int = 0
+    """Never sent, and stored."""
+    first: list[str] = field(default_factory=list)
+    """The first foreign rows."""
+    first_lost: list[int] = field(default_factory=list)
+    """The numbers of the first lost rows, but for those that others are like."""
+
+    @property
+    def is_clean(self) -> bool:
+        """True if all that is stored was sent, once: whole rows, or parts of missing ones."""
+        parts = self.torn <= self.lost + self.absent
+        return parts and not self.doubled and not self.foreign
+
+    def beyond(self) -> Iterator[str]:
+        """Yield descriptions of everything stored except whole rows, once each."""
+        if self.torn:
+            yield f"{self.torn:,} stored in part"
+        if self.doubled:
+            yield f"{self.doubled:,} stored twice"
+        if self.foreign:
+            yield f"not expected {self.foreign:,}{_first(self.first, self.foreign)}"
+
+    def __str__(self) -> str:
+        lost = f"{self.lost:,} lost{_first(self.first_lost, self.lost)}"
+        parts = [f"{counted(self.kept, 'acknowledged row')}", lost]
+        parts += [f"{self.present:,} of unknown outcome"] * bool(self.present)
+        return ", ".join([*parts, *self.beyond()])
+
+
+def _first(shown: Sequence[object], number: int) -> str:
+    """Return the first of a number of rows in brackets."""
+    more = ", ..." if number > len(shown) else ""
+    return f" ({', '.join(map(str, shown))}{more})" if shown else ""
+
+
+class Accountant:
+    """Compares the stored rows of one table with a dataset."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        database: Database,
+        session: Session,
+        dataset: Dataset,
+        table: Table,
+        uncertain: _Numbers | None,
+        *,
+        pass_rows: int = PASS_ROWS,
+    ) -> None:
+        """Store the numbers of rows of unknown outcome; None: all of them."""
+        self._session, self._dataset, self._table = session, dataset, table
+        self._uncertain, self._pass_rows = uncertain, pass_rows
+        self._statement = database.render(RowsQuery(table))
+        self._statistics = Statistics(database, session, dataset)
+
+    def account(self) -> Account:
+        """Read the table, once in each pass and again for rows that were never sent."""
+        count = AggregateQuery(self._table, (Aggregate(Function.COUNT),))
+        ((rows,),) = self._statistics.of(count).rows
+        found, passes = Account(), int(rows) // self._pass_rows + 1
+        for number in range(passes):
+            self._compare(found, number, passes)
+        return found
+
+    def _compare(self, found: Account, number: int, passes: int) -> None:
+        """Compare the rows with hashes that belong to this pass."""
+        mine = (hashes[hashes % np.uint64(passes) == number] for hashes, _ in self._read())
+        stored, copies = np.unique(
+            np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
+        )
+        sent = Sent(stored, copies)
+        for numbers, hashes, is_uncertain in self._list_expected():
+            chosen = hashes % np.uint64(passes) == number
+            hit = sent.add(hashes[chosen], is_uncertain[chosen])
+            lost = numbers[chosen][~hit & ~is_uncertain[chosen]]
+            found.first_lost += lost[: _MOST_SHOWN - len(found.first_lost)].tolist()
+            if self._uncertain is None and not sent.left:
+                break  # what a run that ends by time was allowed to write has no bound
+        kept = np.minimum(copies, sent.certain)
+        present = np.minimum(copies - kept, sent.uncertain)
+        found.kept += int(kept.sum())
+        found.lost += sent.certain_rows - int(kept.sum())
+        found.present += int(present.sum())
+        found.absent += sent.uncertain_rows - int(present.sum())
+        further, known = copies - kept - present, sent.certain + sent.uncertain > 0
+        found.doubled += int(further[known].sum())
+        if not known.all():
+            self._name(found, stored[~known])
+
+    def _read(self) -> Iterator[tuple[Hashes, list[tuple[Any, ...]]]]:
+        for raw in self._session.stream(self._statement, STREAM_ROWS):
+            yield hash_stored(self._statement.outputs, raw), [*map(tuple, raw)]
+
+    def _list_expected(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
+        """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn."""
+        reader = DatasetReader(self._dataset)
+        mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
+        turns = [reader.blocks((rows,), VERIFY_BLOCK_ROWS) for rows in mine]
+        while turns:
+            drawn = [next(turn, None) for turn in turns]
+            turns = [turn for turn, blocks in zip(turns, drawn, strict=True) if blocks]
+            for blocks in drawn:
+                for block in blocks or ():
+                    unsure = np.ones(len(block), np.bool_)
+                    if self._uncertain is not None:
+                        unsure = np.isin(block.rows, self._uncertain)
+                    yield block.rows, block_hashes(self._statement.outputs, block), unsure
+
+    def _name(self, found: Account, unknown: Hashes) -> None:
+        """Count rows that are not the dataset's: of points, a row may be stored in part."""
+        never_null = [place for place, c in enumerate(self._table.columns) if not c.nullable]
+        kinds = Counter[bool]()
+        for hashes, rows in self._read():
+            for index in np.flatnonzero(np.isin(hashes, unknown)).tolist():
+                torn = any(rows[index][place] is None for place in never_null)
+                kinds[torn] += 1
+                if not torn and len(found.first) < _MOST_SHOWN:
+                    found.first.append(str(rows[index]))
+        found.torn += kinds[True]
+        found.foreign += kinds[False]
+
+
+class Sent:
+    """The number of sent rows for each of the stored hashes, which are sorted."""
+
+    def __init__(self, stored: Hashes, copies: _Numbers) -> None:
+        self._stored, self._copies = stored, copies
+        self.certain = np.zeros(len(stored), np.int64)
+        self.uncertain = np.zeros(len(stored), np.int64)
+        self.certain_rows = self.uncertain_rows = 0
+        self.left = len(stored)
+        """Hashes with more stored copies than rows so far."""
+
+    def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Count rows; return which of them have the hash of a stored one."""
+        self.uncertain_rows += int(is_uncertain.sum())
+        self.certain_rows += int((~is_uncertain).sum())
+        if not len(self._stored):
+            return np.zeros(len(hashes), np.bool_)
+        places = np.searchsorted(self._stored, hashes)
+        places[places == len(self._stored)] = 0
+        hit = self._stored[places] == hashes
+        for counts, chosen in ((self.uncertain, is_uncertain), (self.certain, ~is_uncertain)):
+            found, rows = np.unique(places[hit & chosen], return_counts=True)
+            missing = self._missing(found)
+            counts[found] += rows
+            self.left -= int((missing & ~self._missing(found)).sum())
+        return np.asarray(hit)
+
+    def _missing(self, places: _Numbers) -> NDArray[np.bool_]:
+        known = self.certain[places] + self.uncertain[places]
+        return np.asarray(known < self._copies[places])

@@ -1,0 +1,433 @@
+"""Compares the stored rows with the dataset, after the clock has stopped.
+
+`counts` compares the number of rows, the sums, minima and maxima of every column, and the number of
+distinct natural keys; `full` also reads every row. The truth is computed from the dataset's own
+rows. A row of unknown outcome may be stored or not; the comparison determines which.
+Every other row must be stored exactly once.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Block
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.hashes import block_hashes, hash_stored
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    Query,
+    RowsQuery,
+)
+from simulator.data.ranges import RowRange
+from simulator.data.schema import INTEGERS, Role, Table, Type
+from simulator.errors import counted
+from simulator.modules.contract.base import Database, Session, Unsupported
+from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
+from simulator.verify.stored.accounting import Account, Accountant
+from simulator.verify.stored.hashed import HASHES, RowHashes
+from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
+from simulator.verify.stored.statistics import Statistics, one_row
+from simulator.verify.stored.uncertain import absent_rows
+from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
+from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
+from simulator.verify.truth.folding import Folding, fold_here, truths
+from simulator.verify.truth.needed import statistics_of
+from simulator.verify.truth.oracle import Oracle, Truth
+
+_MAX_BUCKETS = 1000
+_MAX_SHOWN = 5
+_MOST_DISTINCT = 2_000_000
+"""More distinct keys are not counted, which takes a database ten times as long as all the rest: the
+sums of the fields show a row that is stored twice in place of another."""
+_AGAIN_AFTER_S = 0.5
+"""Until a wrong answer is asked again: rows may be right that a server counts wrong for a while."""
+
+
+def verify(  # noqa: PLR0913
+    database: Database,
+    dataset: Dataset,
+    uncertain: Sequence[RowRange],
+    mode: VerifyMode,
+    fold: Folding = fold_here,
+    *,
+    promised: bool | None = None,
+) -> Verdict:
+    """Compare the stored rows with the dataset; rows of `uncertain` may be absent.
+
+    After faults, `promised` is whether the server promises that acknowledged rows survive; every
+    row is accounted for then, in mode `full`. An error ends the comparison; it is not raised if
+    rows or answers were found to be wrong before.
+    """
+    with database.connect() as session:
+        comparison = _Comparison(database, session, dataset, uncertain)
+        try:
+            comparison.compare(mode, fold, promised=promised)
+        except ValueError as error:
+            comparison.checks.append(unreadable(error))
+        except Exception as error:
+            if not any(check.ok is False for check in comparison.checks):
+                if isinstance(error, Unsupported):
+                    return Verdict(status=Status.UNKNOWN, reason=str(error), level=mode)
+                raise
+            why = database.explain(error)
+            comparison.not_compared.insert(0, f"the rest, after an error: {why}")
+    verdict = Verdict.of(
+        comparison.checks,
+        comparison.not_compared,
+        present=comparison.present,
+        absent=comparison.absent,
+        accounts=comparison.accounts,
+    )
+    level = VerifyMode.HASHES if comparison.hashed else mode
+    return verdict.model_copy(update={"level": level, "left_out": tuple(comparison.left_out)})
+
+
+class _Comparison:
+    """The stored rows, and the rows that should be stored."""
+
+    def __init__(
+        self,
+        database: Database,
+        session: Session,
+        dataset: Dataset,
+        uncertain: Sequence[RowRange],
+    ) -> None:
+        self.database = database
+        self.session = session
+        self.dataset = dataset
+        self.reader = DatasetReader(dataset)
+        self.statistics = Statistics(database, session, dataset)
+        self.uncertain = uncertain
+        """Rows that may be absent."""
+        self.checks: list[Check] = []
+        self.not_compared: list[str] = []
+        """What was not compared, and why: most often the database cannot answer it."""
+        self.left_out: list[str] = []
+        """Sums that the database does not calculate, and why."""
+        self.present = 0
+        """Rows of `uncertain` that are stored."""
+        self.absent = 0
+        self.accounts: Accounts | None = None
+        self.hashed = False
+        """Whether the hashes of all rows are right."""
+        self.differing: list[Check] = []
+        """Those that are not."""
+
+    def blocks(self, table: Table) -> Iterator[Block]:
+        """Yield the dataset's rows of one table."""
+        for rows in self.dataset.ranges:
+            if self.reader.tables[rows.table].name == table.name:
+                for blocks in self.reader.blocks((rows,), VERIFY_BLOCK_ROWS):
+                    yield from blocks
+
+    def maybe_of(self, table: Table) -> NDArray[np.int64]:
+        """Return the numbers of a table's rows that may be absent."""
+        place = [item.name for item in self.reader.tables].index(table.name)
+        mine = [item.numbers() for item in self.uncertain if item.table == place]
+        return np.concatenate([np.empty(0, np.int64), *mine])
+
+    def compare(self, mode: VerifyMode, fold: Folding, *, promised: bool | None) -> None:
+        """Compare every table, and collect the checks."""
+        tables = self.reader.tables
+        if promised is not None and mode is VerifyMode.FULL:
+            self._account(promised=promised)
+        elif mode is VerifyMode.ROWS:
+            self.checks += map(self._compare_numbers, tables)
+        elif mode is VerifyMode.FULL and not self.uncertain:
+            self._every_row(tables, fold)
+        elif mode is not VerifyMode.COUNTS or not self._hashes_agree(tables, fold):
+            self._each(tables, mode, fold)
+
+    def _hashes_agree(self, tables: Sequence[Table], fold: Folding) -> bool:
+        """Compare the hashes of rows where the database computes them; return whether they agree.
+
+        If they do not, statistics or every row find the cause.
+        """
+        if self.uncertain:
+            self.left_out.append(f"{HASHES}: some rows have an unknown outcome")
+            return False
+        stored = RowHashes(self.database, self.session, tables)
+        if stored.why_not:
+            self.left_out.append(f"{HASHES}: {stored.why_not}")
+            return False
+        checks = stored.checks(self.dataset, fold)
+        self.hashed = all(check.ok for check in checks)
+        if self.hashed:
+            self.checks += checks
+        else:
+            self.differing = [check for check in checks if not check.ok]
+        return self.hashed
+
+    def _each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
+        """Compare statistics, and in mode `full` rows, table by table."""
+        found = truths([statistics_of(table) for table in tables], self.dataset, fold)
+        for table in tables:
+            maybe, truth = self.maybe_of(table), found[statistics_of(table)]
+            if not len(maybe):
+                self._counts_repeated(table, truth)
+            elif mode is VerifyMode.COUNTS:
+                self.checks += self._counts_of_uncertain(table, truth, maybe)
+            if mode is VerifyMode.FULL:
+                self.checks.append(self.rows(table))
+        if self.differing and all(check.ok for check in self.checks):
+            self.checks += self.differing
+            names = {check.name for check in self.differing}
+            differing = [each for each in tables if f"{each.name}: {HASHES}" in names]
+            self._every_row(differing, fold_here)
+
+    def _every_row(self, tables: Sequence[Table], fold: Folding) -> None:
+        """Compare statistics and rows of every table, with all outcomes known.
+
+        Several connections read a server at once, from workers as well.
+        """
+        apart = not self.database.capabilities.embedded
+        tasks = FoldTasks(
+            [*map(statistics_of, tables), *map(RowsQuery, tables)],
+            self.dataset,
+            windows_of(self.database, self.dataset) if apart else (),
+            StoredRows(self.database, self.dataset).fingerprint,
+        )
+        fold(tasks)
+        for table in tables:
+            self._counts_repeated(table, tasks.truth(statistics_of(table)))
+            stored = tasks.stored(table) if apart else self._read_fingerprint(table)
+            self.checks.append(self._fingerprints(table, tasks.expected(table), stored))
+
+    def _read_fingerprint(self, table: Table) -> Fingerprint:
+        """Return the fingerprint of the stored rows of a table."""
+        statement = self.database.render(RowsQuery(table))
+        stored = Fingerprint()
+        for raw in self.session.stream(statement, STREAM_ROWS):
+            stored.add(hash_stored(statement.outputs, raw))
+        return stored
+
+    def _fingerprints(self, table: Table, expected: Fingerprint, stored: Fingerprint) -> Check:
+        """Compare fingerprints, and name rows that differ."""
+        name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
+        buckets = expected.differing(stored)
+        if not len(buckets):
+            return Check(name=name, expected=rows, found=rows, ok=True)
+        missing, extra = self._differences(table, buckets[:_MAX_BUCKETS])
+        differences = (
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {_format(missing)};"
+            f" not expected {_format(extra)}"
+        )
+        return Check(name=name, expected=rows, found=differences, ok=False)
+
+    def _account(self, *, promised: bool) -> None:
+        """Account for the rows of every table."""
+        found = {table.name: self._account_of(table) for table in self.reader.tables}
+        names = ("kept", "lost", "present", "absent", "doubled", "torn", "foreign")
+        total = {name: sum(getattr(each, name) for each in found.values()) for name in names}
+        self.accounts = Accounts(announced=not promised, **total)
+        self.present, self.absent = self.accounts.present, self.accounts.absent
+        self.checks += [
+            _account_check(name, each, promised=promised) for name, each in found.items()
+        ]
+
+    def _compare_numbers(self, table: Table) -> Check:
+        """Compare the number of rows of a table."""
+        place = self.reader.place(table)
+        rows = sum(len(item) for item in self.dataset.ranges if item.table == place)
+        count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+        ((found,),) = self.statistics.of(count).rows
+        maybe = len(self.maybe_of(table))
+        ok = rows - maybe <= found <= rows
+        if ok:
+            self._resolve(maybe, rows - int(found))
+        label = f"{table.name}: {Aggregate(Function.COUNT).label}"
+        return Check(name=label, expected=str(rows), found=str(found), ok=ok)
+
+    def _counts_of_uncertain(
+        self, table: Table, truth: Truth, maybe: NDArray[np.int64]
+    ) -> list[Check]:
+        """Find out which rows of unknown outcome are stored: all, none, or some."""
+        with_all = self._counts(table, truth)
+        if all(check.ok for check in with_all):
+            self.present += len(maybe)
+            return with_all
+        absent = absent_rows(self.database, self.session, self.dataset, table, self.uncertain)
+        if absent is not None and len(absent):
+            stored = Oracle([statistics_of(table)])
+            for block in self.blocks(table):
+                stored.add(block.take(np.flatnonzero(~np.isin(block.rows, absent))))
+            without = self._counts(table, stored.truth(statistics_of(table)))
+            if all(check.ok for check in without):
+                self._resolve(len(maybe), len(absent))
+                return without
+        return [self.rows(table)]
+
+    def _counts_repeated(self, table: Table, truth: Truth) -> None:
+        """Compare as `_counts` does; a check goes before these if wrong answers change."""
+        try:
+            checks = self._counts(table, truth)
+        except ValueError as error:  # the rows that cause it may still be named
+            self.checks.append(unreadable(error))
+            return
+        place = len(self.checks)
+        self.checks += checks
+        if all(check.ok for check in checks):
+            return
+        time.sleep(_AGAIN_AFTER_S)
+        later = self._counts(table, truth)
+        if _outline(later) == _outline(checks):
+            return
+        is_right = all(check.ok for check in later)
+        others = ", ".join(f"{check.name} {check.found}" for check in later if not check.ok)
+        again = Check(
+            name=f"{table.name}: the same questions a moment later",
+            expected="the same answers, since this program wrote nothing",
+            found="the right answers" if is_right else f"others, of which are wrong: {others}",
+            ok=False,
+        )
+        self.checks.insert(place, again)
+
+    def _counts(self, table: Table, truth: Truth) -> list[Check]:
+        """Compare count, sums, extremes and distinct keys of a table."""
+        query = statistics_of(table)
+        expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
+        slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
+        asked = self._askable(query, expected)
+        found = self.statistics.of(asked)
+        checks = [
+            _check(table, label, expected[label], value, slack.get(label, 0.0))
+            for label, value in zip(found.names, found.rows[0], strict=True)
+        ]
+        distinct = DistinctQuery(table, table.key)
+        label = f"distinct ({', '.join(table.key)})"
+        is_shown = expected["count"] > _MOST_DISTINCT and _sums_fields(asked)
+        if table.key and not is_shown and self._can(distinct, label):
+            checks += self._distinct(distinct, label, int(found.rows[0][0]))
+        return checks
+
+    def _distinct(self, query: DistinctQuery, label: str, rows: int) -> list[Check]:
+        """Compare distinct keys with rows, unless counting them is too much for the server."""
+        try:
+            (keys,) = one_row(query, self.session.run(self.database.render(query)))
+        except Exception as error:
+            if not self.session.gave_up(error):
+                raise
+            self._leave_out(query.table, label, f"is too much for the server: {error}")
+            return []
+        return [_check(query.table, label, rows, int(keys))]
+
+    def _leave_out(self, table: Table, label: str, why: str) -> None:
+        reason = f"{table.name}: {label}: {why}"
+        if reason not in self.not_compared:
+            self.not_compared.append(reason)
+
+    def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
+        """Return the query without what the database cannot answer; the row count remains."""
+        table = query.table
+        count, *others = (replace(a, wide=_is_wide(table, a, expected)) for a in query.aggregates)
+        others = [a for a in others if self._adds_up(table, a)]
+        others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
+        return AggregateQuery(table, (count, *others))
+
+    def _adds_up(self, table: Table, aggregate: Aggregate) -> bool:
+        """Return whether the database calculates an aggregate: some sums it does not."""
+        can, why = self.database.capabilities, ""
+        if aggregate.function is Function.SUM and aggregate.column is not None:
+            is_time = table.column(aggregate.column).type is Type.TIMESTAMP
+            why = (is_time and can.no_time_sums) or (aggregate.wide and can.no_wide_sums) or ""
+        reason = f"{table.name}: {aggregate.label}: {why}"
+        if why and reason not in self.left_out:
+            self.left_out.append(reason)
+        return not why
+
+    def _can(self, query: Query, label: str) -> bool:
+        try:
+            self.database.render(query)
+        except Unsupported as error:
+            self._leave_out(query.table, label, str(error))
+            return False
+        return True
+
+    def rows(self, table: Table) -> Check:
+        """Account for every row of a table, some of which may be absent."""
+        account = self._account_of(table)
+        self.present += account.present
+        self.absent += account.absent
+        return _account_check(table.name, account, promised=True)
+
+    def _account_of(self, table: Table) -> Account:
+        maybe = self.maybe_of(table)
+        return Accountant(self.database, self.session, self.dataset, table, maybe).account()
+
+    def _resolve(self, uncertain: int, absent: int) -> None:
+        self.absent += absent
+        self.present += uncertain - absent
+
+    def _differences(self, table: Table, buckets: NDArray[np.int64]) -> tuple[list[int], list[Any]]:
+        """Return the numbers of rows that are missing and the rows that should not be there."""
+        statement = self.database.render(RowsQuery(table))
+        expected: dict[int, list[int]] = {}
+        for block in self.blocks(table):
+            hashes = block_hashes(statement.outputs, block)
+            for index in np.flatnonzero(np.isin(buckets_of(hashes), buckets)).tolist():
+                expected.setdefault(int(hashes[index]), []).append(int(block.rows[index]))
+        extra: list[Any] = []
+        found: Counter[int] = Counter()
+        for raw in self.session.stream(statement, STREAM_ROWS):
+            hashes = hash_stored(statement.outputs, raw)
+            for index in np.flatnonzero(np.isin(buckets_of(hashes), buckets)).tolist():
+                key = int(hashes[index])
+                found[key] += 1
+                if found[key] > len(expected.get(key, ())):
+                    extra.append(tuple(raw[index]))
+        missing = [row for key, rows in expected.items() for row in rows[found[key] :]]
+        return sorted(missing), extra
+
+
+def _account_check(name: str, account: Account, *, promised: bool) -> Check:
+    """Return whether what was acknowledged is stored, as promised, and nothing else is."""
+    is_kept = not account.lost or not promised
+    return Check(
+        name=f"{name}: every row",
+        expected=f"{counted(account.kept + account.lost, 'acknowledged row')}, once each",
+        found=str(account),
+        ok=is_kept and account.is_clean,
+    )
+
+
+def _sums_fields(query: AggregateQuery) -> bool:
+    """Return whether the sum of a column is asked that is no part of the natural key."""
+    fields = {column.name for column in query.table.with_role(Role.FIELD)}
+    summed = {each.column for each in query.aggregates if each.function is Function.SUM}
+    return bool(summed & (fields - {*query.table.key}))
+
+
+def _is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
+    """Return whether a sum of integers or times may exceed 64 bits, if values are as expected."""
+    if aggregate.function is not Function.SUM or aggregate.column is None:
+        return False
+    if table.column(aggregate.column).type not in INTEGERS | {Type.TIMESTAMP}:
+        return False
+    low, high = expected[f"min_{aggregate.column}"], expected[f"max_{aggregate.column}"]
+    return low is not None and expected["count"] * max(abs(low), abs(high)) >= 2**62
+
+
+def _check(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:
+    near = bool(slack) and found is not None and abs(found - expected) <= slack
+    ok = bool(found == expected) or near
+    return Check(name=f"{table.name}: {label}", expected=str(expected), found=str(found), ok=ok)
+
+
+def _outline(checks: Sequence[Check]) -> tuple[str, list[bool | None]]:
+    """Return the number of rows, and what is right: sums may differ in their last digits."""
+    return checks[0].found, [check.ok for check in checks]
+
+
+def _format(items: Sequence[Any]) -> str:
+    if not items:
+        return "0"
+    more = ", ..." if len(items) > _MAX_SHOWN else ""
+    return f"{len(items)} ({', '.join(str(item) for item in items[:_MAX_SHOWN])}{more})"

@@ -1,0 +1,124 @@
+"""Finds the stored rows among those of unknown outcome; only their times are read."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator.data.block import Rows
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.hashes import block_hashes, hash_stored
+from simulator.data.mixer import Hashes
+from simulator.data.query import RowsQuery, Selection, Statement
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Table
+from simulator.modules.contract.base import Database, Session
+from simulator.verify.stored.accounting import PASS_ROWS, Sent
+from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
+from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
+
+MOST_SPANS = 100
+"""Each is a question to the database; beyond that, neighbours are one."""
+
+
+class Span(NamedTuple):
+    """The times from one until another."""
+
+    since: int
+    until: int
+
+
+def absent_rows(
+    database: Database,
+    session: Session,
+    dataset: Dataset,
+    table: Table,
+    uncertain: Sequence[RowRange],
+) -> Rows | None:
+    """Return the numbers of the uncertain rows of a table that are not stored.
+
+    Of rows that are alike the acknowledged ones count as stored first. None: the whole table would
+    have to be read, as its rows have no order in time, the database cannot select by time, or too
+    many rows have the times of uncertain ones.
+    """
+    reader = DatasetReader(dataset)
+    place = reader.place(table)
+    mine = [each for each in uncertain if each.table == place]
+    if not (reader.time_rises and takes_windows(database, table)):
+        return None
+    spans = spans_of(reader, mine)
+    ranges = [item for item in dataset.ranges if item.table == place]
+    parts = [part for item in ranges for part in _within(reader, item, spans)]
+    if sum(map(len, parts)) > PASS_ROWS:
+        return None
+    statements = [database.render(_rows_of(table, span)) for span in spans]
+    stored, copies = _hash_found(session, statements)
+    known, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
+    maybe = np.concatenate([each.numbers() for each in mine])
+    for numbers, own in _sent(reader, statements[0], parts):
+        is_unsure = np.isin(numbers, maybe)
+        known.add(own, is_unsure)
+        rows.append(numbers[is_unsure])
+        hashes.append(own[is_unsure])
+    left = np.maximum(copies - known.certain, 0)
+    return _beyond(np.concatenate(rows), np.concatenate(hashes), stored, left)
+
+
+def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[Span]:
+    """Return the times of some rows: in order, none of them twice, and not too many."""
+    found: list[Span] = []
+    times = (
+        Span(reader.time_at(item, 0), reader.time_at(item, len(item) - 1) + 1)
+        for item in rows
+        if item
+    )
+    for span in sorted(times):
+        if found and span.since <= found[-1].until:
+            found[-1] = Span(found[-1].since, max(found[-1].until, span.until))
+        else:
+            found.append(span)
+    together = max(-(-len(found) // MOST_SPANS), 1)
+    groups = (found[place : place + together] for place in range(0, len(found), together))
+    return [Span(each[0].since, each[-1].until) for each in groups]
+
+
+def _within(reader: DatasetReader, item: RowRange, spans: Sequence[Span]) -> Iterator[RowRange]:
+    """Yield the parts of a range with rows at these times."""
+    places = reader.places_at(item, [time for span in spans for time in span]).tolist()
+    for low, high in zip(places[::2], places[1::2], strict=True):
+        yield from item.part(low, high)
+
+
+def _rows_of(table: Table, span: Span) -> RowsQuery:
+    return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
+
+
+def _hash_found(session: Session, statements: Sequence[Statement]) -> tuple[Hashes, Rows]:
+    """Return the hashes of the rows that are found, sorted, and how many rows have each."""
+    found = (
+        hash_stored(statement.outputs, raw)
+        for statement in statements
+        for raw in session.stream(statement, STREAM_ROWS)
+    )
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
+
+
+def _sent(
+    reader: DatasetReader, statement: Statement, ranges: Sequence[RowRange]
+) -> Iterator[tuple[Rows, Hashes]]:
+    """Yield the numbers and the hashes of rows."""
+    for item in ranges:
+        for blocks in reader.blocks((item,), VERIFY_BLOCK_ROWS):
+            for block in blocks:
+                yield block.rows, block_hashes(statement.outputs, block)
+
+
+def _beyond(rows: Rows, hashes: Hashes, stored: Hashes, left: Rows) -> Rows:
+    """Return the rows that are more than the stored copies with their hash."""
+    order = np.argsort(hashes, kind="stable")
+    rows, hashes = rows[order], hashes[order]
+    firsts = np.searchsorted(hashes, hashes)
+    places = np.searchsorted(stored, hashes)
+    known = np.append(stored, np.uint64(0))[places] == hashes
+    copies = np.where((places < len(stored)) & known, np.append(left, 0)[places], 0)
+    return rows[np.arange(len(rows)) - firsts >= copies]

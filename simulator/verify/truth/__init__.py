@@ -1,0 +1,1 @@
+"""The truth: answers and statistics computed from the rows themselves."""

@@ -1,0 +1,74 @@
+"""The queries whose truth a run needs, and the names by which processes of the run know them.
+
+A name is a query type and the number of an instance. The statistics of a table have no type and the
+place of the table, its rows the type "*", and its hashed rows the type "#".
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery
+from simulator.data.row_hash import RowHash
+from simulator.data.schema import Table, Type
+from simulator.protocol.folding import QueryName
+from simulator.protocol.spec import RunSpec
+from simulator.verify.truth.fold_tasks import FoldTasks
+from simulator.verify.truth.folding import fold_here
+
+_ROWS, _HASHED = "*", "#"
+Names: TypeAlias = Mapping[Query, QueryName]
+SharedFolding: TypeAlias = Callable[[Names, FoldTasks], None]
+"""Folds all tasks, with other processes that know the queries by name."""
+
+
+def fold_alone(_: Names, tasks: FoldTasks) -> None:
+    """Fold all tasks here."""
+    fold_here(tasks)
+
+
+def names_of_tables(tables: Sequence[Table], hashing: RowHash | None = None) -> Names:
+    """Return the names of the statistics of each table of a dataset, and of its rows."""
+    found: dict[Query, QueryName] = {}
+    for place, table in enumerate(tables):
+        found |= {statistics_of(table): ("", place), RowsQuery(table): (_ROWS, place)}
+        found[RowsQuery(table, hashed=hashing)] = (_HASHED if hashing else _ROWS, place)
+    return found
+
+
+def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
+    """Return the name of each instance of query types."""
+    return {query: (name, i) for name, found in asked.items() for i, query in found.items()}
+
+
+def queries_named(
+    names: Iterable[QueryName], spec: RunSpec, hashing: RowHash | None
+) -> list[Query]:
+    """Return the queries of these names; `hashing` is that of the run's database."""
+    reader = DatasetReader(spec.dataset)
+    types = reader.query_types(aligned=spec.load.aligned, until_ms=spec.load.until_ms)
+
+    def of_table(name: str, table: Table) -> Query:
+        if not name:
+            return statistics_of(table)
+        return RowsQuery(table, hashed=hashing if name == _HASHED else None)
+
+    return [
+        of_table(name, reader.tables[number])
+        if name in ("", _ROWS, _HASHED)
+        else types[name].instance(number)
+        for name, number in names
+    ]
+
+
+def statistics_of(table: Table) -> AggregateQuery:
+    """Return the query for the row count and the comparable statistics of each column."""
+    aggregates = [Aggregate(Function.COUNT)]
+    for column in table.columns:
+        functions = [Function.MIN, Function.MAX]
+        if column.nullable:
+            functions.insert(0, Function.COUNT)
+        if column.type is not Type.TEXT:
+            functions.append(Function.SUM)
+        aggregates += [Aggregate(function, column.name) for function in functions]
+    return AggregateQuery(table, tuple(aggregates))

@@ -1,0 +1,215 @@
+"""The oracle computes the truth: the answers of queries from the rows themselves.
+
+It folds blocks in any order and division; folds of parts merge into the fold of the whole. What a
+query reads of another one's answer is folded the same way, once that answer is known. The sum
+of a float column that is not `exact` depends on the order of its values. The truth of such a sum
+has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, assert_never
+
+from simulator.data.block import Block
+from simulator.data.derived import DerivedTable, Spells, innermost
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Answer,
+    Compared,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+    answer,
+    canonical,
+    outputs,
+)
+from simulator.data.schema import Table
+from simulator.verify.truth.cube import Cube, Shape, View
+from simulator.verify.truth.derived import block_of, undecided
+from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
+from simulator.verify.truth.measures import NEWEST, Arrays, Newest, Statistics
+from simulator.verify.truth.plan import CubeQuery, keeps, shape_of, shapes
+from simulator.verify.truth.record import Fold, from_bytes, to_bytes
+from simulator.verify.truth.rows import RowsFold
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The true answer, and the tolerance of each value (0: exact)."""
+
+    answer: Answer
+    slack: tuple[tuple[float, ...], ...] = ()
+    undecided: str = ""
+    """Reason why another answer may be as right; empty if none is."""
+
+    def verdict(self, found: Answer) -> bool | None:
+        """Return whether an answer is right; None if that cannot be decided."""
+        return self.agrees(found) or (None if self.undecided else False)
+
+    def agrees(self, found: Answer) -> bool:
+        """Return whether an answer agrees with the truth."""
+        if found == self.answer:
+            return True
+        if not self.slack or len(found.rows) != len(self.answer.rows):
+            return False
+        return all(
+            _close(true, got, slack)
+            for true_row, got_row, slacks in zip(
+                self.answer.rows, found.rows, self.slack, strict=True
+            )
+            for true, got, slack in zip(true_row, got_row, slacks, strict=True)
+        )
+
+
+def _close(true: Any, found: Any, slack: float) -> bool:
+    return bool(true == found or (slack and found is not None and abs(true - found) <= slack))
+
+
+class Oracle:
+    """Folds blocks into the true answers of queries."""
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._shapes: dict[CubeQuery, Shape] = {}
+        self.rows: dict[RowsQuery, RowsFold] = {}
+        self.every: dict[RowsQuery, EveryRow] = {}
+        """All rows of a table, of which only the fingerprint is kept."""
+        for query in map(innermost, queries):
+            if isinstance(query, RowsQuery) and replace(query, hashed=None) == RowsQuery(
+                query.table
+            ):
+                self.every[query] = EveryRow(query)
+            elif isinstance(query, RowsQuery):
+                self.rows[query] = RowsFold(query)
+            else:
+                self._shapes[query] = shape_of(query)
+        self.cubes = [Cube(shape) for shape in shapes(self._shapes)]
+
+    @property
+    def folds(self) -> list[Fold]:
+        """Everything that rows are folded into, in an order that the queries determine."""
+        return [*self.cubes, *self.rows.values(), *self.every.values()]
+
+    def add(self, block: Block) -> None:
+        """Fold the rows of a block."""
+        for fold in self.folds:
+            if len(block) and fold.table.name == block.table.name:
+                fold.add(block)
+
+    def empty(self) -> "Oracle":
+        """Return an oracle of the same queries that has folded nothing."""
+        other = Oracle(())
+        other._shapes = self._shapes
+        other.rows = {query: RowsFold(query) for query in self.rows}
+        other.every = {query: EveryRow(query) for query in self.every}
+        other.cubes = [Cube(cube.shape) for cube in self.cubes]
+        return other
+
+    def parts(self) -> list[Arrays]:
+        """Return what was folded."""
+        return [fold.parts() for fold in self.folds]
+
+    def merge(self, parts: Sequence[Arrays]) -> None:
+        """Merge what another oracle of the same queries has folded."""
+        for fold, part in zip(self.folds, parts, strict=True):
+            fold.append(part)
+
+    def to_bytes(self) -> bytes:
+        """Return what was folded, for `from_bytes` in another process."""
+        return to_bytes(self.folds)
+
+    def from_bytes(self, content: bytes) -> list[Arrays]:
+        """Return the parts of an oracle of the same queries; ValueError if these are none."""
+        return from_bytes(self.folds, content)
+
+    def fingerprint(self, table: Table) -> Fingerprint:
+        """Return the fingerprint of all rows of a table."""
+        return self.every[RowsQuery(table)].found
+
+    def truth(self, query: Query) -> Truth:
+        """Return the true answer."""
+        table = query.table
+        if isinstance(table, DerivedTable | Spells):
+            return self._read(query, table)
+        if isinstance(query, RowsQuery) and query.hashed:
+            return Truth(answer(outputs(query), [self.every[query].found.total]))
+        if isinstance(query, RowsQuery):
+            return Truth(answer(outputs(query), self.rows[query].rows()))
+        shape = self._shapes[query]
+        cube = next(cube for cube in self.cubes if keeps(cube.shape, shape))
+        return truth_of(query, cube.view(shape))
+
+    def _read(self, query: Query, table: DerivedTable | Spells) -> Truth:
+        """Return the true answer to a query that reads the answer to another one."""
+        conditions: tuple[Compared, ...] = ()
+        if isinstance(table, DerivedTable):
+            source = table
+            if not isinstance(query, DistinctQuery):
+                conditions = query.selection.compared
+        else:
+            source, conditions = table.periods, (table.holds,)
+        below = self.truth(source.source)
+        doubt = below.undecided or undecided(source, conditions, below.answer, below.slack)
+        block = block_of(table, below.answer)
+        if isinstance(query, RowsQuery):
+            rows = RowsFold(query)
+            rows.add(block)
+            return Truth(answer(outputs(query), rows.rows()), undecided=doubt)
+        cube = Cube(shape_of(query))
+        cube.add(block)
+        return replace(truth_of(query, cube.view(cube.shape)), undecided=doubt)
+
+
+def truth_of(query: CubeQuery, view: View | None) -> Truth:
+    """Return the true answer to a query from the groups that it asks for."""
+    match query:
+        case AggregateQuery():
+            return _aggregated(query, view)
+        case NewestQuery():
+            return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
+        case DistinctQuery():
+            groups = [] if view is None else view.run.rows.tolist()
+            found = sum(groups) if query.counts_rows else len(groups)
+            return Truth(answer(outputs(query), [(found,)]))
+    assert_never(query)
+
+
+def _newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
+    newest, arrays = view.measures[NEWEST]
+    assert isinstance(newest, Newest)
+    return zip(*view.groups, *(newest.values(c, arrays) for c in query.columns), strict=True)
+
+
+def _aggregated(query: AggregateQuery, view: View | None) -> Truth:
+    columns = outputs(query)
+    found: list[tuple[tuple[Any, ...], tuple[float, ...]]] = []
+    if view is not None:
+        values, slacks = zip(*(_aggregate(a, view) for a in query.aggregates), strict=True)
+        exact = [[0.0] * len(view.run)] * len(view.groups)
+        rows = zip(*view.groups, *values, strict=True)
+        found = [*zip(rows, zip(*exact, *slacks, strict=True), strict=True)]
+    elif not query.by and query.bucket is None:
+        nothing = tuple(0 if a.function is Function.COUNT else None for a in query.aggregates)
+        found = [(nothing, (0.0,) * len(nothing))]
+    if query.newest is not None:
+        found = sorted(found, key=lambda row: row[0][0], reverse=True)[: query.newest]
+    found = [
+        (tuple(canonical(c, v) for c, v in zip(columns, values, strict=True)), slack)
+        for values, slack in found
+    ]
+    found.sort(key=lambda row: tuple((value is not None, value) for value in row[0]))
+    slack = tuple(slack for _, slack in found)
+    true = Answer(tuple(c.name for c in columns), tuple(row for row, _ in found))
+    return Truth(true, slack if any(map(any, slack)) else ())
+
+
+def _aggregate(aggregate: Aggregate, view: View) -> tuple[list[Any], list[float]]:
+    """Return an aggregate of each group, and the slack of each."""
+    if aggregate.column is None:
+        return view.run.rows.tolist(), [0.0] * len(view.run)
+    statistics, arrays = view.measures[aggregate.column]
+    assert isinstance(statistics, Statistics)
+    function = aggregate.function
+    return statistics.values(function, arrays), statistics.slack(function, arrays).tolist()

@@ -1,0 +1,94 @@
+"""The rows that a RowsQuery returns, in parallel arrays."""
+
+from typing import Any
+
+import numpy as np
+
+from simulator.data.block import Block
+from simulator.data.query import EVERYTHING, RowsQuery
+from simulator.data.schema import Table
+from simulator.verify.truth.groups import Numbers
+from simulator.verify.truth.kernels import to_list
+from simulator.verify.truth.measures import Arrays, form_of
+from simulator.verify.truth.selection import select
+
+_TIME = "time"
+
+
+class RowsFold:
+    """Collects the selected rows, or the latest of them."""
+
+    def __init__(self, query: RowsQuery) -> None:
+        if query.selection == EVERYTHING and query.newest is None:
+            raise ValueError("all rows of a table are folded by simulator.verify.truth.fingerprint")
+        self.query = query
+        self._parts: list[Arrays] = []
+
+    @property
+    def table(self) -> Table:
+        """The table of the rows."""
+        return self.query.table
+
+    def add(self, block: Block) -> None:
+        """Collect from a block."""
+        chosen = select(self.query.selection, block)
+        rows = np.arange(len(block)) if chosen is None else chosen
+        arrays: Arrays = {}
+        if self.query.newest is not None:
+            times = block.data[block.table.time.name].values()[rows]
+            latest = self._latest(times)
+            arrays, rows = {_TIME: times[latest]}, rows[latest]
+        for column in self.query.read:
+            data = block.data[column.name].take(rows)
+            whole = np.ones(len(rows), np.bool_)
+            arrays[f"value {column.name}"] = data.values()
+            arrays[f"valid {column.name}"] = whole if data.valid is None else data.valid
+        if len(rows):
+            self.append(arrays)
+
+    def append(self, parts: Arrays) -> None:
+        """Merge the rows of another fold of the same query."""
+        if not parts:
+            return
+        self._parts.append(parts)
+        if self.query.newest is not None:
+            self.parts()
+
+    def parts(self) -> Arrays:
+        """Return values, validity and, of the latest, times of all rows; nothing of no row."""
+        if len(self._parts) > 1:
+            parts, self._parts = self._parts, []
+            whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            if self.query.newest is not None:
+                latest = self._latest(whole[_TIME])
+                whole = {name: array[latest] for name, array in whole.items()}
+            self._parts = [whole]
+        return self._parts[0] if self._parts else {}
+
+    def form(self) -> dict[str, str]:
+        """Return the names of these arrays, and the kind of NumPy type of each."""
+        columns = [column.name for column in self.query.read]
+        times = {} if self.query.newest is None else {_TIME: "i"}
+        return {**times, **form_of(self.table, columns)}
+
+    def check(self, parts: Arrays) -> None:
+        """Check that each row has an item in every array; ValueError if not."""
+        if len({*map(len, parts.values())}) > 1:
+            raise ValueError("the arrays of rows have different lengths")
+
+    def _latest(self, times: Numbers) -> Numbers:
+        newest = self.query.newest or len(times)
+        if len(times) <= newest:
+            return np.arange(len(times))
+        return np.argpartition(times, -newest)[-newest:]
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows of the answer, in any order."""
+        arrays = self.parts()
+        if not arrays:
+            return []
+        columns = (
+            to_list(arrays[f"value {column.name}"], arrays[f"valid {column.name}"])
+            for column in self.query.read
+        )
+        return [*zip(*columns, strict=True)]

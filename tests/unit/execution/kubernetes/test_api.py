@@ -1,0 +1,763 @@
+"""The Kubernetes API: a real server that gives the answers of one, and a cluster found by files."""
+
+import base64
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+import trustme
+import yaml
+
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.execution.kubernetes import api, wire
+from iotbench.execution.kubernetes.api import Cluster
+from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS
+from iotbench.execution.kubernetes.wire import Expired, NotFound, NotYet, Unreachable
+from simulator.errors import BenchError, ConfigError, SetupError
+from tests import ROOT
+
+JOBS = "/apis/batch/v1/namespaces/ns/jobs"
+PODS = "/api/v1/namespaces/ns/pods"
+EVENTS = "/api/v1/namespaces/ns/events"
+LOG = f"{PODS}/p/log"
+NODE = "/api/v1/nodes/n"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n"
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+class Stream:
+    """An answer in portions; one that is broken ends in the middle, one that hangs never."""
+
+    def __init__(self, *portions, broken=False, hangs_s=0.0):
+        self.portions = portions
+        self.broken = broken
+        self.hangs_s = hangs_s
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one segment for an answer, which is not held back
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string((timestamp or time.time()) + self.server.ahead_s)
+
+    def answer(self):
+        where = urlsplit(self.path)
+        size = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(size)) if size else None
+        asked = {
+            "method": self.command,
+            "path": where.path,
+            "query": dict(parse_qsl(where.query)),
+            "token": self.headers.get("Authorization"),
+            "kind": self.headers.get("Content-Type"),
+            "accept": self.headers.get("Accept"),
+            "body": body,
+        }
+        self.server.asked.append(asked)
+        status, content = self.server.answers.get(where.path, (404, said("there is no such thing")))
+        if callable(content):
+            content = content(asked)
+        self.send_response(status)
+        if isinstance(content, Stream):
+            self.stream(content)
+            return
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    do_GET = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - the library's names
+
+    def stream(self, content):
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for portion in content.portions:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(portion), portion))
+            self.wfile.flush()
+            time.sleep(0.01)
+        self.wfile.flush()
+        self.server.over.wait(content.hangs_s)
+        if content.broken:
+            self.wfile.write(b"40\r\nonly a part of it")
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked = []
+        self.ahead_s = 0.0
+        self.answers = {}
+        self.over = threading.Event()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        pass  # the client went away, as it may
+
+
+def said(words):
+    return {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": words}
+
+
+def kubeconfig(path, url, name="c", current=True):  # noqa: FBT002
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {"server": url}}],
+        "users": [{"name": name, "user": {"token": f"token-of-{name}"}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+    }
+    if current:
+        content["current-context"] = name
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.fixture
+def server():
+    with Server() as made:
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+        thread.start()
+        yield made
+        made.over.set()
+        made.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def cluster(server, tmp_path):
+    with ExitStack() as stack:
+        options = ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", server.url))
+        found = Cluster(options, "ns")
+        stack.callback(found._api._client.rest_client.pool_manager.clear)
+        yield found
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+
+def test_the_version_is_asked_for_with_the_users_token(cluster, server):
+    server.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
+
+    assert cluster.version() == "v1.33.13"
+    assert server.asked[0]["token"] == "Bearer token-of-c"
+    assert cluster.server == server.url
+
+
+def test_objects_come_with_the_version_to_watch_them_from(cluster, server):
+    server.answers[PODS] = 200, {"items": [{"a": 1}], "metadata": {"resourceVersion": "7"}}
+
+    assert cluster.objects("pods", "a=b,c!=d") == ([{"a": 1}], "7")
+    assert server.asked[0]["query"] == {"labelSelector": "a=b,c!=d"}
+
+
+@pytest.mark.parametrize("items", [[{"metadata": {"name": "p"}}], [], None])
+def test_only_the_metadata_of_objects_is_asked_for(cluster, server, items):
+    """Of no object, a real server returns null: Go's empty list."""
+    server.answers[PODS] = 200, {"items": items, "metadata": {}}
+
+    assert cluster.metadata("pods", "a=b") == (items or [])
+    assert server.asked[0]["accept"].startswith("application/json;as=PartialObjectMetadataList")
+
+
+def test_jobs_are_asked_for_in_their_own_group(cluster, server):
+    server.answers[JOBS] = 200, {"items": [], "metadata": {"resourceVersion": "7"}}
+
+    assert cluster.objects("jobs", "a") == ([], "7")
+
+
+def test_a_secret_is_sent_in_the_requests_body_only_and_belongs_to_its_job(cluster, server):
+    server.answers["/api/v1/namespaces/ns/secrets"] = 201, {}
+    server.answers[f"{JOBS}/j"] = 200, {"metadata": {"name": "j", "uid": "0815"}}
+
+    cluster.create_secret("s", {"a": "b"}, {"password": "pä\n", "empty": ""}, "j")
+
+    _, asked = server.asked
+    assert asked["method"] == "POST"
+    assert asked["query"] == {}
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "0815"}
+    assert asked["body"]["metadata"] == {
+        "name": "s",
+        "labels": {"a": "b"},
+        "ownerReferences": [owner],
+    }
+    decoded = {k: base64.b64decode(v).decode() for k, v in asked["body"]["data"].items()}
+    assert decoded == {"password": "pä\n", "empty": ""}
+
+
+def test_no_secret_is_made_without_the_job_that_ends_it(cluster, server):
+    with pytest.raises(NotFound):
+        cluster.create_secret("s", {}, {"password": "x"}, "j")
+
+    assert [asked["method"] for asked in server.asked] == ["GET"]
+
+
+def test_changes_are_merged_into_an_object(cluster, server):
+    server.answers[f"{JOBS}/j"] = 200, {}
+
+    cluster.patch("jobs", "j", {"spec": {"activeDeadlineSeconds": 9}})
+
+    (asked,) = server.asked
+    assert (asked["method"], asked["kind"]) == ("PATCH", "application/merge-patch+json")
+    assert asked["body"] == {"spec": {"activeDeadlineSeconds": 9}}
+
+
+def test_the_time_is_the_servers(cluster, server):
+    server.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
+    server.ahead_s = 3600.0
+
+    cluster.version()
+
+    ahead = cluster.now - datetime.now(UTC)
+    assert timedelta(minutes=59) < ahead < timedelta(minutes=61)
+
+
+def test_an_object_is_deleted_with_what_it_owns(cluster, server):
+    server.answers[f"{PODS}/p"] = 200, {}
+
+    cluster.delete("pods", "p")
+    cluster.delete("pods", "p", grace_s=0)
+
+    first, second = (asked["body"] for asked in server.asked)
+    assert first["propagationPolicy"] == second["propagationPolicy"] == "Background"
+    assert "gracePeriodSeconds" not in first
+    assert second["gracePeriodSeconds"] == 0
+
+
+def test_an_object_that_is_gone_already_is_deleted(cluster):
+    cluster.delete("pods", "p")
+
+
+def test_missing_permissions_are_reported_with_what_they_are_for(cluster, server):
+    def review(asked):
+        wanted = asked["body"]["spec"]["resourceAttributes"]
+        refused = wanted["resource"] == "events" or wanted["verb"] == "patch"
+        return {"status": {"allowed": not refused}}
+
+    server.answers[REVIEWS] = 201, review
+
+    missing = cluster.missing_permissions()
+
+    patched = [permission for permission in PERMISSIONS if "patch" in permission.verbs]
+    assert missing[0] == f"patch {patched[0].shown} ({patched[0].why})"
+    assert missing[-1].startswith("list, watch events (")
+    assert len(missing) == len(patched) + 1
+    namespaces = {
+        asked["body"]["spec"]["resourceAttributes"]["namespace"] for asked in server.asked
+    }
+    assert namespaces == {"ns"}
+
+
+def test_what_resources_need_is_asked_for_in_the_whole_cluster(cluster, server):
+    server.answers[REVIEWS] = 201, {"status": {"allowed": False}}
+
+    missing = cluster.missing_permissions(FOR_RESOURCES)
+
+    assert missing[0].startswith("get nodes/proxy (")
+    asked = [asked["body"]["spec"]["resourceAttributes"] for asked in server.asked]
+    assert {each["namespace"] for each in asked} == {""}
+    assert (asked[0]["resource"], asked[0]["subresource"]) == ("nodes", "proxy")
+
+
+def test_endpoints_of_all_slices_of_a_service_are_one_list(cluster, server):
+    path = "/apis/discovery.k8s.io/v1/namespaces/data/endpointslices"
+    slices = [{"endpoints": [{"nodeName": "a"}]}, {"endpoints": None}, {"endpoints": [{}]}]
+    server.answers[path] = 200, {"items": slices}
+
+    assert cluster.endpoints("pg", "data") == [{"nodeName": "a"}, {}]
+    assert server.asked[0]["query"] == {"labelSelector": "kubernetes.io/service-name=pg"}
+
+
+def test_pods_are_found_in_all_namespaces(cluster, server):
+    server.answers["/api/v1/pods"] = 200, {"items": [{"a": 1}]}
+
+    assert cluster.pods_anywhere("app=pg") == [{"a": 1}]
+    assert server.asked[0]["query"] == {"labelSelector": "app=pg"}
+
+
+def test_statistics_are_asked_of_the_kubelet_by_way_of_the_server(cluster, server):
+    server.answers["/api/v1/nodes/n/proxy/stats/summary"] = 200, {"node": {}}
+    server.ahead_s = 3600
+
+    assert cluster.statistics("n") == {"node": {}}
+    assert server.asked[0]["query"] == {"only_cpu_and_memory": "true"}
+    assert (cluster.now - datetime.now(UTC)).total_seconds() == pytest.approx(3600, abs=5)
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [
+        (401, SetupError, r"does not accept these credentials \(401\); log in again"),
+        (403, SetupError, r"permission denied: WORDS; deployment/rbac.yaml has the permissions"),
+        (404, NotFound, "WORDS"),
+        (410, Expired, "WORDS"),
+        (422, SetupError, "GET /version: 422: WORDS"),
+        (500, SetupError, "GET /version: 500: WORDS"),
+        (503, SetupError, "GET /version: 503: WORDS"),
+    ],
+)
+def test_a_refusal_is_reported_in_the_servers_words(cluster, server, status, kind, words):
+    server.answers["/version"] = status, said("WORDS")
+
+    with pytest.raises(BenchError, match=words) as error:
+        cluster.version()
+
+    assert type(error.value) is kind
+
+
+@pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>\n", b"", b"\xff"])
+def test_a_refusal_of_something_before_the_server_is_reported_as_it_is(cluster, server, body):
+    server.answers["/version"] = 502, body
+
+    with pytest.raises(SetupError, match="GET /version: 502: ") as error:
+        cluster.version()
+
+    assert body.decode(errors="replace").strip() in str(error.value)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"null", b'"no"'])
+def test_a_refusal_that_is_json_of_something_else_is_reported_too(cluster, server, body):
+    server.answers["/version"] = 502, body
+
+    with pytest.raises(SetupError, match="502"):
+        cluster.version()
+
+
+@pytest.mark.parametrize("body", [b"<html>log in</html>", b"{}"])
+def test_what_answers_and_is_no_kubernetes_is_reported(cluster, server, body):
+    server.answers["/version"] = 200, body
+
+    with pytest.raises(SetupError):
+        cluster.version()
+
+
+def test_a_log_that_is_not_there_yet_is_not_yet_there(cluster, server):
+    words = 'container "worker" in pod "p" is waiting to start: ContainerCreating'
+    server.answers[LOG] = 400, said(words)
+
+    with pytest.raises(NotYet, match="waiting to start"):
+        list(cluster.log("p"))
+
+
+def test_the_log_of_a_pod_that_is_gone_is_not_found(cluster):
+    with pytest.raises(NotFound):
+        list(cluster.log("p"))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
+def test_a_logs_tail_that_cannot_be_read_is_empty(cluster, server, status):
+    server.answers[LOG] = status, said("no")
+
+    assert cluster.log_tail("p", 5) == ""
+
+
+def test_a_logs_tail_is_its_last_lines(cluster, server):
+    server.answers[LOG] = 200, b"one\ntwo \xff\n\n"
+
+    assert cluster.log_tail("p", 5) == "one\ntwo \N{REPLACEMENT CHARACTER}"
+    assert server.asked[0]["query"] == {"tailLines": "5"}
+
+
+# --- streams ------------------------------------------------------------------------------------
+
+
+def change(kind, **more):
+    return json.dumps({"type": kind, "object": more}).encode() + b"\n"
+
+
+def test_a_log_is_followed_to_its_end(cluster, server):
+    portions = (b"1 one\n2 tw", b"o\n3 \n4 th", "rée x\n".encode()[:2], b"\xa9e x\n")
+    server.answers[LOG] = 200, Stream(*portions)
+
+    found = [("1", "one"), ("2", "two"), ("3", ""), ("4", "thrée x")]
+    assert list(cluster.log("p")) == found
+    assert server.asked[0]["query"] == {"follow": "true", "timestamps": "true"}
+
+
+def test_a_log_can_be_read_from_one_of_its_lines(cluster, server):
+    server.answers[LOG] = 200, Stream()
+    stamp = "2026-11-22T10:00:00.123456789Z"
+
+    assert list(cluster.log("p", stamp)) == []
+    assert list(cluster.log("p", stamp, follow=False)) == []
+    followed, read = (asked["query"] for asked in server.asked)
+    assert followed == {"follow": "true", "timestamps": "true", "sinceTime": stamp}
+    assert read == {"timestamps": "true", "sinceTime": stamp}
+
+
+def test_a_log_that_breaks_gives_its_lines_and_shows(cluster, server):
+    server.answers[LOG] = 200, Stream(b"1 one\n2 two\n3 thr", broken=True)
+    lines = []
+
+    with pytest.raises(Unreachable, match=f"{server.url} cannot be reached: "):
+        lines.extend(iter_noting(cluster.log("p"), lines))
+
+    assert lines == [("1", "one"), ("2", "two")]
+
+
+def iter_noting(lines, noted):
+    for line in lines:
+        noted.append(line)
+    return ()
+
+
+def test_a_log_that_falls_silent_is_broken(cluster, server, monkeypatch):
+    monkeypatch.setattr(api, "_LOG_READ_S", 0.3)
+    server.answers[LOG] = 200, Stream(b"1 one\n", hangs_s=20)
+    lines = []
+    began = time.monotonic()
+
+    with pytest.raises(Unreachable):
+        iter_noting(cluster.log("p"), lines)
+
+    assert lines == [("1", "one")]
+    assert time.monotonic() - began < 5
+
+
+def test_a_change_that_comes_in_pieces_is_one_change(cluster, server):
+    line = change("ADDED", metadata={"name": "pä"}) + change("MODIFIED", a=1)
+    server.answers[PODS] = 200, Stream(*[line[i : i + 7] for i in range(0, len(line), 7)])
+
+    found = list(cluster.watch("pods", "a=b", "7"))
+
+    assert found == [("ADDED", {"metadata": {"name": "pä"}}), ("MODIFIED", {"a": 1})]
+    query = server.asked[0]["query"]
+    assert query["labelSelector"] == "a=b"
+    assert query["resourceVersion"] == "7"
+
+
+def test_many_changes_may_come_in_one_piece(cluster, server):
+    line = b"".join(change("ADDED", number=number) for number in range(500))
+    server.answers[PODS] = 200, Stream(line)
+
+    assert [found["number"] for _, found in cluster.watch("pods", "", "7")] == list(range(500))
+
+
+def test_bookmarks_are_asked_for_and_come_as_what_they_are(cluster, server):
+    bookmark = {"metadata": {"resourceVersion": "9"}}
+    server.answers[EVENTS] = 200, Stream(change("BOOKMARK", **bookmark))
+
+    assert list(cluster.watch("events", "", "7")) == [("BOOKMARK", bookmark)]
+    assert server.asked[0]["query"]["allowWatchBookmarks"] == "true"
+    assert "labelSelector" not in server.asked[0]["query"]
+
+
+def test_a_watch_ends_by_itself_before_it_would_be_taken_for_silent(cluster, server):
+    server.answers[PODS] = 200, Stream()
+
+    assert list(cluster.watch("pods", "", "7")) == []
+    assert int(server.asked[0]["query"]["timeoutSeconds"]) < wire.STREAM_READ_S
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (410, said("too old resource version: 7 (9)")),
+        (200, Stream(change("ERROR", code=410, message="too old resource version: 7 (9)"))),
+    ],
+)
+def test_a_watch_from_too_long_ago_has_to_begin_again(cluster, server, answer):
+    server.answers[PODS] = answer
+
+    with pytest.raises(Expired, match="too old resource version"):
+        list(cluster.watch("pods", "", "7"))
+
+
+def test_a_watch_that_breaks_shows(cluster, server):
+    server.answers[PODS] = 200, Stream(change("ADDED", a=1), broken=True)
+
+    with pytest.raises(Unreachable):
+        list(cluster.watch("pods", "", "7"))
+
+
+def test_a_list_can_be_watched_from_now_on_without_reading_it(cluster, server):
+    server.answers[EVENTS] = 200, {"items": [1], "metadata": {"resourceVersion": "8"}}
+
+    assert cluster.present("events") == "8"
+    assert server.asked[0]["query"] == {"limit": "1"}
+
+
+# --- nodes --------------------------------------------------------------------------------------
+
+
+def test_a_node_and_its_lease_are_read(cluster, server):
+    server.answers |= {NODE: (200, {"status": {}}), LEASE: (200, {"spec": {}})}
+
+    assert cluster.node("n") == {"status": {}}
+    assert cluster.lease("n") == {"spec": {}}
+
+
+def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
+    with pytest.raises(NotFound):
+        cluster.node("n")
+    assert cluster.lease("n") is None
+
+    no = 403, said("no")
+    server.answers |= {NODE: no, LEASE: no, "/api/v1/nodes": no}
+    assert cluster.node("n") is None
+    assert cluster.lease("n") is None
+    assert cluster.nodes("workload=db") is None
+
+
+def test_the_nodes_with_a_label_are_named(cluster, server):
+    server.answers["/api/v1/nodes"] = 200, {"items": [{"metadata": {"name": "n"}}]}
+
+    assert cluster.nodes("workload=db") == ["n"]
+
+
+# --- a cluster that cannot be reached -----------------------------------------------------------
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def test_a_cluster_that_is_down_is_named_at_once(tmp_path):
+    url = f"http://127.0.0.1:{free_port()}"
+    cluster = Cluster(ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", url)), "ns")
+    began = time.monotonic()
+
+    with pytest.raises(Unreachable, match=f"the cluster at {url} cannot be reached: .*refused"):
+        cluster.version()
+
+    assert time.monotonic() - began < 2
+
+
+@pytest.fixture
+def deaf():
+    """The port of a server that lets nobody connect."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)  # noqa: FBT003
+            with suppress(BlockingIOError):
+                waiting.connect(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+def test_a_cluster_that_does_not_answer_is_named_after_one_attempt(tmp_path, deaf, monkeypatch):
+    assert wire._CONNECT_S < 6
+    monkeypatch.setattr(wire, "_CONNECT_S", 2)
+    url = f"http://127.0.0.1:{deaf}"
+    cluster = Cluster(ClusterOptions(kubeconfig=kubeconfig(tmp_path / "config", url)), "ns")
+    began = time.monotonic()
+
+    with pytest.raises(Unreachable, match=f"{url} cannot be reached: .*timed out.*--context"):
+        cluster.version()
+
+    assert time.monotonic() - began < 4
+
+
+def test_a_host_without_an_address_is_named(tmp_path):
+    path = kubeconfig(tmp_path / "config", "https://cluster.invalid:6443")
+
+    with pytest.raises(Unreachable, match=r"cluster\.invalid:6443 cannot be reached"):
+        Cluster(ClusterOptions(kubeconfig=path), "ns").version()
+
+
+# --- finding the cluster ------------------------------------------------------------------------
+
+
+FIND = """
+import sys
+from iotbench.execution.kubernetes.api import Cluster
+from iotbench.config.options.cluster import ClusterOptions
+from simulator.errors import ConfigError
+try:
+    cluster = Cluster(ClusterOptions(context=(sys.argv[1:] or [None])[0]), "ns")
+    print(cluster.server)
+    print(*cluster._api._client.configuration.api_key.values())
+except ConfigError as error:
+    print("ConfigError:", error)
+"""
+
+
+def found_by_a_process(home, *context, **variables):
+    """Where a new process finds the cluster: the library reads its settings when it is loaded."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KUBE", "HOME"))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FIND, *context],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**kept, "HOME": str(home), **variables},
+    )
+    return done.stdout.splitlines() or done.stderr.splitlines()[-1:]
+
+
+@pytest.fixture
+def homes(tmp_path):
+    """The user's own kubeconfig, and two others."""
+    (tmp_path / ".kube").mkdir()
+    kubeconfig(tmp_path / ".kube" / "config", "http://home", "home")
+    kubeconfig(tmp_path / "one", "http://one", "one")
+    kubeconfig(tmp_path / "two", "http://two", "two")
+    kubeconfig(tmp_path / "three", "http://three", "three", current=False)
+    return tmp_path
+
+
+def test_the_users_own_kubeconfig_is_found(homes):
+    assert found_by_a_process(homes) == ["http://home", "Bearer token-of-home"]
+
+
+def test_kubeconfig_names_another_one(homes):
+    found = found_by_a_process(homes, KUBECONFIG=str(homes / "one"))
+
+    assert found == ["http://one", "Bearer token-of-one"]
+
+
+def test_kubeconfig_may_name_several_files_and_any_of_their_contexts(homes):
+    several = f"{homes / 'one'}:{homes / 'nowhere'}:{homes / 'three'}"
+
+    assert found_by_a_process(homes, KUBECONFIG=several)[0] == "http://one"
+    assert found_by_a_process(homes, "three", KUBECONFIG=several)[0] == "http://three"
+
+
+def test_of_several_files_the_first_ones_context_is_the_current_one_as_for_kubectl(homes):
+    several = f"{homes / 'one'}:{homes / 'two'}"
+
+    assert found_by_a_process(homes, KUBECONFIG=several)[0] == "http://one"
+
+
+def test_an_empty_kubeconfig_is_as_good_as_none_as_for_kubectl(homes):
+    assert found_by_a_process(homes, KUBECONFIG="")[0] == "http://home"
+
+
+def test_in_a_pod_the_users_own_kubeconfig_comes_first_as_for_kubectl(homes):
+    assert found_by_a_process(homes, KUBERNETES_SERVICE_HOST="10.0.0.1")[0] == "http://home"
+
+
+@pytest.mark.parametrize("variables", [{}, {"KUBECONFIG": "/nowhere"}])
+def test_without_any_kubeconfig_it_is_reported_how_to_name_one(tmp_path, variables):
+    (reported,) = found_by_a_process(tmp_path, **variables)
+
+    assert reported.startswith("ConfigError: no Kubernetes cluster is configured: ")
+    assert "set KUBECONFIG or --kubeconfig" in reported
+    assert "--runner local" in reported
+
+
+def test_a_context_that_is_not_there_is_reported(server, tmp_path):
+    path = kubeconfig(tmp_path / "config", server.url)
+
+    with pytest.raises(ConfigError, match=r"no Kubernetes cluster is configured: .*nosuch"):
+        Cluster(ClusterOptions(kubeconfig=path, context="nosuch"), "ns")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{}",
+        "a: b: c",
+        "text",
+        "[]",
+        "clusters: []\ncontexts: []\nusers: []\n",
+    ],
+)
+def test_a_file_that_is_no_kubeconfig_is_reported(tmp_path, content):
+    path = tmp_path / "config"
+    path.write_text(content)
+
+    with pytest.raises(ConfigError, match="no Kubernetes cluster is configured"):
+        Cluster(ClusterOptions(kubeconfig=path), "ns")
+
+
+def test_the_cluster_that_was_chosen_is_passed_on_to_kubectl(server, tmp_path):
+    path = kubeconfig(tmp_path / "config", server.url)
+    chosen = Cluster(ClusterOptions(kubeconfig=path, context="c"), "ns")
+
+    assert chosen.flags == [f"--kubeconfig={path}", "--context=c"]
+
+
+# --- certificates of a kubeconfig ---------------------------------------------------------------
+
+
+@pytest.fixture
+def mutual(tmp_path, monkeypatch):
+    """A server that demands a client certificate, and a kubeconfig that holds it and the key."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    user = authority.issue_cert("user@example")
+    with Server() as made:
+        made.socket = context.wrap_socket(made.socket, server_side=True)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+        thread.start()
+        path = kubeconfig(tmp_path / "config", f"https://127.0.0.1:{made.server_port}")
+        content = yaml.safe_load(path.read_text())
+
+        def data(blob):
+            return base64.b64encode(blob.bytes()).decode()
+
+        content["clusters"][0]["cluster"]["certificate-authority-data"] = data(authority.cert_pem)
+        content["users"][0]["user"] = {
+            "client-certificate-data": data(user.cert_chain_pems[0]),
+            "client-key-data": data(user.private_key_pem),
+        }
+        path.write_text(yaml.safe_dump(content))
+        made.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
+        yield path
+        made.over.set()
+        made.shutdown()
+        thread.join()
+
+
+def test_a_clients_key_is_on_no_disk_while_it_is_used(mutual, tmp_path):
+    """The library would keep it in a file that outlives a killed process."""
+    for _ in range(2):
+        with_key = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
+        assert list((tmp_path / "tmp").iterdir()) == []
+        assert with_key.version() == "v1.33.13"
+        with_key._api._client.rest_client.pool_manager.clear()
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_a_server_of_another_authority_is_refused_unless_that_is_asked_for(mutual):
+    content = yaml.safe_load(mutual.read_text())
+    cluster = content["clusters"][0]["cluster"]
+    other = trustme.CA().cert_pem.bytes()
+    cluster["certificate-authority-data"] = base64.b64encode(other).decode()
+    mutual.write_text(yaml.safe_dump(content))
+    with pytest.raises(Unreachable, match="certificate verify failed"):
+        Cluster(ClusterOptions(kubeconfig=mutual), "ns").version()
+
+    del cluster["certificate-authority-data"]
+    cluster["insecure-skip-tls-verify"] = True
+    mutual.write_text(yaml.safe_dump(content))
+    found = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
+    assert found.version() == "v1.33.13"
+    found._api._client.rest_client.pool_manager.clear()

@@ -1,0 +1,96 @@
+"""A database that fails an item and does not answer then fails the others without being asked."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from iotbench.config.targets.config import Target
+from iotbench.execution import experiment
+from iotbench.execution.experiment import all_measured
+from iotbench.execution.roster import Roster
+from iotbench.execution.time_limit import TimeLimit
+from iotbench.plans.engine import Measured
+from iotbench.plans.items import Pair
+from iotbench.plans.plan import Plan
+from simulator.modules.sqlite import SqliteOptions
+
+PLAN = Plan.model_validate(
+    {
+        "name": "tiny",
+        "repeats": 3,
+        "settings": [{"name": name, "insert": {"workload": "iot"}} for name in ("a", "b")],
+    }
+)
+TARGETS = [Target(name, "sqlite", "local", SqliteOptions(), {}) for name in ("one", "two")]
+ROSTER = Roster(
+    (), tuple(Pair(setting, target) for target in TARGETS for setting in PLAN.settings), {}
+)
+
+
+class Measuring:
+    """Every item of the first target fails."""
+
+    quiet = True
+    force = False
+    cluster = None
+
+    def __init__(self, output):
+        self.output = output
+        self.items = []
+        self.limit = TimeLimit()
+        self.interrupts = SimpleNamespace(requested=False)
+
+    def measure(self, item):
+        self.items.append((item.target.name, item.setting.name, item.repeat))
+        failed = item.target.name == "one"
+        return Measured(((None, SimpleNamespace(status="failed" if failed else "done", cause="")),))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The targets that were asked, and what each answers: nothing, as long as it is named."""
+    found = SimpleNamespace(names=[], silent=set())
+
+    def silence(target, *_):
+        found.names.append(target.name)
+        return "refused" if target.name in found.silent else ""
+
+    monkeypatch.setattr(experiment, "lasting_silence", silence)
+    return found
+
+
+def test_after_a_failure_the_others_are_measured_if_the_database_answers(tmp_path, asked):
+    measuring = Measuring(tmp_path)
+    found, status, _ = all_measured(PLAN, ROSTER, measuring)
+
+    assert status == "done"
+    assert len(measuring.items) == len(found) == 12
+    assert asked.names == ["one"] * 5
+
+
+def test_they_are_not_begun_if_it_is_gone(tmp_path, asked):
+    asked.silent.add("one")
+    measuring = Measuring(tmp_path)
+    found, status, _ = all_measured(PLAN, ROSTER, measuring)
+
+    assert status == "done"
+    assert [item for item in measuring.items if item[0] == "one"] == [("one", "a", 1)]
+    assert [item[0] for item in measuring.items].count("two") == 6
+    assert asked.names == ["one"]
+    assert len(found) == 12
+    causes = [each.failure for item, each in found if item.target.name == "one"]
+    assert causes[1:] == ["not begun, the database is gone: refused"] * 5
+
+
+def test_a_stop_while_it_is_waited_for_ends_the_plan(tmp_path, monkeypatch):
+    measuring = Measuring(tmp_path)
+
+    def stopped(*_):
+        measuring.interrupts.requested = True
+        return "stopped by the user"
+
+    monkeypatch.setattr(experiment, "lasting_silence", stopped)
+    found, status, _ = all_measured(PLAN, ROSTER, measuring)
+
+    assert status == "interrupted"
+    assert len(found) == len(measuring.items) == 1

@@ -1,0 +1,85 @@
+"""Which targets can be measured: those that answer, and why the others do not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from iotbench.config.options.choice import Reach
+from iotbench.config.options.cluster import ClusterOptions
+from iotbench.config.targets.config import Config
+from iotbench.execution import facts as running_facts
+from iotbench.execution.roster import candidates_of, roster_of
+from iotbench.plans.options import PlanRun
+from iotbench.plans.plan import Plan
+from simulator.errors import ConfigError, SetupError
+
+PLAN = Plan.model_validate(
+    {
+        "name": "tiny",
+        "settings": [
+            {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
+            {"name": "values", "insert": {"workload": "iot"}, "options": {"use_values_lists": 1}},
+        ],
+    }
+)
+LITE = {"module": "sqlite", "runner": "local", "path": "x.db", "node_size": 4}
+LOADED = Config(Path("config.yaml"), "default", {"lite": LITE, "none": {"module": "null"}})
+
+
+@pytest.fixture
+def found(tmp_path):
+    def roster(**changes):
+        config = tmp_path / "config.yaml"
+        config.write_text(json.dumps({"targets": {"lite": LITE, "none": {"module": "null"}}}))
+        run = PlanRun(output=tmp_path / "results", quiet=True, **changes)
+        return roster_of(PLAN, None, Reach(config, None, ClusterOptions()), run)
+
+    return roster
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    targets = []
+
+    def facts(target, *_):
+        targets.append(target.name)
+        raise SetupError("--timeout: the run was not done after 60 s")
+
+    monkeypatch.setattr(running_facts, "database_facts", facts)
+    return targets
+
+
+def test_a_target_that_stores_nothing_is_no_candidate():
+    assert [(each.name, each.node_size) for each in candidates_of(LOADED, None)] == [("lite", "4")]
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "reason"),
+    [
+        (0.0, "does not answer within 0 s"),
+        (60.0, "--timeout: the run was not done after 60 s"),
+    ],
+)
+def test_a_target_that_is_silent_is_not_measured(found, asked, monkeypatch, limit_s, reason):
+    monkeypatch.setattr(running_facts, "_CHECK_S", limit_s)
+    none = found()
+
+    assert [each.not_had for each in none.candidates] == [reason]
+    assert (none.pairs, none.refused, asked) == ((), {}, ["lite"])
+
+
+def test_without_asking_it_is_known_what_a_target_refuses(found, asked):
+    some = found(dry_run=True)
+
+    assert [(pair.setting.name, pair.target.name) for pair in some.pairs] == [("bulk", "lite")]
+    assert some.refused == {("values", "lite"): "module sqlite has no option use_values_lists"}
+    assert asked == []
+
+
+def test_a_file_of_targets_that_is_wrong_leaves_no_folder(tmp_path):
+    reach = Reach(tmp_path / "absent.yaml", None, ClusterOptions())
+    with pytest.raises(ConfigError, match=r"absent\.yaml"):
+        roster_of(PLAN, None, reach, PlanRun(output=tmp_path / "results"))
+
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,203 @@
+"""Temporary folders: gone after use, and found if their command line was killed."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from iotbench.machine.scratch import left_folders, remove_folder, scratch_folder
+from tests import ROOT
+
+
+def abandoned_folders():
+    return list(left_folders().abandoned)
+
+
+NOBODY = 65534
+KILLED = """
+import os
+from iotbench.machine.scratch import scratch_folder
+with scratch_folder("test") as folder:
+    (folder / "content").mkdir()
+    (folder / "content" / "file").touch()
+    print(folder, flush=True)
+    os._exit(9)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    """A folder of temporary files that no other test and no command line uses."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
+
+
+def left_by_a_killed_process():
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT
+    )
+    return Path(done.stdout.strip())
+
+
+def test_a_folder_is_private_and_gone_after_use(folders):
+    with scratch_folder("values") as folder:
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        assert folder.parent == folders
+        assert folder.name.startswith("iot-bench-values-")
+
+    assert mode == 0o700
+    assert list(folders.iterdir()) == []
+
+
+def test_a_folder_is_gone_after_an_error_too(folders):
+    with pytest.raises(KeyError), scratch_folder("values"):
+        raise KeyError
+
+    assert list(folders.iterdir()) == []
+
+
+def test_a_folder_in_use_is_not_abandoned():
+    with scratch_folder("values"):
+        assert abandoned_folders() == []
+
+
+def test_the_folder_of_a_dead_process_is_found_and_can_be_removed():
+    folder = left_by_a_killed_process()
+
+    assert abandoned_folders() == [folder]
+    remove_folder(folder)
+    assert not folder.exists()
+    assert abandoned_folders() == []
+
+
+def test_the_folders_of_the_dead_are_found_beside_those_of_the_living():
+    dead = {left_by_a_killed_process(), left_by_a_killed_process()}
+    with scratch_folder("values") as mine:
+        found = abandoned_folders()
+
+    assert set(found) == dead
+    assert mine not in found
+
+
+def test_the_folder_of_an_earlier_process_with_this_number_is_found(folders):
+    folder = folders / "iot-bench-values-earlier"
+    folder.mkdir()
+    (folder / ".owner").write_text(f"{os.getpid()}.1")
+
+    assert abandoned_folders() == [folder]
+
+
+@pytest.mark.parametrize(("name", "is_listed"), [("iot-bench-values-x", True), ("other-x", False)])
+def test_a_folder_without_an_owner_is_listed_and_not_removed(folders, name, is_listed):
+    (folders / name).mkdir()
+
+    assert left_folders().abandoned == ()
+    assert left_folders().unknown == ((folders / name,) if is_listed else ())
+
+
+def with_owner(folders, name, put):
+    folder = folders / f"iot-bench-{name}"
+    folder.mkdir()
+    put(folder / ".owner")
+    return folder
+
+
+BAD_OWNERS = {
+    "fifo": os.mkfifo,
+    "folder": Path.mkdir,
+    "link": lambda path: path.symlink_to("/proc/1/stat"),
+    "link to nothing": lambda path: path.symlink_to("nowhere"),
+    "other bytes": lambda path: path.write_bytes(b"\xff\xfe.1"),
+    "long number": lambda path: path.write_text("9" * 5000 + ".1"),
+    "large number": lambda path: path.write_text("9" * 40 + ".1"),
+    "other digits": lambda path: path.write_text("\u0661\u0662.1"),
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "large": lambda path: path.write_bytes(b"1" * (1 << 20)),
+}
+
+
+@pytest.mark.timeout(10)
+def test_no_owner_blocks_or_stops_the_search(folders):
+    bad = {with_owner(folders, name, put) for name, put in BAD_OWNERS.items()}
+    (folders / "iot-bench-zz-link").symlink_to("/")
+    (folders / "iot-bench-zz-fifo").mkdir()
+    dead = left_by_a_killed_process()
+
+    found = left_folders()
+
+    assert found.abandoned == (dead,)
+    assert set(found.unknown) == {*bad, folders / "iot-bench-zz-fifo"}
+
+
+@pytest.mark.usefixtures("folders")
+def test_an_owner_is_never_half_written(monkeypatch):
+    seen = []
+    write = Path.write_text
+
+    def watched(path, text):
+        seen.append(left_folders().unknown)
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", watched)
+    with scratch_folder("values") as folder:
+        assert seen == [(folder,)]
+        assert left_folders().unknown == ()
+        assert [path.name for path in folder.iterdir()] == [".owner"]
+
+
+def test_a_file_with_such_a_name_is_left_alone(folders):
+    (folders / "iot-bench-log").touch()
+
+    assert abandoned_folders() == []
+
+
+@pytest.fixture
+def _temporary_folder_of_all(monkeypatch):
+    """A folder of temporary files that every user may read."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        monkeypatch.setenv("TMPDIR", name)
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        yield
+
+
+@contextmanager
+def no_right_to_read(folder):
+    """Be another user than the folder's, or have it closed."""
+    if os.getuid() == 0:
+        os.seteuid(NOBODY)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+    else:
+        folder.chmod(0)
+        try:
+            yield
+        finally:
+            folder.chmod(0o700)
+
+
+@pytest.mark.usefixtures("_temporary_folder_of_all")
+def test_a_folder_of_another_user_is_passed_over():
+    theirs = left_by_a_killed_process()
+    assert abandoned_folders() == [theirs]
+
+    with no_right_to_read(theirs):
+        assert abandoned_folders() == []
+
+
+@pytest.mark.parametrize("content", ["", "no number", "12x.1", "12.", "12.1.5", "-1.0"])
+def test_an_owner_that_is_cut_short_stops_nobody_from_finding_the_others(folders, content):
+    cut = folders / "iot-bench-values-cut"
+    cut.mkdir()
+    (cut / ".owner").write_text(content)
+    dead = left_by_a_killed_process()
+
+    assert dead in abandoned_folders()

@@ -1,0 +1,91 @@
+"""Standard output and standard error: no character that a terminal obeys, and full, closed ones."""
+
+import os
+import sys
+
+import pytest
+
+from iotbench.machine.streams import (
+    OutputError,
+    expect_printed,
+    guard_streams,
+    plain,
+    print_out,
+    say,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc é 中", "a\tb\nc é 中"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("\x9b2J", "\\u009b2J"),
+        ("\r", "\\r"),
+        ("\0", "\\x00"),
+        ("\u202e", "\\u202e"),
+        ("\udcff", "\\udcff"),
+    ],
+)
+def test_a_control_character_is_written_out(text, shown):
+    assert plain(text) == shown
+
+
+@pytest.fixture
+def guarded(monkeypatch):
+    """Guards standard output and standard error, which lead to two files."""
+    streams = []
+
+    def guard(out, err):
+        streams.extend(os.fdopen(os.open(path, os.O_WRONLY), "w") for path in (out, err))
+        monkeypatch.setattr(sys, "stdout", streams[0])
+        monkeypatch.setattr(sys, "stderr", streams[1])
+        guard_streams()
+
+    yield guard
+    for stream in streams:
+        stream.close()
+
+
+def test_an_output_that_takes_no_more_is_an_error_at_every_text(guarded):
+    guarded("/dev/full", "/dev/null")
+
+    for _ in range(2):
+        with pytest.raises(OutputError, match="standard output: No space left on device"):
+            print_out("a table\n")
+    with pytest.raises(OutputError):
+        expect_printed()
+
+
+def test_an_error_output_that_takes_no_more_stops_nothing(guarded):
+    guarded("/dev/null", "/dev/full")
+
+    say("progress", err=True)
+    sys.stderr.flush()
+    print_out("a table\n")
+    expect_printed()
+
+
+def test_a_pipe_that_nobody_reads_is_an_error_of_the_output_only(guarded):
+    reader, writer = os.pipe()
+    os.close(reader)
+    guarded(f"/proc/self/fd/{writer}", "/dev/null")
+    os.close(writer)
+
+    with pytest.raises(OutputError) as error:
+        print_out("a table\n")
+    assert isinstance(error.value.__cause__, BrokenPipeError)
+
+
+def test_a_guarded_stream_is_otherwise_the_stream(guarded, tmp_path):
+    for name in ("out", "err"):
+        (tmp_path / name).touch()
+    guarded(tmp_path / "out", tmp_path / "err")
+    print_out("a table\x1b\n")
+    say("progress", err=True)
+    expect_printed()
+
+    assert (tmp_path / "out").read_text() == "a table\\x1b\n"
+    assert (tmp_path / "err").read_text() == "progress\n"
+    assert sys.stdout.encoding
+    assert not sys.stdout.isatty()

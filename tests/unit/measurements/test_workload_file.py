@@ -1,0 +1,93 @@
+"""Files that declare a workload: all that is wrong in them is named at once."""
+
+import pytest
+
+from iotbench.measurements.insert.checks import generator_params
+from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.shared.workload_file import class_of, read_workload
+from simulator.data.workloads.declared import Declared
+from simulator.data.workloads.iot import Iot
+from simulator.errors import ConfigError
+
+TABLE = "duration: 1h\ntables:\n  t:\n    series: {series}\n    interval: 1s\n{rest}"
+FIELD = "    tags: {{key: }}\n    fields:\n      f: {{type: {type}, {how}}}\n"
+
+
+def problems_of(tmp_path, text):
+    path = tmp_path / "own.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_workload(str(path))
+    return [problem.removeprefix(f"{path}: ") for problem in error.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("kind", "how", "words"),
+    [
+        ("int16", "uniform: [0, 40000]", "expected numbers from -32,768 to 32,767"),
+        ("int64", "uniform: [0.5, 2]", "uniform: expected whole numbers"),
+        ("int64", "uniform: [0, 3e9]", "uniform: expected less than 2**31 different numbers"),
+        ("int32", "values: [a]", "values: expected whole numbers"),
+        ("int32", "normal: [0, 1], step: 2", "step: is for float32 and float64"),
+        ("float64", "uniform: [2, 1]", "uniform: expected the lower number first"),
+        ("float64", "values: [1, x]", "values: expected numbers"),
+        ("float64", "normal: [0, -1]", "normal: expected a standard deviation from 0 on"),
+        ("float64", "exponential: 0", "exponential: expected a mean above 0"),
+        ("float64", "true_share: 10%", "expected one of values, uniform, normal, exponential"),
+        ("float64", "values: [1], normal: [0, 1]", "got values, normal"),
+        ("text", "length: [5, 2]", "length: expected two numbers from 0 to 1,000"),
+        ("text", "values: [on]", "values: expected texts; put numbers in quotes"),
+        ("text", "values: [a, b], weights: [1]", "weights: expected 2, one for each value"),
+        ("text", "values: [a], weights: [0]", "not all of them 0"),
+        ("bool", "nulls: 10%", "expected one of true_share, got none"),
+        ("double", "uniform: [0, 1]", "f.type: expected 'int16', "),
+        ("float64", "uniforn: [0, 1]", "unknown key (did you mean 'uniform'?)"),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_place(tmp_path, kind, how, words):
+    text = TABLE.format(series=2, rest=FIELD.format(type=kind, how=how))
+    problems = problems_of(tmp_path, text)
+
+    assert all(problem.startswith("tables.t.fields.f") for problem in problems)
+    assert any(words in problem for problem in problems), problems
+
+
+def test_everything_is_named_at_once(tmp_path):
+    text = (
+        "duration: 1h\ntables:\n"
+        "  Big: {series: 2, interval: 1s, fields: {f: {type: bool, true_share: 0.5}}}\n"
+        "  t: {series: 1, interval: 1s, time: f, tags: {id: }, fields: {f: {type: bool,"
+        " true_share: 0.5}}}\n"
+    )
+
+    assert problems_of(tmp_path, text) == [
+        "tables.Big: expected a name of lower-case letters, digits and _",
+        (
+            "tables.Big.tags: expected one that differs in each series, since a row is known by its"
+            " tags and its time; leave values and count out of one"
+        ),
+        "tables.t.f: is the name of 2 columns",
+        "tables.t.id: expected a name of lower-case letters, digits and _, other than id",
+    ]
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
+        read_workload(str(tmp_path / "nowhere.yaml"))
+
+
+def test_a_name_and_a_path_have_a_class_and_no_other_options(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(TABLE.format(series=1, rest=FIELD.format(type="bool", how="true_share: 0.5")))
+    options = InsertOptions(workload=str(path), parameters={"scale": 3}, num_inserts=5)
+    with pytest.raises(ConfigError) as error:
+        generator_params(options)
+
+    assert (class_of("iot"), class_of(str(path))) == (Iot, Declared)
+    assert list(error.value.problems) == [
+        f"--scale: is an option of other workloads; {path} declares all of it",
+        (
+            "--num-inserts: the rows of workload declared have an end and are shared by the"
+            " workers; use --limit"
+        ),
+    ]

@@ -1,0 +1,76 @@
+"""Courses of runs that last longer than a picture has columns."""
+
+import random
+import re
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+
+from iotbench.output.page.charts import Axis, Point, Series
+from iotbench.output.page.style import Style
+from iotbench.output.page.timeline import Mark, Span, course, thin
+
+HOUR = (0.0, 3600.0)
+WIDTH_PX = 150.0
+STEP = 72
+"""Seconds of an hour in three columns."""
+
+
+def hour(seed):
+    noise = random.Random(seed)
+    return [Point(second + 0.5, noise.uniform(0, 1000)) for second in range(3600)]
+
+
+def drawn(lines, seconds=3600):
+    series = [Series(f"{n} workers", Style(n, n), hour(n)[:seconds]) for n in range(lines)]
+    marks = [Mark(60.0 * each, "checkpoints", Style()) for each in range(1, 60)]
+    phases = {each.label: [Span("insert", 0.0, float(seconds))] for each in series}
+    return course("rate", Axis("rows/s"), series, phases, marks)
+
+
+def test_few_points_stay_as_they_are():
+    points = hour(1)[:150]
+
+    assert thin(points, HOUR, WIDTH_PX) == points
+    assert thin([], HOUR, WIDTH_PX) == []
+
+
+def test_many_points_are_the_mean_lowest_and_highest_of_three_columns():
+    points = hour(1)
+    groups = [[p.y for p in points[start : start + STEP]] for start in range(0, 3600, STEP)]
+    found = thin(points, HOUR, WIDTH_PX)
+
+    assert [each.x for each in found] == pytest.approx([STEP * (n + 0.5) for n in range(50)])
+    assert [each.y for each in found] == pytest.approx([fmean(group) for group in groups])
+    assert [each.low for each in found] == [min(group) for group in groups]
+    assert [each.high for each in found] == [max(group) for group in groups]
+
+
+@pytest.mark.parametrize("dip", [0, 1, 1800, 3598, 3599])
+def test_a_single_dip_is_never_lost(dip):
+    points = [Point(second + 0.5, 1000.0) for second in range(3600)]
+    points[dip] = replace(points[dip], y=3.0)
+    found = thin(points, HOUR, WIDTH_PX)
+
+    assert [n for n, each in enumerate(found) if each.low == 3.0] == [dip // STEP]
+    assert {each.high for each in found} == {1000.0}
+
+
+def test_a_gap_in_the_time_has_no_points():
+    points = hour(1)
+    found = thin([*points[:1000], *points[2600:]], HOUR, WIDTH_PX)
+
+    assert not [each for each in found if 1010 < each.x < 2590]
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+def test_the_picture_of_an_hour_has_bands_and_is_small(lines):
+    svg = drawn(lines)
+
+    assert len(re.findall('<path[^>]*opacity="0.2"', svg)) == lines
+    assert len(svg) < 12_000 + 5_000 * lines
+
+
+def test_the_picture_of_a_minute_has_no_band():
+    assert 'opacity="0.2"' not in drawn(1, seconds=60)

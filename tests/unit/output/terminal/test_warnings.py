@@ -1,0 +1,260 @@
+"""Warnings: each names what was seen, why it matters, and what to do."""
+
+import pytest
+
+from iotbench.machine.bystanders import OtherWork
+from iotbench.measurements.warnings import warnings_of
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Role, Type
+from simulator.data.workloads.file import BadCells, FileColumn, FileParams, OnError
+from simulator.protocol.verdict import Status, Verdict
+from tests.unit.output.terminal.made import SERVER, outcome, result, run, timed, worker
+
+
+def test_a_quiet_sweep_has_no_warnings():
+    assert warnings_of(result([run(), run(number=2)])) == []
+
+
+def busy(client_s):
+    return run(outcome(worker(0, send_s=2.0 - client_s)))
+
+
+@pytest.mark.parametrize(("client_s", "warned"), [(1.0, False), (1.02, True)])
+def test_a_client_that_took_more_than_half_of_the_time_is_warned_of(client_s, warned):
+    reported = warnings_of(result([busy(0.1), busy(client_s)]))
+
+    assert [text.partition(" of the time")[0] for text in reported] == [
+        "1 worker: the client itself took 51%"
+    ] * warned
+
+
+def test_a_client_that_is_all_there_is_needs_no_warning():
+    nothing = SERVER.model_copy(update={"nodes": 0})
+    nothing_stored = outcome(worker(0, send_s=0.0), size_bytes=None, server=nothing)
+
+    assert warnings_of(result([run(nothing_stored)])) == []
+
+
+@pytest.mark.parametrize(("cores", "warned"), [(2, False), (1, True)])
+def test_more_workers_than_cores_are_warned_of(cores, warned):
+    reported = warnings_of(result([run(outcome(worker(0), worker(1)))], cores=cores))
+
+    assert [text.partition(" of this")[0] for text in reported] == [
+        "2 workers share 1 core"
+    ] * warned
+
+
+@pytest.mark.parametrize(("others", "warned"), [((None, 0.79), False), ((0.3, 0.9), True)])
+def test_work_of_others_from_a_tenth_of_the_cores_on_is_warned_of(others, warned):
+    work = [each and OtherWork(cores=each, busiest={"make": each}) for each in others]
+    beside = [run().model_copy(update={"other_work": each}) for each in work]
+    reported = warnings_of(result(beside, cores=8))
+
+    assert ["(0.90 cores: make 0.90)" in text for text in reported] == [True] * warned
+
+
+@pytest.mark.parametrize(("seconds", "warned"), [(1.1, False), (1.12, True)])
+def test_runs_that_differ_by_more_than_a_tenth_are_warned_of(seconds, warned):
+    reported = warnings_of(result([timed(1.0), timed(seconds)]))
+
+    assert ["the runs differ by 11% of their mean" in text for text in reported] == [True] * warned
+
+
+def test_steps_may_differ():
+    configuration = {"workers": [1], "num_inserts": 1000, "steps": 2}
+
+    assert warnings_of(result([timed(1), timed(9)], configuration=configuration)) == []
+
+
+@pytest.mark.parametrize(("rate", "warned"), [(0, False), (1050, False), (1060, True)])
+def test_a_rate_that_was_not_reached_is_warned_of(rate, warned):
+    reported = warnings_of(result([timed(1.0)], configuration={"rate": rate}))
+
+    assert ["only 1,000 of the requested 1,060 rows/s" in text for text in reported] == [
+        True
+    ] * warned
+
+
+@pytest.mark.parametrize(("unsent", "text"), [(0, ""), (1, "1 batch"), (1500, "1,500 batches")])
+def test_batches_that_fell_due_and_were_not_sent_are_counted_in_a_warning(unsent, text):
+    late = run(outcome(worker(0, rows=100, unsent=unsent)))
+    reported = warnings_of(result([late], configuration={"rate": 50}))
+
+    assert ["1 worker: " + text + " fell due" in each for each in reported] == [True] * bool(unsent)
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "warned"),
+    [
+        (None, {"duration_s": 60.0}, True),
+        (None, {"stages": "1:30s,2:30s"}, True),
+        (None, {"duration_s": 0.0}, False),
+        (None, {"duration_s": 60.0, "limit": 1000}, False),
+        ((RowRange(start=0, stop=1000),), {"duration_s": 60.0}, False),
+    ],
+)
+def test_rows_that_ended_before_the_time_are_warned_of(written, given, warned):
+    ended = run(outcome(worker(0, written=written)))
+
+    reported = warnings_of(result([ended], configuration=given))
+    assert ["had written all its rows after 2 s, before" in text for text in reported] == [
+        True
+    ] * warned
+
+
+def test_repeated_sends_are_warned_of():
+    workers = worker(0, retried=2, backoff_s=0.15), worker(1, retried=1, backoff_s=0.05)
+    (warning,) = warnings_of(result([run(outcome(*workers))]))
+
+    assert warning.startswith(
+        "2 workers: 3 sends failed without effect and were repeated, after pauses of 0.2 s in all"
+    )
+
+
+def test_time_without_a_connection_is_warned_of():
+    workers = worker(0, disconnected_s=8.5), worker(1, disconnected_s=9.0)
+    (warning,) = warnings_of(result([run(outcome(*workers))]))
+
+    assert warning.startswith(
+        "2 workers: connections were lost, and workers were without one for 17.5 s in all"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "known"),
+    [
+        (Verdict(status=Status.OFF), "it was not checked whether they are stored"),
+        (
+            Verdict(status=Status.INCOMPLETE, uncertain_present=2, uncertain_absent=1),
+            "after the run, 2 of them are stored and 1 are not",
+        ),
+    ],
+)
+@pytest.mark.parametrize("cause", ["", "connection reset"])
+def test_rows_of_unknown_outcome_are_warned_of_with_all_that_is_known(verdict, known, cause):
+    uncertain = (RowRange(start=0, stop=9, take=1, every=4),)
+    found = outcome(worker(0, uncertain=uncertain, uncertain_cause=cause), verdict=verdict)
+    (warning,) = warnings_of(result([run(found)]))
+
+    last = f" (last error: {cause})" if cause else ""
+    assert warning.startswith(f"1 worker: 3 rows have no known outcome{last}, and rates do not")
+    assert known in warning
+    assert "log" not in warning
+
+
+def test_bad_cells_of_a_file_are_warned_of_for_insert_and_query():
+    bad = BadCells(
+        column="x", expected="a number", action=OnError.NULL, count=4, first=("line 2: 'a'",)
+    )
+    time = FileColumn(name="time", type=Type.TIMESTAMP, role=Role.TIME)
+    params = FileParams(
+        source="x.csv", sha256="", rows=1, table="x", columns=(time,), bad_cells=(bad,), folder=""
+    )
+    for kind in "insert", "query":
+        found = result([run()], kind=kind)
+        found.dataset = found.dataset.model_copy(
+            update={"workload": "file", "params": params.model_dump(mode="json")}
+        )
+
+        (warning,) = warnings_of(found)
+        assert warning == (
+            "--data: column 'x': 4 cells are not a number (line 2: 'a', ...); stored as NULL, so"
+            " sums and averages do not include them; correct the file"
+        )
+
+
+@pytest.mark.parametrize(("durable", "warned"), [(True, False), (None, False), (False, True)])
+def test_an_acknowledgement_that_is_not_durable_is_warned_of(durable, warned):
+    server = SERVER.model_copy(update={"durable": durable})
+    reported = warnings_of(result([run(outcome(server=server))]))
+
+    assert [text.partition(" (")[0] for text in reported] == [
+        "an acknowledged row is not durable"
+    ] * warned
+
+
+def test_what_was_not_compared_is_warned_of_once():
+    left = Verdict(
+        status=Status.VERIFIED, not_compared=("events: max_a: why", "events: max_b: why")
+    )
+    (reported,) = warnings_of(result([run(outcome(verdict=left)), run(outcome(verdict=left))]))
+
+    assert "did not compare everything: events: max_a: why; and 1 more, in the result" in reported
+
+
+def test_failed_runs_and_queries_are_not_warned_of():
+    failed = run(outcome(worker(0, retried=5), status="failed"))
+    queried = result([busy(2.0)], kind="query")
+
+    assert warnings_of(result([failed])) == []
+    assert warnings_of(queried) == []
+
+
+PAUSED = "stood still for {} s while the clock ran"
+
+
+@pytest.mark.parametrize("kind", ["insert", "query"])
+def test_the_longest_pause_of_each_worker_count_is_warned_of(kind):
+    runs = [
+        run(outcome(worker(0, paused_s=2.0)), number=1),
+        run(outcome(worker(0, paused_s=18.2)), number=2),
+        run(outcome(worker(0), worker(1, paused_s=3.0), paused_s=4.0)),
+        run(outcome(worker(0), worker(1), worker(2))),
+    ]
+    paused = [text for text in warnings_of(result(runs, kind=kind)) if "stood still" in text]
+
+    assert [text.partition(" (")[0] for text in paused] == [
+        f"1 worker: worker 0 {PAUSED.format(18)}",
+        f"2 workers: the collector {PAUSED.format(4)}",
+    ]
+    assert all(text.endswith("; repeat the run") for text in paused)
+
+
+@pytest.mark.parametrize(("ended", "warned"), [(18.1, False), (17.9, True)])
+def test_workers_that_do_not_end_together_are_warned_of(ended, warned):
+    workers = worker(0, ended=20.0), worker(1, ended=ended)
+    reported = warnings_of(result([run(outcome(*workers))]))
+
+    assert ["all of them were sending for only 79% of the time" in text for text in reported] == [
+        True
+    ] * warned
+
+
+def test_the_workers_of_a_moment_need_no_warning():
+    workers = worker(0, ended=10.9), worker(1, ended=10.1)
+
+    assert warnings_of(result([run(outcome(*workers))])) == []
+
+
+def course(*rates):
+    ended = 10.0 + len(rates)
+    return run(outcome(worker(0, rows=sum(rates), ended=ended, rows_by_second=rates)))
+
+
+COLD = course(*[50] * 12, *[100] * 88)
+
+
+@pytest.mark.parametrize(
+    ("runs", "configuration", "warned"),
+    [
+        ([COLD], {}, True),
+        ([COLD, COLD, course(*[94] * 100)], {}, True),
+        ([COLD, course(*[94] * 100)], {}, False),
+        ([COLD], {"steps": 1}, False),
+        ([course(*[94] * 100)], {}, False),
+    ],
+)
+def test_a_warm_up_is_warned_of_if_most_runs_begin_with_one(runs, configuration, warned):
+    reported = warnings_of(result(runs, configuration=configuration))
+    text = (
+        "1 worker: the first 15 s ran at 60 rows/s and the rest at 100 rows/s, so the average is 6%"
+        " lower than the rate that lasts; leave them out with --warmup 15s"
+    )
+
+    assert reported == [text] * warned
+
+
+def test_a_longer_warm_up_than_the_one_that_was_left_out_is_named():
+    (warning,) = warnings_of(result([COLD], configuration={"warmup_s": 4.5}))
+
+    assert warning.endswith("--warmup 20s")

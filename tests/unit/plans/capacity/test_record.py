@@ -1,0 +1,43 @@
+"""Records of capacity: those of earlier versions are read, and rates have the unit of what they are
+of."""
+
+import json
+
+from iotbench.machine.machine import this_machine
+from iotbench.plans.capacity.record import Capacity, Of
+from iotbench.plans.capacity.tables import format_record
+
+FIRST = {
+    "kind": "capacity", "format_version": 1, "program_version": "0.1.0", "sweep_id": "s",
+    "created": "2026-11-24T10:00:00Z", "status": "done", "target": "t", "module": "m",
+    "objective": ["p99_ms < 50"], "configuration": {}, "unscheduled_rows_per_s": [900.0],
+    "rates": [{
+        "rate_rows_per_s": 500.0, "holds": True, "held": 1, "repeats": 1, "reached": None,
+        "rows_per_s": [499.0], "p50_ms": [1.0], "p99_ms": [2.0], "client_share": [0.1],
+        "sends": 300,
+    }],
+    "holds_rows_per_s": 500.0, "fails_rows_per_s": 600.0, "knee_rows_per_s": 500.0,
+    "bound": "database", "verdict": "verified", "exit_code": 0,
+}  # fmt: skip
+
+
+def record(**changes):
+    given = {**FIRST, "machine": this_machine().model_dump(mode="json"), **changes}
+    return Capacity.model_validate_json(json.dumps(given))
+
+
+def test_a_record_of_version_1_is_about_inserts():
+    found = record()
+    assert (found.format_version, found.of) == (2, Of.INSERTS)
+    assert (found.holds_per_s, found.fails_per_s, found.knee_per_s) == (500, 600, 500)
+    (rate,) = found.rates
+    assert (rate.rate_per_s, rate.per_s, found.unscheduled_per_s) == (500, (499,), (900,))
+    assert Capacity.model_validate_json(found.model_dump_json()) == found
+    assert "capacity of t: 500 rows/s keep p99_ms < 50" in format_record(found, "x.json", 100)
+
+
+def test_the_capacity_for_queries_is_in_queries_per_second():
+    text = format_record(record().model_copy(update={"of": Of.QUERIES}), "x.json", 100)
+    assert "capacity of t: 500 queries/s keep p99_ms < 50" in text
+    assert "600 queries/s do not hold" in text
+    assert "rows/s" not in text

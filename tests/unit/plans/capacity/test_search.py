@@ -1,0 +1,91 @@
+"""The search for the highest rate that holds, on databases whose capacity is known."""
+
+import random
+
+import pytest
+
+from iotbench.plans.capacity.search import (
+    Bound,
+    Bounds,
+    Level,
+    Trial,
+    bracket_of,
+    knee_of,
+    next_rate,
+)
+
+LIMIT_MS = 50.0
+
+
+def trial(rate, capacity, *, client_share=0.1, noise=0.0, rng=None):
+    """What a server with a queue answers: its latency grows without bound towards its capacity."""
+    found = capacity * (1 + (rng.uniform(-noise, noise) if rng else 0.0))
+    load = min(rate / found, 0.9999)
+    p99_ms = 5 / (1 - load)
+    return Trial(
+        per_s=min(rate, found),
+        p50_ms=p99_ms / 5,
+        p99_ms=p99_ms,
+        client_share=client_share,
+        met=p99_ms < LIMIT_MS,
+    )
+
+
+def searched(capacity, *, noise=0.0, repeats=3, seed=1, ceiling=None, lowest=1.0, **changes):
+    rng, levels = random.Random(seed), []
+    while rate := next_rate(Bounds(ceiling or capacity, lowest, 0.05), levels):
+        trials = (trial(rate, capacity, noise=noise, rng=rng, **changes) for _ in range(repeats))
+        levels.append(Level(rate, tuple(trials)))
+        assert len(levels) < 20
+    return levels
+
+
+@pytest.mark.parametrize("capacity", [37.0, 1234.0, 98_765.0, 3e6])
+def test_the_bracket_encloses_the_true_capacity(capacity):
+    bracket = bracket_of(searched(capacity))
+    true = capacity * (1 - 5 / LIMIT_MS)
+    low, high = bracket.holds.rate_per_s, bracket.fails.rate_per_s
+    assert low <= true * 1.01
+    assert high >= true * 0.99
+    assert high - low <= 0.05 * high or high - low <= 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_moves_the_bracket_by_no_more_than_itself(seed):
+    bracket = bracket_of(searched(50_000.0, noise=0.04, seed=seed))
+    assert bracket.holds.rate_per_s == pytest.approx(45_000, rel=0.1)
+
+
+def test_a_ceiling_measured_too_low_is_left_behind():
+    bracket = bracket_of(searched(50_000.0, ceiling=20_000.0))
+    assert bracket.holds.rate_per_s == pytest.approx(45_000, rel=0.08)
+
+
+def test_the_search_goes_down_until_something_holds():
+    bracket = bracket_of(searched(1000.0, ceiling=60_000.0))
+    assert bracket.holds.rate_per_s == pytest.approx(900, rel=0.08)
+
+
+@pytest.mark.parametrize("lowest", [1.0, 20.0, 400.0])
+def test_without_any_rate_that_holds_it_ends_at_the_lowest(lowest):
+    levels = []
+    while rate := next_rate(Bounds(1000.0, lowest, 0.05), levels):
+        levels.append(Level(rate, (Trial(rate, 60.0, 70.0, 0.1, met=False),)))
+    assert bracket_of(levels).holds is None
+    assert {level.reached for level in levels} == {Bound.OBJECTIVE}
+    assert min(level.rate_per_s for level in levels) == lowest
+
+
+def test_each_bound_is_named():
+    full = Trial(80.0, 1.0, 2.0, 0.1, met=True)
+    busy = Trial(80.0, 1.0, 2.0, 0.9, met=True)
+    slow = Trial(100.0, 1.0, 70.0, 0.1, met=False)
+    fine = Trial(99.0, 1.0, 2.0, 0.1, met=True)
+    assert Level(100.0, (full, full, fine)).reached is Bound.DATABASE
+    assert Level(100.0, (busy, busy, fine)).reached is Bound.CLIENT
+    assert Level(100.0, (slow, slow, full)).reached is Bound.OBJECTIVE
+    assert Level(100.0, (fine, fine, full)).reached is None
+
+
+def test_the_knee_is_where_the_latency_doubles():
+    assert knee_of(searched(50_000.0)).rate_per_s == 25_000

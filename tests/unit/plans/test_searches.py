@@ -1,0 +1,170 @@
+"""A setting with shards is measured with 1, 2, 4, ... tables; its figure is that of the best."""
+
+from pathlib import Path
+
+from iotbench.config.targets.config import Target
+from iotbench.plans.engine import Measured
+from iotbench.plans.items import Pair, items_of
+from iotbench.plans.plan import Plan
+from iotbench.plans.searches import all_pairs, chosen, curves, first_pairs, next_pairs
+from simulator.data.dataset import PartsBy
+from simulator.modules.sqlite import SqliteOptions
+from simulator.protocol.verdict import Status, Verdict
+from tests.unit.output.terminal import made
+
+PLAN = Plan.model_validate(
+    {
+        "name": "tiny",
+        "repeats": 2,
+        "settings": [
+            {"name": "plain", "insert": {"workload": "slim"}},
+            {"name": "best", "insert": {"workload": "slim", "batch": 10}, "shards": 8},
+        ],
+    }
+)
+TARGET = Target("lite", "sqlite", "local", SqliteOptions(), {})
+PAIRS = [Pair(setting, TARGET) for setting in PLAN.settings]
+RATES = {1: 100.0, 2: 300.0, 4: 200.0}
+"""Rows/s by number of shards."""
+
+
+def finished(item):
+    seconds = 1000 / RATES[item.setting.insert.tables] * (1 + item.repeat / 100)
+    failed = item.setting.insert.tables == 4 and item.repeat == 2
+    verdict = Verdict(status=Status.INCOMPLETE if failed else Status.VERIFIED)
+    worker = made.worker(0, rows=1000, ended=10 + seconds)
+    run = made.run(made.outcome(worker, verdict=verdict))
+    return Measured(((Path("x.json"), made.result([run])),))
+
+
+def measured(pairs):
+    return [(item, finished(item)) for item in items_of(PLAN, pairs)]
+
+
+def rounds(refusal=lambda *_: ""):
+    pairs, found, refused = first_pairs(PAIRS), [], {}
+    numbers = []
+    while pairs:
+        numbers.append([pair.setting.insert.tables for pair in pairs])
+        found += measured(pairs)
+        pairs = next_pairs(pairs, found, refusal, refused)
+    return numbers, found, refused
+
+
+def test_each_round_doubles_what_still_rises():
+    numbers, found, refused = rounds()
+
+    assert numbers == [[1, 1], [2], [4]]
+    assert refused == {}
+    assert len({item.id for item, _ in found}) == len(found) == 8
+    inserts = [item.setting.insert for item, _ in found if item.setting.insert.tables == 2]
+    assert [(each.workers, each.tables_by) for each in inserts] == [((2,), PartsBy.WORKER)] * 2
+    assert found[4][0].name == "lite, best with 2 shards, repeat 1"
+
+
+def test_the_figure_is_that_of_the_best_number_and_the_curve_has_all():
+    _, found, _ = rounds()
+
+    kept = [(item.setting.name, item.setting.insert.tables) for item, _ in chosen(found)]
+    assert sorted(kept) == [("best", 2)] * 2 + [("plain", 1)] * 2
+    (curve,) = curves(found)
+    assert (curve.setting, curve.target, curve.best) == ("best", "lite", 2)
+    assert [point.number for point in curve.points] == [1, 2, 4]
+    assert [len(point.values) for point in curve.points] == [2, 2, 2]
+    assert [point.verdict for point in curve.points] == ["verified", "verified", "incomplete"]
+
+
+def test_a_number_that_the_target_refuses_ends_the_search_and_is_named():
+    numbers, _, refused = rounds(lambda setting, _: "too many" * (setting.insert.workers[0] > 1))
+
+    assert numbers == [[1, 1]]
+    assert refused == {("best with 2 shards", "lite"): "too many"}
+
+
+def test_ids_do_not_depend_on_where_a_search_ends():
+    further = PLAN.settings[1].model_copy(update={"shards": 16})
+    ids = [item.id for item in items_of(PLAN, [Pair(further, TARGET)])]
+
+    assert ids == [item.id for item in items_of(PLAN, PAIRS[1:])]
+
+
+BATCHED = Plan.model_validate(
+    {
+        "name": "tiny",
+        "repeats": 2,
+        "settings": [
+            {"name": "find", "insert": {"workload": "slim"}, "batches": 30_000},
+            {"name": "taken", "insert": {"workload": "slim"}, "batch_of": "find"},
+        ],
+    }
+)
+BY_BATCH = {1000: 100.0, 3000: 310.0, 10_000: 300.0, 30_000: 200.0}
+
+
+def sent(pairs, rates, missing=()):
+    found = []
+    for item in items_of(BATCHED, pairs):
+        seconds = 1000 / rates[item.setting.insert.batch] * (1 + item.repeat / 10)
+        run = made.run(made.outcome(made.worker(0, rows=1000, ended=10 + seconds)))
+        whole = Measured(((Path("x.json"), made.result([run])),))
+        found.append((item, Measured(cause="no server") if item.repeat in missing else whole))
+    return found
+
+
+def batch_rounds(rates, refusal=lambda *_: "", missing=()):
+    group = [Pair(setting, TARGET) for setting in BATCHED.settings]
+    pairs, found, refused, seen = first_pairs(group), [], {}, []
+    while pairs:
+        seen.append([(pair.setting.name, pair.setting.insert.batch) for pair in pairs])
+        found += sent(pairs, rates, missing)
+        pairs = next_pairs(group, found, refusal, refused)
+    return seen, found, refused
+
+
+def test_what_takes_a_batch_is_measured_once_the_search_is_over():
+    seen, found, refused = batch_rounds(BY_BATCH)
+
+    assert seen == [
+        [("find", 1000)], [("find", 3000)], [("find", 10_000)], [("find", 30_000)],
+        [("taken", 3000)],
+    ]  # fmt: skip
+    assert refused == {}
+    (curve,) = curves(found)
+    assert (curve.sought, curve.best) == ("batch", 3000)
+    assert found[-1][0].name == "lite, taken, repeat 2"
+    assert found[0][0].name == "lite, find with batches of 1,000, repeat 1"
+
+
+def test_a_batch_that_the_target_refuses_ends_the_search_with_the_one_before():
+    seen, _, refused = batch_rounds(
+        BY_BATCH, lambda setting, _: "too large" * (setting.insert.batch > 1000)
+    )
+
+    assert seen == [[("find", 1000)], [("taken", 1000)]]
+    assert refused == {("find with batches of 3,000", "lite"): "too large"}
+
+
+def test_without_any_rate_there_is_no_batch_to_take():
+    seen, _, refused = batch_rounds(BY_BATCH, missing=(1, 2))
+
+    assert seen == [[("find", 1000)]]
+    assert refused == {("taken", "lite"): "find has found no batch for it"}
+
+
+def test_a_setting_may_have_repeats_of_its_own():
+    once = BATCHED.settings[0].model_copy(update={"repeats": 1})
+    items = items_of(BATCHED, [Pair(once, TARGET), Pair(BATCHED.settings[1], TARGET)])
+
+    assert [(item.setting.name, item.repeat) for item in items] == [
+        ("find", 1), ("taken", 1), ("taken", 2)
+    ]  # fmt: skip
+
+
+def test_a_forecast_has_all_numbers_and_the_batch_that_was_found():
+    group = [Pair(setting, TARGET) for setting in BATCHED.settings]
+
+    assert [pair.setting.insert.batch for pair in all_pairs(group)] == [
+        1000, 3000, 10_000, 30_000, 30_000
+    ]  # fmt: skip
+    _, found, _ = batch_rounds(BY_BATCH)
+    assert [pair.setting.insert.batch for pair in all_pairs(group, found)][-1] == 3000

@@ -1,0 +1,328 @@
+"""Files as people have them: shapes of public data sets and exports, with values of our own."""
+
+import gzip
+import io
+import re
+import shlex
+import zipfile
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from iotbench.commands.prepare import prepare
+from simulator.errors import ConfigError
+from simulator.records.prepared import read_prepared_file
+from tests import ROOT
+
+US_EXCEL = "Date,Reading,Unit Price\r\n5/25/2024 1:05 PM,12,$1.50\r\n5/26/2024 2:05 PM,13,$1.60\r\n"
+
+
+def table(**columns):
+    out = io.BytesIO()
+    parquet.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def zipped(text):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("inside.csv", text)
+    return out.getvalue()
+
+
+TAXI = {
+    "VendorID": pa.array([1, 2], pa.int64()),
+    "tpep_pickup_datetime": pa.array([1, 2], pa.timestamp("us")),
+    "tpep_dropoff_datetime": pa.array([3, 4], pa.timestamp("us")),
+    "passenger_count": pa.array([1.0, None]),
+    "store_and_fwd_flag": pa.array(["N", "Y"], pa.large_string()),
+    "airport_fee": pa.nulls(2),
+}
+
+SHAPES = {
+    "household power": (
+        (
+            "Date;Time;Global_active_power;Voltage\n"
+            "16/12/2006;17:24:00;4.216;234.840\n28/4/2007;00:21:00;?;?\n28/4/2007;00:22:00;0.5;235\n"
+        ),
+        "--time-column Date,Time --time-format '%d/%m/%Y %H:%M:%S' --null ?",
+        "Date_Time timestamp, Global_active_power float64 NULL, Voltage float64 NULL: 3",
+    ),
+    "household power, undescribed": (
+        "Date;Time;Global_active_power\n16/12/2006;17:24:00;4.216\n",
+        "",
+        "column 'Date' looks like dates ('16/12/2006'); use --time-format '%d/%m/%Y'",
+    ),
+    "smart meters, half-hourly with blanks": (
+        (
+            "LCLid,tstp,energy(kWh/hh)\nMAC002,2012-10-12 00:30:00.0000000, 0 \n"
+            "MAC002,2012-10-12 01:00:00.0000000,Null\n"
+        ),
+        "--tags LCLid",
+        "LCLid text, tstp timestamp, energy(kWh/hh) int64 NULL: 2",
+    ),
+    "smart meters, a day a row": (
+        "meter,day,h1,h2\nm1,2024-01-01,0.5,\nm2,2024-01-01,1,2.25\n",
+        "--tags meter",
+        "meter text, day timestamp, h1 float64, h2 float64 NULL: 2",
+    ),
+    "meters with seven digits of a second": (
+        "t,v\n2012-10-12 00:30:00.1234567,1\n",
+        "",
+        "is not a time in microseconds (--nanoseconds cut or keep takes it)",
+    ),
+    "electricity load of clients": (
+        '"";"MT_001";"MT_002"\n"2011-01-01 00:15:00";3,807;22,75\n"2011-01-01 00:30:00";5;0\n',
+        "--decimal comma",
+        "column_1 timestamp, MT_001 float64, MT_002 float64: 2",
+    ),
+    "weather station, local climate": (
+        '"STATION","DATE","TMP","WND"\n"72","2024-01-01T00:51:00","+0056,1","200,1,N"\n',
+        "--tags STATION --on-error text",
+        "STATION text, DATE timestamp, TMP text, WND text: 1",
+    ),
+    "weather station, missing as 9999": (
+        "STATION,DATE,TEMP,STP\n72,2024-01-01,45.1,999.9\n72,2024-01-02,999.9,1001.2\n",
+        "--tags STATION --null 999.9",
+        "STATION text, DATE timestamp, TEMP float64 NULL, STP float64 NULL: 2",
+    ),
+    "weather service, German": (
+        (
+            "STATIONS_ID;MESS_DATUM;QN_9;TT_TU;RF_TU;eor\n"
+            "  44;2007040100;    5;  11.4;  62.0;eor\n  44;2007040101;    5;-999;  64.0;eor\n"
+        ),
+        "--time-column MESS_DATUM --time-format %Y%m%d%H --null -999 --drop-columns eor",
+        "STATIONS_ID int64, MESS_DATUM timestamp, QN_9 int64, TT_TU float64 NULL, RF_TU float64: 2",
+    ),
+    "weather logger with lines above": (
+        "Logger: 4711\nSite: roof\n\nTime,T [C]\n2024-01-01 00:00,1.5\n2024-01-01 00:10,1.75\n",
+        "--skip-lines 3",
+        "Time timestamp, T [C] float64: 2",
+    ),
+    "weather logger with lines above, unsaid": (
+        "Logger: 4711\nTime,T\n2024-01-01 00:00,1.5\n",
+        "",
+        "line 2: expected 1 cell as in the heading, found 2",
+    ),
+    "climate model with comments": (
+        "# source: ours\n# units: ppm\nyear,month,day,co2\n2024,1,1,420.5\n2024,1,2,-99.99\n",
+        "--comment # --time-column year,month,day --time-format '%Y %m %d' --null -99.99",
+        "year_month_day timestamp, co2 float64 NULL: 2",
+    ),
+    "air quality, Italian": (
+        "Date;Time;CO(GT);T;;\n10/03/2004;18.00.00;2,6;13,6;;\n10/03/2004;19.00.00;-200;13,3;;\n;;;;;\n",
+        (
+            "--time-column Date,Time --time-format '%d/%m/%Y %H.%M.%S' --decimal comma --null -200"
+            " --on-error skip --drop-columns column_5,column_6"
+        ),
+        "Date_Time timestamp, CO(GT) float64 NULL, T float64: 2",
+    ),
+    "air quality, a row per value": (
+        (
+            "locationId,parameter,value,datetimeUtc,datetimeLocal\n"
+            "8118,pm25,17.5,2024-05-01T01:00:00Z,2024-05-01T06:30:00+05:30\n"
+        ),
+        "--time-column datetimeUtc --tags locationId,parameter",
+        (
+            "locationId text, parameter text, value float64, datetimeUtc timestamp,"
+            " datetimeLocal timestamp: 1"
+        ),
+    ),
+    "air quality, hour 24": (
+        "site,when,no2\nA,2024-05-01 23:00,10\nA,2024-05-01 24:00,12\n",
+        "--tags site",
+        "site text, when timestamp, no2 int64: 2",
+    ),
+    "particulate matter by hour": (
+        "No,year,month,day,hour,pm2.5,cbwd\n1,2010,1,1,0,NA,NW\n2,2010,1,1,1,129,NW\n",
+        "--time-column year,month,day,hour --time-format '%Y %m %d %H' --drop-columns No",
+        "year_month_day_hour timestamp, pm2.5 int64 NULL, cbwd text: 2",
+    ),
+    "lab sensors separated by blanks": (
+        "2004-03-31 03:38:15.757551 2 1 122.153\n2004-03-31 03:38:16 3 1 -3.91901\n",
+        "--no-heading --delimiter ' ' --time-column column_1,column_2",
+        "column_1_column_2 timestamp, column_3 int64, column_4 int64, column_5 float64: 2",
+    ),
+    "gas sensors, tab": (
+        "time\tR1\tR2\n0.5\t12.8\t1e-3\n1.5\t12.9\t2E-3\n",
+        "--time-column time --time-format s",
+        "time timestamp, R1 float64, R2 float64: 2",
+    ),
+    "accelerometer in milliseconds": (
+        "ts,x,y\n1589220000123,-0.5,9.81\n1589220000133,0.25,9.79\n",
+        "--time-column ts",
+        "ts timestamp, x float64, y float64: 2",
+    ),
+    "telemetry with a time in seconds as a float": (
+        '"ts","device","co","light"\n"1.5945120943859746E9","b8:27","0.004","false"\n',
+        "--time-column ts --time-format s --tags device",
+        "'1.5945120943859746E9' is not a count of seconds since 1970",
+    ),
+    "telemetry with fractions of seconds": (
+        '"ts","device","co","light"\n"1594512094.385974","b8:27","0.004","false"\n',
+        "--time-column ts --tags device",
+        "ts timestamp, device text, co float64, light bool: 1",
+    ),
+    "machine log in nanoseconds": (
+        "ts,value\n1735772400020643808,1\n1735772400020643809,2\n",
+        "--time-column ts --nanoseconds keep",
+        "ts timestamp, value int64, ts_ns int16: 2",
+    ),
+    "positions of ships": (
+        "# Timestamp,MMSI,Latitude,SOG,Name\n01/03/2024 00:00:00,219,56.1,0.0,\n",
+        "--time-format '%d/%m/%Y %H:%M:%S' --tags MMSI",
+        "# Timestamp timestamp, MMSI text, Latitude float64, SOG float64, Name text NULL: 1",
+    ),
+    "taxi trips": (
+        table(**TAXI),
+        "--time-column tpep_pickup_datetime --drop-columns airport_fee",
+        (
+            "VendorID int64, tpep_pickup_datetime timestamp, tpep_dropoff_datetime timestamp,"
+            " passenger_count float64 NULL, store_and_fwd_flag text: 2"
+        ),
+    ),
+    "taxi trips, undescribed": (
+        table(**TAXI),
+        "",
+        "found several (tpep_pickup_datetime, tpep_dropoff_datetime); name the column",
+    ),
+    "bicycle trips": (
+        "ride_id,started_at,end_lat\nA1,2024-05-01 10:00:00.123,40.5\nA2,2024-05-01 10:01:00.5,\n",
+        "",
+        "ride_id text, started_at timestamp, end_lat float64 NULL: 2",
+    ),
+    "exchange rates": (
+        "DATE,USD,JPY,\n03 May 2024,1.0765,N/A,\n02 May 2024,1.0698,166.2,\n",
+        "--time-format '%d %b %Y' --drop-columns column_4",
+        "DATE timestamp, USD float64, JPY float64 NULL: 2",
+    ),
+    "prices of a coin by the minute": (
+        "Timestamp,Open,Volume\n1325317920.0,4.39,0.455\n1325317980.0,NaN,NaN\n",
+        "--time-column Timestamp",
+        "Timestamp timestamp, Open float64 NULL, Volume float64 NULL: 2",
+    ),
+    "prices with a thousands separator": (
+        'Date,Close\n2024-05-01,"1,234.5"\n2024-05-02,"1,235.5"\n',
+        "",
+        "Date timestamp, Close text: 2",
+    ),
+    "pandas with its index": (
+        ",time,v\n0,2024-05-01 00:00:00+00:00,1.0\n1,2024-05-01 00:01:00+00:00,\n",
+        "--drop-columns column_1",
+        "time timestamp, v float64 NULL: 2",
+    ),
+    "pandas, compressed": (
+        gzip.compress(b"time,v,ok\n2024-05-01,<NA>,True\n2024-05-02,3,False\n"),
+        "",
+        "time timestamp, v int64 NULL, ok bool: 2",
+    ),
+    "pandas to Parquet": (
+        table(t=pa.array([10**18, 10**18 + 1000], pa.timestamp("ns")), c=["a", "b"]),
+        "--tags c",
+        "t timestamp, c text: 2",
+    ),
+    "R with row names": (
+        '"","time","v"\n"1","2024-05-01 00:00:00",NA\n"2","2024-05-01 00:01:00",2.5\n',
+        "--drop-columns column_1",
+        "time timestamp, v float64 NULL: 2",
+    ),
+    "R, write.table": (
+        '"time" "v"\n"1" 2024-05-01 1\n',
+        "--delimiter ' '",
+        "line 2: expected 2 cells as in the heading, found 3",
+    ),
+    "R, logical": (
+        "time,ok\n2024-05-01,TRUE\n2024-05-02,NA\n2024-05-03,FALSE\n",
+        "",
+        "time timestamp, ok bool NULL: 3",
+    ),
+    "Excel, United States": (
+        US_EXCEL,
+        "--time-format '%m/%d/%Y %I:%M %p'",
+        "Date timestamp, Reading int64, Unit Price text: 2",
+    ),
+    "Excel, Germany": (
+        "\ufeffsep=;\r\nDatum;Wert\r\n25.05.2024 13:05;1,5\r\n26.05.2024 13:05;\r\n",
+        "--time-format '%d.%m.%Y %H:%M' --decimal comma",
+        "Datum timestamp, Wert float64 NULL: 2",
+    ),
+    "Excel, France": (
+        "\ufeffdate;débit\r\n25/05/2024;1,5\r\n26/05/2024;12\r\n",
+        "--time-format %d/%m/%Y --decimal comma",
+        "date timestamp, débit float64: 2",
+    ),
+    "Excel, an error in a cell": (
+        "t,v\n2024-05-01,1\n2024-05-02,#DIV/0!\n2024-05-03,2\n",
+        "",
+        "line 3, column 'v': '#DIV/0!' is not an integer of 64 bits",
+    ),
+    "Excel, UTF-16": ("t\tv\n2024-05-01\t1\n".encode("utf-16"), "", "iconv -f UTF-16 -t UTF-8"),
+    "a query's export with zones": (
+        "_time,host,usage\n2021-05-25 04:55:03 UTC,a,0.5\n2021-05-25 04:56:03 UTC,b,1.5\n",
+        "--tags host",
+        "_time timestamp, host text, usage float64: 2",
+    ),
+    "PostgreSQL's COPY": (
+        "t,v,s\n2024-05-01 10:00:00+00,1,\\N\n2024-05-01 10:01:00+00,\\N,x\n",
+        "--null '\\N'",
+        "t timestamp, v int64 NULL, s text NULL: 2",
+    ),
+    "an archive": (zipped("t,v\n2024-05-01,1\n"), "", "t timestamp, v int64: 1"),
+    "inches in a text": (
+        't,note,v\n2024-05-01,3" pipe,1\n2024-05-02,ok,2\n',
+        "",
+        "line 2: a quote is not closed, or is inside a cell and not doubled",
+    ),
+    "old Macintosh": ("t,v\r2024-05-01,1\r", "", "a carriage return without a line feed"),
+    "nested": (
+        table(t=pa.array([1], pa.timestamp("ms")), tags=[{"a": "b"}]),
+        "",
+        "cannot be stored; leave it out with --drop-columns tags",
+    ),
+}
+SUMMARY = re.compile(r"[^:]+: \d+")
+
+
+def outcome(folder, content, words):
+    """Return what `prepare` makes of a file: columns and rows, or the error."""
+    path = folder / "data.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    rows = folder / "rows"
+    found = CliRunner().invoke(prepare, [str(path), *shlex.split(words), f"--output={rows}", "-q"])
+    if isinstance(found.exception, ConfigError):
+        return "\n".join(found.exception.problems)
+    assert found.exit_code == 0, found.output
+    params = read_prepared_file(rows, "rows").params
+    columns = (f"{c.name} {c.type.value}{' NULL' * c.nullable}" for c in params.columns)
+    return f"{', '.join(columns)}: {params.rows}"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_is_read_or_refused_in_one_line(tmp_path, shape):
+    content, words, expected = SHAPES[shape]
+    found = outcome(tmp_path, content, words)
+
+    is_read = re.fullmatch(r".* (timestamp|text|bool|u?int\d+|float\d+)( NULL)?: \d+", expected)
+    assert found == expected if is_read else expected in found
+    assert len(found.splitlines()) == 1
+
+
+def documented():
+    page = (ROOT / "docs" / "data-files.md").read_text()
+    (rows,) = re.findall(
+        r"\| What a file looks like .*?\n\|---\|---\|---\|\n(.*?)\n\n", page, re.DOTALL
+    )
+    for row in rows.splitlines():
+        lines, words, expected = (cell.strip() for cell in row.strip("|").split("|"))
+        text = "".join(f"{line}\n" for line in re.findall("`(.*?)`", lines))
+        yield text, words.strip("`"), re.findall("`(.*?)`", expected)
+
+
+@pytest.mark.parametrize(("text", "words", "expected"), [*documented()])
+def test_what_the_documentation_says_of_a_file_is_what_happens(tmp_path, text, words, expected):
+    found = outcome(tmp_path, text, words)
+
+    assert text.count("\n") > 1
+    assert [each for each in expected if each not in found] == []

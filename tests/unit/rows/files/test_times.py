@@ -1,0 +1,149 @@
+"""Times that are not ISO 8601: never guessed, read in the format that is given."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from iotbench.rows.files.formats import suggest
+
+NOON = int(datetime(2024, 3, 5, 12, 0, tzinfo=UTC).timestamp()) * 10**6
+DAY = 86_400 * 10**6
+
+
+@pytest.mark.parametrize(
+    ("time", "formats"),
+    [
+        ("03/05/2024", ["%d/%m/%Y", "%m/%d/%Y"]),
+        ("03/25/2024", ["%m/%d/%Y"]),
+        ("25.03.2024 12:00", ["%d.%m.%Y %H:%M"]),
+        ("3/5/24 1:02:03 PM", ["%d/%m/%y %I:%M:%S %p", "%m/%d/%y %I:%M:%S %p"]),
+        ("2024/03/25 12:00:00.5", ["%Y/%m/%d %H:%M:%S.%f"]),
+        ("25/03/2024T12:00+01:00", ["%d/%m/%YT%H:%M%z"]),
+        ("5 Mar 2024", ["%d %b %Y"]),
+        ("05-March-2024", ["%d-%B-%Y"]),
+        ("12/25/2024 noon", None),
+        ("25/03/2024 1 x 2", None),
+        ("99/99/2024", []),
+    ],
+)
+def test_a_format_is_suggested_and_not_guessed(refused, time, formats):
+    said = refused(f"v,at\n1,{time}\n2,{time}\n")
+
+    if formats is None:
+        assert "expected one timestamp column, found none" in said
+        return
+    assert f"no column is a timestamp; column 'at' looks like dates ('{time}')" in said
+    assert re.findall("--time-format '(.*?)'", said) == formats
+    assert formats or "describe them with --time-format" in said
+    assert f"--time-column: column 'at' looks like dates ('{time}')" in refused(
+        f"v,at\n1,{time}\n", time="at"
+    )
+
+
+def test_all_dates_have_the_suggested_format():
+    assert suggest(["01/02/2024", "01/13/2024"]) == ["%m/%d/%Y"]
+    assert suggest(["01/02/2024", "13/01/2024", "01/13/2024"]) == []
+    assert suggest(["word", "01/02/2024"]) is None
+    assert suggest([]) is None
+
+
+@pytest.mark.parametrize(
+    ("time", "time_format"),
+    [
+        ("05/03/2024 12:00", "%d/%m/%Y %H:%M"),
+        ("03/05/2024 12:00:00 PM", "%m/%d/%Y %I:%M:%S %p"),
+        (" 5 Mar 2024 12 ", "%d %b %Y %H"),
+        ("05.03.24 12:00:00.0", "%d.%m.%y %H:%M:%S.%f"),
+        ("05/03/2024 14:00 +0200", "%d/%m/%Y %H:%M %z"),
+        ("202403051200", "%Y%m%d%H%M"),
+        ("1709640000", "s"),
+        ("1709640000000", "ms"),
+        ("1709640000000000", "us"),
+        ("1709640000000000000", "ns"),
+    ],
+)
+def test_a_time_is_read_in_the_given_format(prepare, time, time_format):
+    file = prepare(f"at,x\n{time},0.5\n{time},1.5\n", time_format=time_format)
+
+    assert file.values["at"] == [NOON, NOON]
+    assert file.types["at"] == "timestamp"
+    assert [c.role.value for c in file.params.columns] == ["time", "field"]
+
+
+def test_a_day_that_does_not_exist_is_refused(prepare, refused):
+    days = "".join(f"{day:02}/03/2024,1\n" for day in range(1, 29))
+    content = "at,x\n" + days + "31/02/2024,2\n"
+
+    said = refused(content, time_format="%d/%m/%Y")
+    assert "line 30, column 'at': '31/02/2024' is not a time in the format %d/%m/%Y" in said
+    file = prepare(content, time_format="%d/%m/%Y", on_error="skip")
+    assert file.values["at"] == [NOON - DAY // 2 + (day - 5) * DAY for day in range(1, 29)]
+
+
+def test_nanoseconds_that_would_be_lost_are_refused(refused):
+    rows = "1709640000000000000,1\n" * 5 + "1709640000000000001,1\n"
+
+    said = refused("at,x\n" + rows, time_format="ns", time="at")
+    assert "line 7, column 'at': '1709640000000000001' is not a time in microseconds" in said
+    assert "(--nanoseconds cut or keep takes it)" in said
+
+
+@pytest.mark.parametrize(
+    ("time_format", "reason"),
+    [
+        ("%d/%m/%Y", "expected it to fit one column, and it fits a, b"),
+        ("%Y", "expected it to fit one column, and it fits none"),
+        ("%Q", "expected a format such as"),
+        ("", "no column is a timestamp"),
+        ("%d/%m", "has no year"),
+        ("minutes", "has no year"),
+    ],
+)
+def test_a_format_that_does_not_fit_is_refused(refused, time_format, reason):
+    assert reason in refused("a,b\n05/03/2024,06/03/2024\n", time_format=time_format)
+
+
+def test_the_time_column_decides_between_two(prepare):
+    file = prepare("a,b\n05/03/2024,06/03/2024\n", time_format="%d/%m/%Y", time="b")
+
+    assert file.types == {"a": "text", "b": "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "time_format"),
+    [
+        ("16/12/06", "%d/%m/%Y"),
+        ("16/12/206", "%d/%m/%Y"),
+        ("04/05/2024 10:00:60", "%d/%m/%Y %H:%M:%S"),
+        ("04.05.202410605.5", "%d.%m.%Y%H%M.%f"),
+    ],
+)
+def test_what_strptime_does_not_take_is_no_time(refused, cell, time_format):
+    content = f"t,x\n{cell},1\n"
+
+    assert "is not a time in the format" in refused(content, time="t", time_format=time_format)
+
+
+@pytest.mark.parametrize(
+    ("cell", "second_us"),
+    [("04.05.2024101112.123", 12_123_000), ("04.05.2024101112.5", 12_500_000)],
+)
+def test_digits_before_the_second_are_no_part_of_it(prepare, cell, second_us):
+    file = prepare(f"t,x\n{cell},1\n", time="t", time_format="%d.%m.%Y%H%M%S.%f")
+
+    assert file.values["t"] == [1714817460_000_000 + second_us]
+
+
+def test_an_offset_of_more_than_a_day_is_none(refused):
+    content = (
+        "t,x\n2024-05-01T10:00:00+99:99,1\n2024-05-01T10:00:00 UTC,1\n2024-05-02T24:00:00Z,1\n"
+    )
+
+    assert "line 2, column 't': '2024-05-01T10:00:00+99:99' is not" in refused(content)
+
+
+def test_a_blank_part_of_a_time_is_not_midnight(refused):
+    content = "d,c,x\n2024-05-01,10:00:00,1\n2024-05-02, ,2\n"
+
+    assert "no value" in refused(content, time="d,c")

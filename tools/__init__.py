@@ -1,0 +1,1 @@
+"""Tools of the developers: they write generated parts of the documentation."""
