@@ -24,7 +24,7 @@ _OWN = (
     "report", "compare", "calibrate", "repeat", "publish", "init", "doctor", "targets", "check",
     "cleanup", "completion",
 )  # fmt: skip
-"""Each names a file of iotbench/commands/ and the command in it; other kinds have a command alike."""
+"""Names of files in iotbench/commands/ and of the command in each; a kind needs no file."""
 _NAMES = tuple(dict.fromkeys((*KINDS, *_OWN)))
 _EPILOG = """\b
 Exit codes:

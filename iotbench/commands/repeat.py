@@ -5,14 +5,20 @@ from pathlib import Path
 import click
 
 from iotbench.config.completion.words import complete_result
-from iotbench.config.options.basic import TAG, Command, config_option, option, output_option
+from iotbench.config.options.basic import (
+    FORMATS,
+    TAG,
+    Command,
+    config_option,
+    option,
+    output_option,
+)
 from iotbench.config.options.declared import option_like
 from iotbench.execution.repeating import build_repeated, comparison, differences
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import subject_of
 from iotbench.measurements.shared.options import Machine, Replacing
-from iotbench.output.terminal import tables
 from iotbench.store.lookup import paths_of
 
 _EXAMPLES = """\b
@@ -44,8 +50,8 @@ Examples:
 @option(
     "--format",
     "form",
-    type=click.Choice(tables.FORMATS),
-    default=tables.FORMATS[0],
+    type=click.Choice(FORMATS),
+    default=FORMATS[0],
     show_default=True,
     help="What to print on standard output; progress goes to standard error.",
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from iotbench.config.completion.words import complete_result
-from iotbench.config.options.basic import BYTES, Command, option, output_option
+from iotbench.config.options.basic import BYTES, FORMATS, Command, option, output_option
 from iotbench.machine.streams import print_out
 from iotbench.machine.terminal import width_of
 from iotbench.output.terminal import tables
@@ -24,7 +24,7 @@ from simulator.errors import ConfigError
 @option(
     "--format",
     "form",
-    type=click.Choice(tables.FORMATS),
+    type=click.Choice(FORMATS),
     default="table",
     show_default=True,
     help="What to print.",

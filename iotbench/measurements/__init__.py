@@ -1,4 +1,4 @@
-"""The kinds of measurements: a file here defines each, as KIND; iotbench/results/kinds.py names it."""
+"""The measurements: a folder defines each; `kind.py` has KIND, results/kinds.py names it."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def kind_named(name: str) -> "Kind[Any]":
     """Return the kind of a name."""
-    kind: Kind[Any] = import_module(f"{__name__}.{check_known(name)}").KIND
+    kind: Kind[Any] = import_module(f"{__name__}.{check_known(name)}.kind").KIND
     return kind
 
 

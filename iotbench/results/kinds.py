@@ -1,4 +1,4 @@
-"""The names of the kinds of measurements; each names a file of iotbench/measurements/ that defines it."""
+"""The names of the measurements; each names a folder of iotbench/measurements/ that defines it."""
 
 NAMES = ("insert", "query", "mixed", "change", "verify")
 """Kinds in the order of lists and tables."""

@@ -24,7 +24,8 @@ def tree(tmp_path_factory):
     page = (ROOT / "CONTRIBUTING.md").read_text()
     text = page.partition("\n## Adding a kind of measurement\n")[2].partition("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (tree / "iotbench/measurements/once.py").write_text(code)
+    (tree / "iotbench/measurements/once").mkdir()
+    (tree / "iotbench/measurements/once/kind.py").write_text(code)
     table = tree / "iotbench/results/kinds.py"
     assert LINE in table.read_text()
     table.write_text(table.read_text().replace(LINE, LINE.replace(")", ', "once")')))

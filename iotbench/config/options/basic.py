@@ -27,6 +27,8 @@ ARGUMENTS = "arguments"
 _PROBLEMS = "problems"
 _EXTRA = "Got unexpected extra argument"
 _OTHERS = "Other options"
+FORMATS = ("table", "json", "csv")
+"""Forms in which a command prints a result."""
 _LAST = ("Run and output", "Kubernetes", _OTHERS)
 _Value = TypeVar("_Value")
 

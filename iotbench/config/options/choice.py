@@ -14,12 +14,11 @@ from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.validation import format_shown
 from iotbench.config.input.values import Notation, Seconds
-from iotbench.config.options.basic import config_option, option, parse_tag
+from iotbench.config.options.basic import FORMATS, config_option, option, parse_tag
 from iotbench.config.options.cluster import ClusterOptions
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets import config as configuration
 from iotbench.config.targets.config import RUNNERS, Target
-from iotbench.output.terminal import tables
 from simulator.errors import ConfigError
 from simulator.modules import database_class
 from simulator.modules.shared.client.driver import Client
@@ -77,7 +76,7 @@ class Run(Options):
     """Show no progress."""
     force: bool = False
     """Start more local workers than this machine's cores and free memory allow."""
-    form: Annotated[str, Field(alias="format"), Opt(choices=tables.FORMATS)] = tables.FORMATS[0]
+    form: Annotated[str, Field(alias="format"), Opt(choices=FORMATS)] = FORMATS[0]
     """What to print on standard output; progress goes to standard error."""
     dry_run: Annotated[bool, Opt(inner=True)] = False
 

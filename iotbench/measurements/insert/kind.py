@@ -15,11 +15,19 @@ from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.measurements.shared.writing import writing_warnings
 from iotbench.results.result import Result
-from iotbench.rows.files.request import format_options
 from simulator.data.dataset import DatasetReader
+from simulator.data.schema import Role
+from simulator.data.workloads.base import Params
+from simulator.data.workloads.declared import DeclaredParams
+from simulator.data.workloads.file import FileParams, FileReading
 from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import RunSpec, Work
+
+_NOT_SHOWN = {
+    "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
+}  # fmt: skip
+"""Options that mean nothing with rows of a file."""
 
 
 class Insert(Kind[InsertOptions]):
@@ -65,7 +73,7 @@ class Insert(Kind[InsertOptions]):
         return Planned(
             planned,
             {
-                **format_options(
+                **_format_options(
                     options.described(has_end=reader.sizes is not None), wanted.params
                 ),
                 "mixes_tables": plan.mixes_tables(database, reader, options.batch),
@@ -158,6 +166,27 @@ def batches_text(spec: RunSpec) -> str:
     rate = f"{limit:,.0f} rows/s" if limit else "no limit"
     batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
     return f"batch: {batch}; rate: {rate}"
+
+
+def _format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
+    """Return the options of an insert for display; with a file, without those it rules out."""
+    if not isinstance(params, FileParams):
+        shown = {name: value for name, value in options.items() if value is not None}
+        if isinstance(params, DeclaredParams):
+            return {**shown, "declared": params.digest}
+        return {**shown, **params.model_dump(mode="json")}
+    of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
+    said = params.model_dump(mode="json", include={*FileReading.model_fields} - {"tags"})
+    usual = FileReading().model_dump(mode="json")
+    reading = {name: value for name, value in said.items() if value != usual[name]}
+    return {
+        "data": params.source,
+        "rows": params.rows,
+        **reading,
+        "time_column": of_role[Role.TIME][0],
+        "tags": of_role[Role.TAG],
+        **{name: value for name, value in options.items() if name not in _NOT_SHOWN},
+    }
 
 
 KIND = Insert()

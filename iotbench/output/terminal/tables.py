@@ -30,8 +30,6 @@ from iotbench.output.terminal.records import as_csv, as_json
 from iotbench.output.terminal.timings import timings_of
 from iotbench.results.result import Result
 
-FORMATS = ("table", "json", "csv")
-
 _FLEXIBLE_WIDTH = 24
 """A longer verdict is wrapped before a column is dropped."""
 _UNBOUNDED = 1000

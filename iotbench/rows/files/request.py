@@ -15,11 +15,8 @@ from iotbench.machine.inputs import problem_of
 from iotbench.rows.files.names import is_pattern, table_name
 from iotbench.rows.files.objects import name_of, uri_of, url_of
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Role
-from simulator.data.workloads.base import Params
-from simulator.data.workloads.declared import DeclaredParams
+from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import (
-    FileParams,
     FileReading,
     Nanoseconds,
     OnError,
@@ -47,9 +44,6 @@ NOT_WITH_DATA = {
     **dict.fromkeys(map(option_of, parameters()), _NOT_DRAWN),
 }
 """Options of `insert` that mean nothing with a file -> why."""
-_NOT_SHOWN = {
-    "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
-}  # fmt: skip
 STANDARD_INPUT = "-"
 READ_BEFORE = "it was read when it was prepared"
 
@@ -309,24 +303,3 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     if not given.get("--clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data")
     return problems
-
-
-def format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
-    """Return the options of an insert for display; with a file, without those it rules out."""
-    if not isinstance(params, FileParams):
-        shown = {name: value for name, value in options.items() if value is not None}
-        if isinstance(params, DeclaredParams):
-            return {**shown, "declared": params.digest}
-        return {**shown, **params.model_dump(mode="json")}
-    of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
-    said = params.model_dump(mode="json", include={*FileReading.model_fields} - {"tags"})
-    usual = FileReading().model_dump(mode="json")
-    reading = {name: value for name, value in said.items() if value != usual[name]}
-    return {
-        "data": params.source,
-        "rows": params.rows,
-        **reading,
-        "time_column": of_role[Role.TIME][0],
-        "tags": of_role[Role.TAG],
-        **{name: value for name, value in options.items() if name not in _NOT_SHOWN},
-    }

@@ -42,7 +42,7 @@ OUTPUTS = {
 }  # fmt: skip
 """Every option that names a file or folder to write; insert writes none before it is checked."""
 ONCE = {"init", "prepare", "publish", "metrics"}
-"""Outputs that are never replaced; metrics take a run, whose file `tests/unit/output/live` replaces."""
+"""Outputs that are never replaced; `tests/unit/output/live` replaces the file of metrics."""
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from iotbench.output.terminal.tables import FORMATS, format_record
+from iotbench.config.options.basic import FORMATS
+from iotbench.output.terminal.tables import format_record
 from iotbench.results import result_files
 from tests import ROOT
 

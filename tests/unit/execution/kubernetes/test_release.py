@@ -218,7 +218,8 @@ def test_the_collectors_job_comes_first_and_is_not_missing_without_workers():
 
 def owner_of_a_process():
     """The owner that a process says it is, and the process, which still runs."""
-    code = "from iotbench.execution.kubernetes.release import this_owner; print(this_owner(), flush=True); input()"
+    module = "iotbench.execution.kubernetes.release"
+    code = f"from {module} import this_owner; print(this_owner(), flush=True); input()"
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=subprocess.PIPE,
