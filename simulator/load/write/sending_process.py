@@ -116,10 +116,10 @@ class SendingProcess:
             if not self._may_run.is_set():
                 return None
             own, other = multiprocessing.Pipe()
-            safe = ["-P"] * sys.flags.safe_path
+            program = [*["-P"] * sys.flags.safe_path, "-m", "simulator.load.write.sending"]
             with other:
                 self._process = subprocess.Popen(
-                    [sys.executable, *safe, "-m", "simulator.load.write.sending", str(other.fileno())],
+                    [sys.executable, *program, str(other.fileno())],
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[other.fileno()],
                 )  # fmt: skip
             return self._process, own
