@@ -1,9 +1,7 @@
 """Failures on a cluster: named within seconds, recorded in the result, and nothing is left."""
 
 import json
-import os
 import re
-import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -344,16 +342,6 @@ def test_a_missing_helm_is_named(cli: ClusterLine, tmp_path: Path) -> None:
         assert done.code == 2
         assert "helm is not on the PATH" in done.err
         assert "https://helm.sh" in done.err
-
-
-def test_helm_is_too_old(cli: ClusterLine, tmp_path: Path) -> None:
-    program = tmp_path / "helm"
-    program.write_text("#!/bin/sh\necho v3.2.0+ge11b7ce\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    cli.environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = timed(lambda: cli.insert(POSTGRES, *QUICK), SOON_S)
-    assert done.code == 2
-    assert "helm v3.2.0+ge11b7ce is too old" in done.err
 
 
 @pytest.mark.parametrize(

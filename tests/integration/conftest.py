@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from tests import ROOT
+from tests.commands import Finished, run_here
 from tests.processes import living_with, part_of
 
 
@@ -30,23 +31,12 @@ def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> l
     ]
 
 
-WITHOUT_TARGETS = (
+OF_FILES = (
     "show", "generate", "prepare", "init", "results", "compare", "publish", "report",
 )  # fmt: skip
-"""Commands that read no configuration."""
-
-
-@dataclass
-class Finished:
-    """The outcome of a command."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
+"""Commands that read no configuration, and run in the process of the tests."""
+STARTS_PROCESSES = "--workers"
+"""Of `generate`."""
 
 
 @dataclass
@@ -78,25 +68,15 @@ class CommandLine:
         stdout: Any = subprocess.PIPE,
         stderr: Any = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
-        """Start a command; those that run something get their own output folder."""
-        own = [] if command in WITHOUT_TARGETS else [f"--config={self.config}"]
-        own += [f"--output={self.output}"] if command in ("insert", "query", "mixed") else []
-        given = {str(word).partition("=")[0] for word in arguments}  # "--config x" as well
-        own = [word for word in own if word.partition("=")[0] not in given]
-        self.temporary.mkdir(exist_ok=True)
+        """Start a process of a command."""
         return subprocess.Popen(
-            [sys.executable, str(self.program), command, *own, *arguments],
+            [sys.executable, str(self.program), *self._words(command, arguments)],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             text=True,
             cwd=self.folder,
-            env={
-                **os.environ,
-                "TMPDIR": str(self.temporary),
-                "XDG_STATE_HOME": str(self.state.parent),
-                **self.environment,
-            },
+            env={**os.environ, **self._variables()},
         )
 
     def finish(self, process: subprocess.Popen[str], within_s: float = 60) -> Finished:
@@ -105,7 +85,36 @@ class CommandLine:
         return Finished(process.returncode, out or "", err or "")
 
     def run(self, command: str, *arguments: str, within_s: float = 60) -> Finished:
+        """Run a command; one that starts no process itself runs in that of the tests."""
+        is_short = command in OF_FILES and not any(
+            str(word).startswith(STARTS_PROCESSES) for word in arguments
+        )
+        if is_short or ("--dry-run" in arguments and "PYTHONPATH" not in self.environment):
+            return self._run_here(command, arguments)
         return self.finish(self.start(command, *arguments), within_s)
+
+    def refuse(self, command: str, *arguments: str) -> str:
+        """Run a command that is refused before anything starts; return what it says."""
+        done = self._run_here(command, arguments)
+        assert (done.code, done.out) == (2, ""), done
+        assert self.leftovers() == []
+        return done.err
+
+    def _run_here(self, command: str, arguments: Sequence[str]) -> Finished:
+        return run_here(self._words(command, arguments), self.folder, self._variables())
+
+    def _words(self, command: str, arguments: Sequence[str]) -> list[str]:
+        """Return the words of a command; those that run something have their own output folder."""
+        own = [] if command in OF_FILES else [f"--config={self.config}"]
+        own += [f"--output={self.output}"] if command in ("insert", "query", "mixed") else []
+        given = {str(word).partition("=")[0] for word in arguments}  # "--config x" as well
+        own = [word for word in own if word.partition("=")[0] not in given]
+        return [command, *own, *map(str, arguments)]
+
+    def _variables(self) -> dict[str, str]:
+        self.temporary.mkdir(exist_ok=True)
+        own = {"TMPDIR": str(self.temporary), "XDG_STATE_HOME": str(self.state.parent)}
+        return {**own, **self.environment}
 
     def results(self) -> list[Any]:
         """The result files' contents, oldest first."""

@@ -9,7 +9,7 @@ from tests.integration.conftest import CommandLine, Finished
 
 SCRIPT = """
 from pathlib import Path
-from cli.host import caches
+from iotbench.machine import caches
 from iotbench.commands.main import main
 
 caches._DROP = Path("switch")
@@ -39,11 +39,3 @@ def test_caches_are_dropped_before_inserts_and_queries(
         assert switch.read_text() == "3"
         assert "system caches: dropped before each run" in done.out
         assert cli.results()[-1]["caches"] == "dropped"
-
-
-def test_where_that_is_not_allowed_a_warning_says_so(run: Callable[..., Finished]) -> None:
-    done = run("insert", *LITE, "--drop-caches")
-
-    assert done.code == 0, done.err
-    warning = "--drop-caches: the system's file caches were not dropped (switch: No such file"
-    assert f"warning: {warning}" in done.out

@@ -65,24 +65,3 @@ def test_a_part_of_a_fleet_is_chosen_by_its_first_host_and_its_series(cli: Comma
     assert (params["scale"], params["cardinality"], params["scale_offset"]) == (3, 30, 70)
     hosts = {row[1] for rows in stored(cli).values() for row in rows}
     assert hosts == {"host_70", "host_71", "host_72"}
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--workload=devops", "--cardinality=8"], "--workload devops: cardinality 8 is less than"),
-        (
-            ["--workload=trucks", "--cardinality=8"],
-            "--cardinality: is an option of workload devops",
-        ),
-        (["--workload=metaquery", "--split=series"], "--split series: the series of workload meta"),
-    ],
-)
-def test_parts_and_cardinalities_that_make_no_sense_are_refused(
-    cli: CommandLine, words: list[str], problem: str
-) -> None:
-    done = cli.run("insert", "--target=sqlite", *words)
-
-    assert done.code == 2
-    assert done.err.startswith(f"error: {problem}")
-    assert len(done.err.splitlines()) == 1

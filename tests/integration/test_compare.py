@@ -7,7 +7,6 @@ from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 ROWS = (*SQLITE, "--batch=100", "--num-inserts=2000")
-SWEEP = (*ROWS, "--workers=1,2", "--runs=2")
 
 
 def test_two_sweeps_and_their_queries_are_compared(cli: CommandLine) -> None:
@@ -126,16 +125,3 @@ def test_a_worse_exit_code_wins(cli: CommandLine) -> None:
     assert done.code == 1
     assert "threshold failed" not in done.err
     assert suite.get("errors") == "1"
-
-
-def test_a_threshold_that_names_nothing_is_refused_before_anything_starts(
-    cli: CommandLine,
-) -> None:
-    wrong = ("--fail-if=p98ms > 1", "--fail-if=p99_ms > 1 at workers=9", "--batch=-1")
-    done = cli.run("insert", *SQLITE, "--num-inserts=2000", "--workers=1,2", "--runs=2", *wrong)
-
-    assert done.code == 2
-    assert len(done.err.splitlines()) == 3
-    assert "did you mean 'p99_ms'?" in done.err
-    assert not (cli.folder / "bench.db").exists()
-    assert cli.results() == []

@@ -37,9 +37,8 @@ def test_a_pool_is_shared_and_rows_are_also_inserted_beside_queries(cli: Command
     assert mixed.code == 0, mixed.err
     assert "connections: 6, each opened in " in mixed.out
 
-    refused = cli.run("insert", *lite_options(cli), "--connections=2", "--pool=2")
-    assert refused.code == 2
-    assert "--pool: expected fewer than the 2 of --connections" in refused.err
+    refused = cli.refuse("insert", *lite_options(cli), "--connections=2", "--pool=2")
+    assert "--pool: expected fewer than the 2 of --connections" in refused
 
 
 def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -> None:
@@ -70,11 +69,10 @@ def test_queries_are_asked_over_all_connections_and_verified(cli: CommandLine) -
     assert "connections: 2, each opened in " in pooled.out
     assert "2 of each worker shared by 6 callers" in pooled.out
 
-    refused = cli.run("query", *options, "--connections=8", "--count=15", "--workers=2",
+    refused = cli.refuse("query", *options, "--connections=8", "--count=15", "--workers=2",
                       "--pool=8")  # fmt: skip
-    assert refused.code == 2
-    assert "--pool: expected fewer than the 8 of --connections" in refused.err
-    assert "--count: must be at least 16, got 15" in refused.err
+    assert "--pool: expected fewer than the 8 of --connections" in refused
+    assert "--count: must be at least 16, got 15" in refused
 
 
 @pytest.fixture

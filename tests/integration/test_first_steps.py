@@ -9,4 +9,5 @@ def test_what_init_writes_can_be_checked_and_measured(cli: CommandLine) -> None:
 
     assert (written.code, written.err) == (0, "")
     assert (checked.code, checked.err) == (0, "")
+    assert "create, insert, read and drop work" in checked.out
     assert "acknowledged" in checked.out

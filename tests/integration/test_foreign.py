@@ -113,24 +113,6 @@ def test_a_repetition_replaces_only_what_is_named_again(shared: CommandLine) -> 
     assert shared.run("repeat", "last~1", "--quiet", SQLITE[1], named).code == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--replace-table=evens",), "--replace-table evens: this insert needs no such name"),
-        (("--replace-table=events", "--no-clean"), "--no-clean adds to the tables"),
-        (("--table-prefix=Bench-",), "--table-prefix: expected a letter"),
-        (("--table-prefix=iotbench_",), "the beginning of this program's own tables"),
-    ],
-)
-def test_a_wrong_name_is_refused_before_anything_starts(
-    shared: CommandLine, arguments: tuple[str, ...], words: str
-) -> None:
-    done = shared.run(*COMMANDS["insert"], *arguments)
-
-    assert done.code == 2
-    assert words in done.err
-
-
 KINDS = {
     "table": "CREATE TABLE {} AS SELECT 1 AS mine",
     "view": "CREATE VIEW {} AS SELECT 1 AS mine",

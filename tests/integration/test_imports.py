@@ -112,17 +112,3 @@ def test_files_are_written_before_the_clock_starts(
     (report,) = cli.results()[0]["runs"][0]["outcome"]["workers"]
     assert (report["generate_s"], report["encode_s"]) == (0, 0)
     assert 0 < report["send_s"] <= report["duration_s"]
-
-
-def test_what_cannot_be_imported_is_refused_at_once(cli: CommandLine) -> None:
-    lite = ("--target=sqlite", "--extra-option=path=bench.db", "--import")
-    refused = cli.run("insert", *lite, "--batch=100", "--rate=5", "--duration=3s")
-    records = cli.run("insert", *lite, "--data=x.csv", "--data-format=csv")
-    pods = cli.run("insert", "--target=postgresql", "--import")
-
-    assert (refused.code, records.code, pods.code) == (2, 2, 2)
-    assert "--import: sqlite: the library has none; .import of its shell inserts" in refused.err
-    for option in ("--batch", "--rate", "--duration"):
-        assert f"{option}: with --import a worker's rows are one statement" in refused.err
-    assert "--import: the records of the file are sent in batches" in records.err
-    assert "--import: writes files, for which pods have no room; use --runner local" in pods.err

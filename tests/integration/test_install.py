@@ -107,23 +107,12 @@ def test_it_goes_by_its_name_and_has_the_dependencies_of_the_requirements(instal
 
 
 @pytest.mark.parametrize(("words", "found"), [("ins", "insert"), ("insert -t sqli", "sqlite")])
-@pytest.mark.parametrize("name", ["iotbench", "run.py"])
 def test_the_shell_completes_commands_and_targets(
-    installed: Path, tmp_path: Path, name: str, words: str, found: str
+    installed: Path, tmp_path: Path, words: str, found: str
 ) -> None:
-    program, variable = (
-        (installed, "_IOTBENCH_COMPLETE")
-        if name == "iotbench"
-        else (ROOT / name, "_RUN_PY_COMPLETE")
-    )
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {
-        "COMP_WORDS": f"{name} {words}",
-        "COMP_CWORD": str(len(words.split())),
-        "PATH": path,
-    }
-    completed = run(program, tmp_path, **environment, **{variable: "bash_complete"})
-    script = run(program, tmp_path, PATH=path, **{variable: "bash_source"})
+    asked = {"COMP_WORDS": f"iotbench {words}", "COMP_CWORD": str(len(words.split()))}
+    completed = run(installed, tmp_path, **asked, _IOTBENCH_COMPLETE="bash_complete")
+    script = run(installed, tmp_path, _IOTBENCH_COMPLETE="bash_source")
 
     assert f"plain,{found}" in completed.stdout.split()
     assert "complete -o nosort -F" in script.stdout

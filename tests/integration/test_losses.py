@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from tests.integration.conftest import CommandLine
 
 SMALL = ("--workers=1", "--runs=1", "--num-inserts=100", "--batch=10")
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", *SMALL)
-Wait = Callable[[Callable[[], Any]], Any]
 
 
 @pytest.fixture
@@ -57,44 +56,6 @@ def test_on_a_full_disk_the_table_is_printed_and_the_result_rescued(
     assert [file.name for file in full_disk.iterdir()] == ["ballast"]
 
 
-def test_a_removed_output_folder_costs_nothing_but_the_exit_code(
-    cli: CommandLine, eventually: Wait
-) -> None:
-    running = cli.start("insert", *SQLITE, "--rate=50", "--quiet")
-    eventually((cli.folder / "bench.db").exists)
-    cli.output.rename(cli.folder / "gone")  # at once: files are written in it meanwhile
-    done = cli.finish(running)
-
-    assert done.code == 1
-    assert "verified" in done.out
-    assert "No such file or directory" in done.err
-    assert rescued(cli)["status"] == "done"
-
-
-@pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_a_full_standard_output_is_named_and_the_result_stored(cli: CommandLine, form: str) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = cli.finish(cli.start("insert", *SQLITE, "--quiet", f"--format={form}", stdout=full))
-
-    assert done.code == 1
-    assert "error: standard output: No space left on device" in done.err
-    assert f"show {cli.output}" in done.err
-    assert cli.results()[0]["status"] == "done"
-
-
-def test_a_closed_pipe_is_named_and_the_result_stored(cli: CommandLine) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        done = cli.finish(cli.start("insert", *SQLITE, stdout=writer))
-    finally:
-        os.close(writer)
-
-    assert done.code == 1
-    assert "error: standard output: Broken pipe" in done.err
-    assert cli.results()[0]["status"] == "done"
-
-
 @pytest.mark.parametrize("stderr", ["closed", "full"])
 def test_standard_error_that_takes_nothing_stops_nothing(cli: CommandLine, stderr: str) -> None:
     if stderr == "closed":
@@ -109,17 +70,6 @@ def test_standard_error_that_takes_nothing_stops_nothing(cli: CommandLine, stder
 
     assert done.code == 0
     assert "verified" in done.out
-
-
-@pytest.mark.parametrize("command", [["targets"], ["targets", "--help"]])
-def test_other_commands_name_a_full_standard_output_too(
-    cli: CommandLine, command: list[str]
-) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = cli.finish(cli.start(*command, stdout=full))
-
-    assert done.code == 1
-    assert "No space left on device" in done.err
 
 
 def test_a_failed_run_names_its_cause_on_standard_error(cli: CommandLine) -> None:

@@ -17,6 +17,12 @@ Wait = Callable[[Callable[[], Any]], Any]
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 
 
+def insert(cli: CommandLine, rows: int) -> None:
+    done = cli.run("insert", *SQLITE, f"--num-inserts={rows}", "--batch=1000", "--workers=1",
+                   "--runs=1")  # fmt: skip
+    assert done.code == 0, done.err
+
+
 def kill_collector(cli: CommandLine, eventually: Wait) -> None:
     """Kill the collector, and wait until another process has taken its place."""
     (victim,) = cli.processes("collector")
@@ -98,12 +104,7 @@ def test_a_collector_that_is_killed_while_it_verifies_verifies_again(
 
 @pytest.mark.rare
 def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually: Wait) -> None:
-    assert (
-        cli.run(
-            "insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--workers=1", "--runs=1"
-        ).code
-        == 0
-    )
+    insert(cli, rows=20_000)
     running = cli.start("query", *SQLITE, "--workers=2", "--runs=60", "--rate=40",
                         "--types=count-events,temperature-min-max,temperature-stats")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
@@ -123,12 +124,7 @@ def test_queries_go_on_and_every_answer_is_verified(cli: CommandLine, eventually
 def test_fresh_rows_are_judged_though_the_collector_was_replaced(
     cli: CommandLine, eventually: Wait
 ) -> None:
-    assert (
-        cli.run(
-            "insert", *SQLITE, "--num-inserts=1000", "--batch=1000", "--workers=1", "--runs=1"
-        ).code
-        == 0
-    )
+    insert(cli, rows=1000)
     running = cli.start("mixed", *SQLITE, "--duration=8s", "--insert-rate=500", "--query-rate=5",
                         "--fresh=2s")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 2)
@@ -143,12 +139,7 @@ def test_fresh_rows_are_judged_though_the_collector_was_replaced(
 
 @pytest.mark.rare
 def test_a_ramp_goes_on(cli: CommandLine, eventually: Wait) -> None:
-    assert (
-        cli.run(
-            "insert", *SQLITE, "--num-inserts=20000", "--batch=1000", "--workers=1", "--runs=1"
-        ).code
-        == 0
-    )
+    insert(cli, rows=20_000)
     running = cli.start("query", *SQLITE, "--workers=3", "--types=count-events", "--ramp",
                         "--response-limit=10s", "--ramp-interval=2s")  # fmt: skip
     eventually(lambda: len(cli.processes("worker")) == 3)

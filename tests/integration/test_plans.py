@@ -1,7 +1,5 @@
 """`--dry-run` prints the plan and does nothing."""
 
-import resource
-
 import pytest
 
 from tests.integration.conftest import CommandLine
@@ -60,38 +58,3 @@ def test_queries_and_verifications_have_a_plan_too(
     assert words in done.out
     assert "rows expected in the tables: 100" in done.out
     assert len(cli.results()) == 1
-
-
-@pytest.mark.parametrize("command", ["query", "insert --no-clean"])
-def test_an_unreadable_result_is_named_once(cli: CommandLine, command: str) -> None:
-    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=100", "--quiet")
-    damaged = cli.output / "29991231T000000000Z-insert-sqlite-abcd.json"
-    damaged.write_text("{")
-    done = cli.run(*command.split(), *SQLITE, "--workers=1", "--runs=1", "--dry-run")
-
-    assert done.code == 0, done.err
-    assert done.err.count("this file is not used") == 1
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("insert", "--runs=1e9"),
-        ("insert", "--runs=10000", "--workers=1-1000", "--dry-run"),
-        ("query", "--runs=1e18"),
-    ],
-    ids=" ".join,
-)
-def test_a_plan_that_is_too_large_is_refused_before_it_is_built(
-    cli: CommandLine, words: tuple[str, ...]
-) -> None:
-    """Without its billions of runs a command needs little memory."""
-    if words[0] == "query":
-        cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10", "--quiet")
-    process = cli.start(words[0], *SQLITE, "--force", *words[1:])
-    resource.prlimit(process.pid, resource.RLIMIT_AS, (2**30, 2**30))
-    done = cli.finish(process)
-
-    assert done.code == 2
-    assert "at most" in done.err
-    assert cli.leftovers() == []

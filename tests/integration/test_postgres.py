@@ -120,26 +120,6 @@ def test_a_sweep_steps_and_queries(pg: CommandLine) -> None:
     assert "index" in pg.results()[-1]["runs"][0]["outcome"]["phases_s"]
 
 
-def test_single_rows_are_committed_one_by_one(pg: CommandLine) -> None:
-    done = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=50", "--quiet")
-
-    (worker,) = pg.results()[0]["runs"][0]["outcome"]["workers"]
-    assert done.code == 0
-    assert worker["sends"] == 50
-
-
-def test_the_password_is_nowhere(pg: CommandLine, server: Postgres) -> None:
-    done = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=50")
-    checked = pg.run("check", *TARGET)
-    written = "".join(path.read_text() for path in pg.output.glob("*.json"))
-
-    assert checked.code == 0, checked.err
-    assert "create, insert, read and drop work" in checked.out
-    for text in (done.out, done.err, checked.out, checked.err, written):
-        assert server.password not in text
-    assert "password=***" in written
-
-
 def test_no_server_a_wrong_password_and_missing_permissions_are_named_in_seconds(
     pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
@@ -358,17 +338,6 @@ def test_a_killed_worker_leaves_no_connection_behind(
     others += " AND application_name LIKE 'benchmark%'"
     eventually(lambda: not rows(server, server_database, others))
     assert pg.leftovers() == []
-
-
-def test_a_table_in_the_way_is_reported(
-    pg: CommandLine, server: Postgres, server_database: str
-) -> None:
-    server.execute("CREATE TABLE events (x int)", database=server_database)
-    done = pg.run("insert", *TARGET, "--workers=1", "--no-clean", "--quiet")
-
-    assert done.code == 2
-    assert "this program did not make table events (0 rows, 0 B)" in done.out
-    assert "--table-prefix" not in done.out  # of rows that are added
 
 
 ONE_AT_A_TIME = """\

@@ -177,15 +177,13 @@ def test_a_truncated_file_is_refused_with_record_and_byte(cli: CommandLine, form
     content = path.read_bytes()
     path.write_bytes(content[:-20])
     insert = ("insert", *NULL, f"--data={path}", f"--data-format={form}", "--workers=1")
-    refused = cli.run(*insert)
-    assert refused.code == 2
-    assert f"{path}: record 3,000 (byte " in refused.err
+    refused = cli.refuse(*insert)
+    assert f"{path}: record 3,000 (byte " in refused
     assert not cli.output.exists()
 
     path.write_bytes(content + content)
-    refused = cli.run(*insert)
-    assert refused.code == 2
-    assert "does not fit" in refused.err or "record 3,001" in refused.err
+    refused = cli.refuse(*insert)
+    assert "does not fit" in refused or "record 3,001" in refused
     assert cli.leftovers() == []
 
 
@@ -204,10 +202,9 @@ def test_a_damaged_record_is_named_or_left_out(
     at = content.index(before, len(content) // 2)
     path.write_bytes(content[:at] + content[at:].replace(before, after, 1))
     insert = ("insert", *NULL, f"--data={path}", f"--data-format={form}", "--workers=2")
-    refused = cli.run(*insert)
-    assert refused.code == 2
+    refused = cli.refuse(*insert)
     start = content.rfind(b"\n", 0, at) + 1
-    assert f"(byte {start:,}): " in refused.err
+    assert f"(byte {start:,}): " in refused
 
     skipped = cli.run(*insert, "--on-error=skip", "--batch=100")
     assert skipped.code == 0, skipped.err
@@ -222,18 +219,16 @@ def test_last_rows_that_the_database_cannot_store_are_refused_before_a_run(
 ) -> None:
     path = generated(cli, "graphite", "--num-inserts=5000", "--devices=3", *SECONDS[2:])
     target = configured(cli, "graphite", {"url": "http://127.0.0.1:1"})
-    done = cli.run("insert", *target, f"--data={path}", "--data-format=graphite", "--workers=2")
+    said = cli.refuse("insert", *target, f"--data={path}", "--data-format=graphite", "--workers=2")
 
-    assert done.code == 2
-    assert "is in the future, which Graphite does not return" in done.err
+    assert "is in the future, which Graphite does not return" in said
 
 
 def test_a_file_without_a_manifest_needs_its_tables(cli: CommandLine) -> None:
     path = generated(cli, "influx", *EVENTS)
     Path(f"{path}.json").unlink()
-    refused = cli.run("insert", *NULL, f"--data={path}", "--data-format=influx")
-    assert refused.code == 2
-    assert "give --workload, and only the number of rows is verified" in refused.err
+    refused = cli.refuse("insert", *NULL, f"--data={path}", "--data-format=influx")
+    assert "give --workload, and only the number of rows is verified" in refused
     taken = cli.run(
         "insert", *NULL, f"--data={path}", "--data-format=influx", "--workload=iot", "--workers=1"
     )
@@ -268,9 +263,8 @@ def test_without_a_manifest_only_the_number_of_rows_is_verified(
     target = configured(cli, "postgres", server_options)
     drawn = ("--workload=iot", "--devices=3", "--start=2026-01-01")
     sent = (f"--data={path}", "--data-format=csv", *drawn, "--workers=2", "--batch=100")
-    full = cli.run("insert", *target, *sent, "--verify=full")
-    assert full.code == 2
-    assert "only their number can be verified" in full.err
+    full = cli.refuse("insert", *target, *sent, "--verify=full")
+    assert "only their number can be verified" in full
     done = cli.run("insert", *target, *sent)
     assert done.code == 0, done.err + done.out
     verdict = cli.results()[-1]["runs"][0]["outcome"]["verdict"]
@@ -287,17 +281,13 @@ def test_without_a_manifest_only_the_number_of_rows_is_verified(
 def test_everything_that_does_not_fit_is_named(cli: CommandLine) -> None:
     path = generated(cli, "csv", *EVENTS)
     both = (f"--data={path}", "--data-format=csv")
-    done = cli.run("insert", "--target=sqlite", *both, "--steps=2", "--tags=a", "--no-clean")
-    assert done.code == 2
-    assert [line.split(": ")[1] for line in done.err.splitlines()] == [
+    said = cli.refuse("insert", "--target=sqlite", *both, "--steps=2", "--tags=a", "--no-clean")
+    assert [line.split(": ")[1] for line in said.splitlines()] == [
         "--steps", "--tags", "--no-clean", "--steps", "--data-format csv"
     ]  # fmt: skip
-    alone = cli.run("insert", *NULL, f"--manifest={path}.json")
-    assert alone.code == 2
-    assert "--manifest: describes a file of --data-format" in alone.err
-    other = cli.run("insert", *NULL, f"--data={path}", "--data-format=tsv")
-    assert other.code == 2
-    assert "has format csv, as its manifest says" in other.err
-    again = cli.run("insert", *NULL, *both, "--seed=3", "--devices=4")
-    assert again.code == 2
-    assert again.err.count("the manifest of the file has it; leave it out") == 2
+    alone = cli.refuse("insert", *NULL, f"--manifest={path}.json")
+    assert "--manifest: describes a file of --data-format" in alone
+    other = cli.refuse("insert", *NULL, f"--data={path}", "--data-format=tsv")
+    assert "has format csv, as its manifest says" in other
+    again = cli.refuse("insert", *NULL, *both, "--seed=3", "--devices=4")
+    assert again.count("the manifest of the file has it; leave it out") == 2

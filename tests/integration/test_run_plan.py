@@ -108,19 +108,16 @@ def test_all_that_is_wrong_with_a_plan_is_named_at_once(planned: CommandLine) ->
     (planned.folder / "plan.yaml").write_text(
         PLAN.replace("batch: 500", "bacth: 500", 1).replace("count-events", "count-event")
     )
-    done = planned.run("run", *arguments(planned))
-    assert done.code == 2
-    assert "plan.yaml: settings.0.insert.bacth: unknown key (did you mean 'batch'?)" in done.err
+    said = planned.refuse("run", *arguments(planned))
+    assert "plan.yaml: settings.0.insert.bacth: unknown key (did you mean 'batch'?)" in said
     (planned.folder / "plan.yaml").write_text(
         PLAN.replace("count-events", "count-event").replace("one, two", "one, tow")
     )
-    done = planned.run("run", *arguments(planned))
-    assert done.code == 2
-    assert "did you mean 'count-events'?" in done.err
+    said = planned.refuse("run", *arguments(planned))
+    assert "did you mean 'count-events'?" in said
     (planned.folder / "plan.yaml").write_text(f"{PLAN}until_settled: 9\n")
-    done = planned.run("run", *arguments(planned))
-    assert done.code == 2
-    assert "until_settled: only the claims of `reproduce` can be settled" in done.err
+    said = planned.refuse("run", *arguments(planned))
+    assert "until_settled: only the claims of `reproduce` can be settled" in said
     assert planned.run("run", "nowhere.yaml").code == 2
     assert not planned.output.exists()
 

@@ -6,7 +6,6 @@ import sqlite3
 import pytest
 
 from tests.integration.conftest import CommandLine, combined
-from tests.integration.test_databases import edited
 from tests.integration.test_fleet import SQLITE, stored
 
 BARS = ("--workload=ohlcv", "--years=0.1", "--symbols=2", "--start=2026-06-01")
@@ -108,47 +107,3 @@ def test_the_workload_names_its_primary_key(cli: CommandLine, workload: str, key
             table = "events" if workload == "iot" else workload
             columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         assert ("id" in columns) == (expected == "db")
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--workload=light", "--primary-key=client"], "--primary-key client: is made of columns"),
-        (["--workload=slim", "--start=2039-01-01"], "--workload slim: with these options it has 0"),
-        (["--workload=slim", "--symbols=2"], "--symbols: is an option of workload ohlcv"),
-        (["--workload=ohlcv", "--num-inserts=5"], "--num-inserts: the rows of workload ohlcv have"),
-        (["--workload=ohlcv", "--years=8000"], "--start-time: the last rows would be after"),
-        (["--workload=ohlcv", "--years=0"], "--years: "),
-        (["--workload=large", "--rows-per-second=0"], "--rows-per-second: "),
-    ],
-)
-def test_options_that_do_not_fit_are_named(
-    cli: CommandLine, words: list[str], problem: str
-) -> None:
-    done = cli.run("insert", *SQLITE, *words)
-
-    assert done.code == 2
-    (line,) = done.err.splitlines()
-    assert line.startswith(f"error: {problem}"), done.err
-
-
-@pytest.mark.parametrize("workload", ["light", "large"])
-def test_rows_whose_values_would_be_mixed_are_refused_before_anything_starts(
-    cli: CommandLine, workload: str
-) -> None:
-    done = cli.run("insert", "--target=victoriametrics", "--runner=local", f"--workload={workload}")
-
-    assert done.code == 2
-    assert f"--workload {workload}: several rows of {workload} have the same time" in done.err
-    assert "in victoriametrics each field is stored apart: such rows mix their values" in done.err
-
-
-@pytest.mark.parametrize("target", ["influxdb", "iotdb", "opentsdb", "graphite"])
-def test_rows_that_would_replace_each_other_are_refused_before_anything_starts(
-    cli: CommandLine, target: str
-) -> None:
-    cli.config = edited(target, {"token": "x"} if target == "influxdb" else {}, cli)
-    done = cli.run("insert", f"--target={target}", "--workload=slim")
-
-    assert done.code == 2
-    assert f"in {target} a row replaces another one with the same tags and time" in done.err

@@ -141,25 +141,6 @@ def test_each_query_is_asked_in_every_stage_after_all_first_runs(cli: CommandLin
     assert "count-events, stage 2" in cli.run("show", "last").out
 
 
-def test_what_stages_exclude_is_refused(cli: CommandLine) -> None:
-    wrong = cli.run(
-        "insert", *SQLITE, "--stages=1:1s,2:1s", "--workers=2", "--duration=5s",
-        "--num-inserts=9", "--steps=2",
-    )  # fmt: skip
-    assert wrong.code == 2
-    for name in ("--workers", "--duration", "--num-inserts", "--steps"):
-        assert f"{name}: --stages say how many workers are active" in wrong.err
-    wrong = cli.run(
-        "query", *SQLITE, "--stages=1:1s", "--workers=2", "--ramp", "--response-limit=1s"
-    )
-    assert wrong.code == 2
-    assert "--workers: --stages say how many" in wrong.err
-    wrong = cli.run("insert", *SQLITE, "--stages=1m,8")
-    assert wrong.code == 2
-    assert "--stages: expected up to 100 stages WORKERS:DURATION" in wrong.err
-    assert not cli.results()
-
-
 def test_a_plan_has_stages_and_its_command_repeats_them(cli: CommandLine) -> None:
     plan = cli.folder / "plan.yaml"
     plan.write_text(

@@ -61,9 +61,8 @@ def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
 
     hours = (*TRUCKS[:-2], "--end=2026-06-01T03:00:00Z", "--interval=120s")
     assert cli.run("insert", *SQLITE, *hours, "--workers=1", "--batch=100").code == 0
-    asked = cli.run("query", *SQLITE[:3], "--types=long-driving-sessions")
-    assert asked.code == 2
-    assert "long-driving-sessions cannot be asked of this data: it asks about 4 h" in asked.err
+    asked = cli.refuse("query", *SQLITE[:3], "--types=long-driving-sessions")
+    assert "long-driving-sessions cannot be asked of this data: it asks about 4 h" in asked
 
 
 def test_the_queries_of_trucks_are_verified_and_a_wrong_answer_is_found(cli: CommandLine) -> None:

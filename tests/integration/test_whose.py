@@ -2,9 +2,7 @@
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -89,15 +87,6 @@ def test_without_results_the_database_says_whose_rows_it_holds(cli: CommandLine)
     assert cli.run("verify", *SQLITE).code == 0
 
 
-def test_without_results_and_without_a_mark_there_is_nothing_to_query(cli: CommandLine) -> None:
-    done = cli.run("query", *SQLITE)
-
-    assert done.code == 2
-    assert "no insert of sqlite in" in done.err
-    assert "no mark of one in the database" in done.err
-    assert cli.leftovers() == []
-
-
 @pytest.mark.rare
 def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
     target = {"module": "sqlite", "runner": "local", "path": "bench.db"}
@@ -113,30 +102,3 @@ def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
         done = cli.run(*command, "--target=one")
         assert done.code == 1
         assert f"another insert: insert {inserts(cli, 'two')[0]['sweep_id']} by " in done.out
-
-
-def test_killed_collectors_leave_the_last_progress(cli: CommandLine, eventually: Wait) -> None:
-    running = cli.start(*LONG, "--num-inserts=50000000")
-    eventually(lambda: inserts(cli))
-    eventually(lambda: in_progress(cli).get("rows"))
-    cli.kill_collectors(running)
-    done = cli.finish(running)
-
-    assert done.code == 1
-    (run,) = inserts(cli)[-1]["runs"]
-    reported = sum(worker["rows"] for worker in run["outcome"]["workers"])
-    known = reported or run["progress"]["rows"]
-    assert known > 0
-    assert f"{known:,} rows acknowledged" in done.out
-
-
-def test_a_row_that_vanished_after_a_complete_insert_is_wrong_data(cli: CommandLine) -> None:
-    cli.run(*INSERT)
-    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
-        connection.execute("DELETE FROM events WHERE rowid = 7")
-        connection.commit()
-    done = cli.run("query", *SQLITE)
-
-    assert done.code == 3
-    assert "hold 1,999 rows" in done.out
-    assert "the data is wrong; `verify` names the rows" in done.out

@@ -1,15 +1,10 @@
 """The clock that runs only while its process does, with the system's clocks injected."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from simulator.clock import PAUSE_S, OwnClock, elapsed_s
-from tests import ROOT
 
 
 class Machine:
@@ -95,36 +90,3 @@ def test_the_systems_clock_counts_suspended_time_where_it_can():
     assert 0.02 <= elapsed_s() - began < 60
     if hasattr(time, "CLOCK_BOOTTIME"):
         assert abs(elapsed_s() - time.clock_gettime(time.CLOCK_BOOTTIME)) < 1
-
-
-PROCESS = """
-import sys, time
-from simulator.clock import OwnClock
-with OwnClock() as clock:
-    began, real = clock(), time.monotonic()
-    print("began", flush=True)
-    sys.stdin.readline()
-    print(clock() - began, time.monotonic() - real, clock.paused_s())
-"""
-
-
-def test_a_process_notices_that_it_was_stopped():
-    with subprocess.Popen(
-        [sys.executable, "-c", PROCESS],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    ) as process:
-        assert process.stdout.readline() == "began\n"
-        time.sleep(0.5)
-        os.kill(process.pid, signal.SIGSTOP)
-        time.sleep(2.0)
-        os.kill(process.pid, signal.SIGCONT)
-        time.sleep(0.5)
-        out, _ = process.communicate("\n", timeout=10)
-    own_s, real_s, paused_s = map(float, out.split())
-
-    assert real_s >= 3.0
-    assert own_s < real_s - 1.9
-    assert paused_s == pytest.approx(2.0, abs=0.6)

@@ -132,14 +132,6 @@ def test_a_process_whose_first_thread_has_ended_is_still_there():
                 time.sleep(0.01)
 
 
-def test_a_restart_keeps_the_ports(web):
-    url = web.options("x")["url"]
-    first = {p.pid for p in processes(web) if p.name() != "sleep"}
-    web.restart()
-    assert answers(url) == b"one two"
-    assert first.isdisjoint(p.pid for p in processes(web))
-
-
 def test_a_server_does_not_run_as_root_and_knows_nothing_of_the_tests(web):
     (first,) = (p for p in processes(web) if p.environ().get("WHO") == "first")
     assert first.uids().effective != 0

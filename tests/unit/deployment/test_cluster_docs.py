@@ -38,19 +38,6 @@ def test_every_message_with_a_remedy_is_explained(pattern):
     assert example == 'secret "..." not found' or re.search(pattern, example)
 
 
-def test_every_file_that_the_page_links_to_exists():
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)", PAGE)
-
-    assert links
-    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
-    titles = [
-        re.sub(r"[^\w -]", "", t).lower().replace(" ", "-")
-        for t in re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
-    ]
-    anchors = re.findall(r"\]\(#([^)]+)\)", PAGE)
-    assert [anchor for anchor in anchors if anchor not in titles] == []
-
-
 def test_the_page_on_security_says_how_long_a_run_lives_without_its_command_line():
     page = " ".join((ROOT / "docs/security.md").read_text().split())
     minutes = f"{UNATTENDED_S // 60} minutes"

@@ -18,6 +18,7 @@ PROFILED = [
     if all(len([*folder.glob(f"*-{profile}.yaml")]) == 1 for profile in ("lab", "bench"))
 ]
 """Databases with one file for each profile."""
+TARGETS = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
 HAS_EXACT_TAG = re.compile(r"^[^/]+\.[^/]+/.+:v?\d+\.\d+[^:/]*$")
 
 
@@ -76,7 +77,7 @@ def test_databases_select_nodes_of_their_own(path):
 def test_one_target_fits_every_way_to_install_postgresql(path):
     cluster = one(path, "Cluster")
     owner = cluster["spec"]["bootstrap"]["initdb"]
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["postgresql"]
+    target = TARGETS["postgresql"]
     secrets = {reference["name"] for reference in values(documents(STATEFULSET), "secretKeyRef")}
 
     service = one(STATEFULSET, "Service")["metadata"]["name"]
@@ -120,7 +121,7 @@ def test_the_target_elasticsearch_names_the_operators_service_and_secrets(profil
     name = one(DBINSTALL / f"elasticsearch/cluster-{profile}.yaml", "Elasticsearch")["metadata"][
         "name"
     ]
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["elasticsearch"]
+    target = TARGETS["elasticsearch"]
 
     assert target["url"] == f"https://{name}-es-http:9200"
     assert target["password_from"]["secret"] == f"{name}-es-elastic-user"
@@ -130,7 +131,7 @@ def test_the_target_elasticsearch_names_the_operators_service_and_secrets(profil
 @pytest.mark.parametrize("profile", ["lab", "bench"])
 def test_the_target_opensearch_names_the_charts_service_and_secret(profile):
     (given,) = documents(DBINSTALL / f"opensearch/values-{profile}.yaml")
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["opensearch"]
+    target = TARGETS["opensearch"]
 
     assert target["url"] == f"https://{given['fullnameOverride']}:9200"
     assert given["masterService"] == given["fullnameOverride"]
@@ -138,60 +139,60 @@ def test_the_target_opensearch_names_the_charts_service_and_secret(profile):
     assert secret == {"name": target["password_from"]["secret"], "key": "password"}
 
 
-@pytest.mark.parametrize("profile", ["lab", "bench"])
-@pytest.mark.parametrize(
-    ("folder", "port"), [("timescaledb", None), ("cratedb", 4200), ("questdb", 9000)]
-)
-def test_a_target_fits_the_service_of_a_statefulset(folder, port, profile):
-    path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][folder]
-    services = [d for d in documents(path) if d["kind"] == "Service"]
+STATEFULSETS = [path for path in FILES if path.name.startswith("statefulset")]
+ADDRESS = re.compile(r"(?:://|\bhost=|^)([a-z][a-z0-9-]*)(?::(\d+)|\s|$)")
+"""The service in an option of a target, and its port if it has one."""
+
+
+@pytest.mark.parametrize("path", STATEFULSETS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_the_services_select_the_pods_of_the_statefulset(path):
     statefulset = one(path, "StatefulSet")
+    services = [document for document in documents(path) if document["kind"] == "Service"]
     labels = statefulset["spec"]["template"]["metadata"]["labels"]
 
     assert [service["spec"]["selector"] for service in services] == [labels] * len(services)
     assert statefulset["spec"]["serviceName"] in [s["metadata"]["name"] for s in services]
-    name = services[0]["metadata"]["name"]
-    if port:
-        assert target["url"] == f"http://{name}:{port}"
-    else:
-        assert f"host={name} " in target["connection_string"]
-        secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
-        assert secrets == {target["password_from"]["secret"]}
-
-
-@pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_targets_fit_the_services_of_victoriametrics_and_quasardb(profile):
-    targets = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
-    for name, key, scheme in (("victoriametrics", "url", "http"), ("quasardb", "uri", "qdb")):
-        path = DBINSTALL / name / f"statefulset-{profile}.yaml"
-        service, statefulset = one(path, "Service"), one(path, "StatefulSet")
-        template = statefulset["spec"]["template"]
-        port = service["spec"]["ports"][0]["port"]
-
-        assert service["spec"]["selector"] == template["metadata"]["labels"]
-        assert statefulset["spec"]["serviceName"] == service["metadata"]["name"]
-        assert targets[name][key] == f"{scheme}://{service['metadata']['name']}:{port}"
-        [container] = template["spec"]["containers"]
-        assert port in [each["containerPort"] for each in container["ports"]]
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
 @pytest.mark.parametrize(
     ("name", "folder"),
-    [("mysql_innodb", "mysql"), ("mysql_myisam", "mysql"), ("mariadb", "mariadb")],
+    [
+        *((name, name) for name in ("timescaledb", "cratedb", "questdb", "victoriametrics")),
+        *((name, name) for name in ("quasardb", "mariadb", "splunk", "iotdb")),
+        *(("mysql_innodb", "mysql"), ("mysql_myisam", "mysql")),
+    ],
 )
-def test_a_target_fits_service_and_secret_of_mysql(name, folder, profile):
+def test_a_target_fits_the_services_and_secrets_of_a_statefulset(name, folder, profile):
     path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][name]
-    service, statefulset = one(path, "Service"), one(path, "StatefulSet")
-    made = re.search(r"username=(\w+) .*dbname=(\w+)", (path.parent / "README.md").read_text())
-    secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
+    services = {
+        document["metadata"]["name"]: values(document, "port")
+        for document in documents(path)
+        if document["kind"] == "Service"
+    }
+    secrets = {(each["name"], each["key"]) for each in values(documents(path), "secretKeyRef")}
+    target = TARGETS[name]
+    reach = [target[key] for key in ("url", "uri", "host", "connection_string", "search_url")
+             if key in target]  # fmt: skip
+    addresses = [ADDRESS.search(text).groups() for text in reach]
 
-    assert service["spec"]["selector"] == statefulset["spec"]["template"]["metadata"]["labels"]
-    assert target["host"] == service["metadata"]["name"] == statefulset["spec"]["serviceName"]
-    assert (target["user"], target["database"]) == made.groups()
-    assert secrets == {target["password_from"]["secret"]}
+    assert addresses
+    for service, port in addresses:
+        assert service in services
+        assert port is None or int(port) in services[service]
+    taken = [value for key, value in target.items() if key.endswith("_from")]
+    assert {each["secret"] for each in taken} == {secret for secret, _ in secrets}
+    assert [each for each in taken if (each["secret"], each["key"]) not in secrets] == []
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+@pytest.mark.parametrize("folder", ["mysql", "mariadb"])
+def test_a_target_has_the_user_of_mysql_and_durability_is_its_default(folder, profile):
+    path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
+    made = re.search(r"username=(\w+) .*dbname=(\w+)", (path.parent / "README.md").read_text())
+
+    for target in (TARGETS[name] for name in TARGETS if name.startswith(folder)):
+        assert (target["user"], target["database"]) == made.groups()
     weaker = ("flush", "sync", "doublewrite", "log-bin")
     [arguments] = values(documents(path), "args")
     assert [word for word in arguments if any(each in word for each in weaker)] == []
@@ -201,7 +202,7 @@ def test_a_target_fits_service_and_secret_of_mysql(name, folder, profile):
 def test_a_target_fits_service_and_secret_of_clickhouse(profile):
     path = DBINSTALL / "clickhouse" / f"installation-{profile}.yaml"
     installation = one(path, "ClickHouseInstallation")
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["clickhouse"]
+    target = TARGETS["clickhouse"]
     user = installation["spec"]["configuration"]["users"][f"{target['user']}/password"]
     secret = user["valueFrom"]["secretKeyRef"]
 
@@ -223,7 +224,7 @@ def test_clickhouses_replicas_reach_their_keeper():
 @pytest.mark.parametrize("profile", ["lab", "bench"])
 def test_a_target_fits_service_and_secret_of_mongodb(profile):
     cluster = one(DBINSTALL / "mongodb" / f"replicaset-{profile}.yaml", "MongoDBCommunity")
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["mongodb"]
+    target = TARGETS["mongodb"]
     [user] = cluster["spec"]["users"]
     [database] = [role["db"] for role in user["roles"] if role["name"] == "readWrite"]
 
@@ -240,8 +241,7 @@ def test_a_target_fits_service_and_secret_of_mongodb(profile):
 def test_targets_fit_service_and_secret_of_cass_operator(profile):
     datacenter = one(DBINSTALL / "cassandra" / f"datacenter-{profile}.yaml", "CassandraDatacenter")
     name, spec = datacenter["metadata"]["name"], datacenter["spec"]
-    targets = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
-    for target in (targets["cassandra_sync"], targets["cassandra_async"]):
+    for target in (TARGETS["cassandra_sync"], TARGETS["cassandra_async"]):
         assert target["hosts"] == f"{spec['clusterName']}-{name}-service"
         secret = f"{spec['clusterName']}-superuser"
         assert target["password_from"] == {"secret": secret, "key": "password"}
@@ -255,7 +255,7 @@ def test_a_target_fits_service_and_secret_of_arangodb(profile):
     deployment = one(
         DBINSTALL / "arangodb" / f"arangodeployment-{profile}.yaml", "ArangoDeployment"
     )
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["arangodb"]
+    target = TARGETS["arangodb"]
     [secrets] = values(deployment, "passwordSecretNames")
 
     assert target["url"] == f"http://{deployment['metadata']['name']}:8529"
@@ -264,46 +264,30 @@ def test_a_target_fits_service_and_secret_of_arangodb(profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_fits_splunks_two_ports_and_no_file_accepts_its_terms(profile):
-    path = DBINSTALL / "splunk" / f"statefulset-{profile}.yaml"
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["splunk"]
-    service = one(path, "Service")
-    ports = {port["name"]: port["port"] for port in service["spec"]["ports"]}
-    secrets = {each["key"]: each["name"] for each in values(documents(path), "secretKeyRef")}
-
-    host = f"https://{service['metadata']['name']}"
-    assert target["url"] == f"{host}:{ports['collector']}"
-    assert target["search_url"] == f"{host}:{ports['management']}"
-    for key in ("password", "token"):
-        assert target[f"{key}_from"] == {"secret": secrets[key], "key": key}
-    assert "accept" not in path.read_text()
+def test_no_file_accepts_the_terms_of_splunk(profile):
+    assert "accept" not in (DBINSTALL / "splunk" / f"statefulset-{profile}.yaml").read_text()
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_fits_iotdbs_service_and_durability_is_its_default(profile):
+def test_the_nodes_of_iotdb_find_each_other_and_durability_is_its_default(profile):
     path = DBINSTALL / "iotdb" / f"statefulset-{profile}.yaml"
-    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["iotdb"]
-    names = [each["metadata"]["name"] for each in documents(path) if each["kind"] == "Service"]
     statefulset = one(path, "StatefulSet")
     given = one(path, "ConfigMap")["data"]["iotdb-system.properties"]
     settings = dict(line.split("=", 1) for line in given.splitlines())
 
-    assert names == [target["host"], statefulset["spec"]["serviceName"]]
     assert settings["dn_rpc_port"] == "6667"
-    first = f"{statefulset['metadata']['name']}-0.{names[1]}:{settings['cn_internal_port']}"
+    pod = f"{statefulset['metadata']['name']}-0.{statefulset['spec']['serviceName']}"
+    first = f"{pod}:{settings['cn_internal_port']}"
     assert {settings["cn_seed_config_node"], settings["dn_seed_config_node"]} == {first}
     assert settings["data_replication_factor"] == str(statefulset["spec"]["replicas"])
     assert not {"wal_mode", "timestamp_precision"} & set(settings)
 
 
-def test_the_service_selects_the_pod_and_the_patch_its_volume():
-    service, statefulset = one(STATEFULSET, "Service"), one(STATEFULSET, "StatefulSet")
-    template = statefulset["spec"]["template"]
+def test_the_patch_prepares_the_volume_of_the_pod():
+    template = one(STATEFULSET, "StatefulSet")["spec"]["template"]
     [patch] = values(documents(POSTGRESQL / "own-volume.yaml"), "initContainers")
     [container] = template["spec"]["containers"]
 
-    assert service["spec"]["selector"] == template["metadata"]["labels"]
-    assert statefulset["spec"]["serviceName"] == service["metadata"]["name"]
     assert patch[0]["image"] == container["image"]
     assert patch[0]["volumeMounts"][0] in container["volumeMounts"]
     owner = "{runAsUser}:{fsGroup}".format(**template["spec"]["securityContext"])

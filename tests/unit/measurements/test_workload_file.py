@@ -71,11 +71,6 @@ def test_everything_is_named_at_once(tmp_path):
     ]
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
-        read_workload(str(tmp_path / "nowhere.yaml"))
-
-
 def test_a_name_and_a_path_have_a_class_and_no_other_options(tmp_path):
     path = tmp_path / "own.yaml"
     path.write_text(TABLE.format(series=1, rest=FIELD.format(type="bool", how="true_share: 0.5")))

@@ -107,9 +107,3 @@ queries:
 def test_a_file_has_bounds(tmp_path, text, problem):
     (found,) = problems_of(tmp_path, text)
     assert problem in found
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    path = tmp_path / "none.yaml"
-    with pytest.raises(ConfigError, match=f"{path}: cannot be read: No such file or directory"):
-        read_own(str(path))

@@ -136,6 +136,7 @@ def test_two_commands_may_write_the_index_at_once(tmp_path):
     assert sorted(path.name for path in tmp_path.glob(".*")) in ([], [FILE])
 
 
+@pytest.mark.rare
 def test_ten_thousand_results_are_listed_in_a_second(tmp_path):
     """Best of five by processor time, twice as long at most: a busy core counts for half of one."""
     one = store(tmp_path, 0)

@@ -1,6 +1,5 @@
 """Names of results, as people type them."""
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,18 +8,13 @@ from iotbench.results import result_files
 from iotbench.results.names import id_of
 from iotbench.store.lookup import found
 from simulator.errors import ConfigError
-from tests.unit.output.terminal.made import result as made
-
-FIRST = datetime(2026, 11, 23, 2, 50, 10, 123_000, tzinfo=UTC)
+from tests.unit.store.made import store
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for number in range(3):
-        created = FIRST + timedelta(minutes=number)
-        sweep_id = f"{created:%Y%m%d-%H%M%S}-000{number}"
-        result = made([]).model_copy(update={"created": created, "sweep_id": sweep_id})
-        result_files.write(result_files.path_of(tmp_path, result), result)
+        store(tmp_path, number)
     (tmp_path / "other.json").write_text("{}")
     return tmp_path
 
@@ -47,8 +41,7 @@ def test_a_file_is_a_name(folder: Path) -> None:
 
 
 def test_the_id_of_a_sweep_of_a_plan_is_a_name(folder: Path) -> None:
-    result = made([]).model_copy(update={"created": FIRST, "sweep_id": "demo-sqlite-1-beef"})
-    result_files.write(result_files.path_of(folder, result), result)
+    store(folder, 0, sweep_id="demo-sqlite-1-beef")
     ((_, meant),) = found(folder, ["demo-sqlite-1-beef"])
     assert meant.sweep_id == "demo-sqlite-1-beef"
 

@@ -184,12 +184,6 @@ def test_only_the_metadata_of_objects_is_asked_for(cluster, server, items):
     assert server.asked[0]["accept"].startswith("application/json;as=PartialObjectMetadataList")
 
 
-def test_jobs_are_asked_for_in_their_own_group(cluster, server):
-    server.answers[JOBS] = 200, {"items": [], "metadata": {"resourceVersion": "7"}}
-
-    assert cluster.objects("jobs", "a") == ([], "7")
-
-
 def test_a_secret_is_sent_in_the_requests_body_only_and_belongs_to_its_job(cluster, server):
     server.answers["/api/v1/namespaces/ns/secrets"] = 201, {}
     server.answers[f"{JOBS}/j"] = 200, {"metadata": {"name": "j", "uid": "0815"}}
@@ -332,7 +326,9 @@ def test_a_refusal_is_reported_in_the_servers_words(cluster, server, status, kin
     assert type(error.value) is kind
 
 
-@pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>\n", b"", b"\xff"])
+@pytest.mark.parametrize(
+    "body", [b"<html>Bad Gateway</html>\n", b"", b"\xff", b"[]", b"null", b'"no"']
+)
 def test_a_refusal_of_something_before_the_server_is_reported_as_it_is(cluster, server, body):
     server.answers["/version"] = 502, body
 
@@ -340,14 +336,6 @@ def test_a_refusal_of_something_before_the_server_is_reported_as_it_is(cluster, 
         cluster.version()
 
     assert body.decode(errors="replace").strip() in str(error.value)
-
-
-@pytest.mark.parametrize("body", [b"[]", b"null", b'"no"'])
-def test_a_refusal_that_is_json_of_something_else_is_reported_too(cluster, server, body):
-    server.answers["/version"] = 502, body
-
-    with pytest.raises(SetupError, match="502"):
-        cluster.version()
 
 
 @pytest.mark.parametrize("body", [b"<html>log in</html>", b"{}"])
@@ -626,35 +614,27 @@ def homes(tmp_path):
     return tmp_path
 
 
-def test_the_users_own_kubeconfig_is_found(homes):
-    assert found_by_a_process(homes) == ["http://home", "Bearer token-of-home"]
+SEVERAL = {"KUBECONFIG": "{homes}/one:{homes}/nowhere:{homes}/three"}
 
 
-def test_kubeconfig_names_another_one(homes):
-    found = found_by_a_process(homes, KUBECONFIG=str(homes / "one"))
+@pytest.mark.parametrize(
+    ("server", "context", "variables"),
+    [
+        ("home", "", {}),
+        ("three", "three", SEVERAL),
+        pytest.param("home", "", {"KUBECONFIG": ""}, marks=pytest.mark.rare),
+        pytest.param("home", "", {"KUBERNETES_SERVICE_HOST": "10.1"}, marks=pytest.mark.rare),
+        pytest.param("one", "", {"KUBECONFIG": "{homes}/one"}, marks=pytest.mark.rare),
+        pytest.param("one", "", {"KUBECONFIG": "{homes}/one:{homes}/two"}, marks=pytest.mark.rare),
+        pytest.param("one", "", SEVERAL, marks=pytest.mark.rare),
+    ],
+)
+def test_the_cluster_is_found_as_by_kubectl(homes, server, context, variables):
+    words = [context] if context else []
+    given = {name: value.format(homes=homes) for name, value in variables.items()}
 
-    assert found == ["http://one", "Bearer token-of-one"]
-
-
-def test_kubeconfig_may_name_several_files_and_any_of_their_contexts(homes):
-    several = f"{homes / 'one'}:{homes / 'nowhere'}:{homes / 'three'}"
-
-    assert found_by_a_process(homes, KUBECONFIG=several)[0] == "http://one"
-    assert found_by_a_process(homes, "three", KUBECONFIG=several)[0] == "http://three"
-
-
-def test_of_several_files_the_first_ones_context_is_the_current_one_as_for_kubectl(homes):
-    several = f"{homes / 'one'}:{homes / 'two'}"
-
-    assert found_by_a_process(homes, KUBECONFIG=several)[0] == "http://one"
-
-
-def test_an_empty_kubeconfig_is_as_good_as_none_as_for_kubectl(homes):
-    assert found_by_a_process(homes, KUBECONFIG="")[0] == "http://home"
-
-
-def test_in_a_pod_the_users_own_kubeconfig_comes_first_as_for_kubectl(homes):
-    assert found_by_a_process(homes, KUBERNETES_SERVICE_HOST="10.0.0.1")[0] == "http://home"
+    found = found_by_a_process(homes, *words, **given)
+    assert found == [f"http://{server}", f"Bearer token-of-{server}"]
 
 
 @pytest.mark.parametrize("variables", [{}, {"KUBECONFIG": "/nowhere"}])
