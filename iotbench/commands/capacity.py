@@ -28,6 +28,7 @@ from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import width_of
 from iotbench.measurements.insert import checks as insert_options
+from iotbench.measurements.insert.kind import Drawn
 from iotbench.measurements.mixed.plan import option_problems
 from iotbench.measurements.query.options import MixedOptions, OwnQueries, QueryOptions, Types
 from iotbench.measurements.shared.options import (
@@ -230,7 +231,7 @@ def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Me
     except ConfigError as error:
         problems += error.problems
         return None
-    return OfInserts(**given.common(target), options=insert, params=params) if target else None
+    return OfInserts(**given.common(target), options=insert, rows=Drawn(params)) if target else None
 
 
 def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:

@@ -15,14 +15,13 @@ from iotbench.execution.sweeps import sweep_of
 from iotbench.figures.rows import INSERTS, Row
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named, summary_of
+from iotbench.measurements.insert.kind import Drawn
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
-from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.plan import Stored
 from iotbench.plans.capacity.record import Of
 from iotbench.plans.capacity.search import Trial
 from iotbench.results.result import Result
-from simulator.data.workloads.base import Params
 
 _FEWEST = 20
 """Batches or answers of each worker and repeat, at the lowest rate."""
@@ -121,21 +120,21 @@ class OfInserts(Measuring):
 
     of = Of.INSERTS
     options: InsertOptions
-    params: Params
+    rows: Drawn
 
     @property
     def lowest_per_s(self) -> float:
         """The rate of that many batches."""
         batches = _FEWEST * self.options.workers[0]
-        return batches * max(self.options.batch, 1) / self.options.duration_s
+        return batches * self.options.batch_rows / self.options.duration_s
 
     def at(
         self, rate: float, sweep_id: str, interrupts: Interrupts
     ) -> Iterator[tuple[Path, Result]]:
         """Insert at a rate."""
         options = self.options.model_copy(update={"rate": rate})
-        before = Stored(plan.empty_dataset(options, self.params), complete=True)
-        yield self._sweep("insert", options, before, sweep_id, interrupts, params=self.params)
+        before = Stored(self.rows.empty(options), complete=True)
+        yield self._sweep("insert", options, before, sweep_id, interrupts, rows=self.rows)
 
     def trials(self, result: Result) -> Iterator[Trial]:
         """Yield the trials of the runs."""

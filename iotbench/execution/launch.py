@@ -230,9 +230,9 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     if target.runner == "kubernetes":
         return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
     folder = file.path.parent if file.path else Path()
-    batch_rows = planned[0].spec.batch_rows
+    batch = sweep.result.configuration.get("batch")
     earlier = (result for _, result in result_files.inserts(folder, target.name))
-    last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
+    last = next((r for r in earlier if r.configuration.get("batch") == batch), None)
     lines = [f"before each run: {sweep.before.command}"] if sweep.before else []
     if sweep.failing:
         lines += sweep.failing.faults.outline(planned[0].spec.clocking.duration_s)

@@ -15,6 +15,7 @@ from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named
 from iotbench.measurements.change.options import Change
 from iotbench.measurements.insert.checks import generator_params, target_problems
+from iotbench.measurements.insert.kind import Drawn
 from iotbench.measurements.query.options import Mixed, Query
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.options import Insert
@@ -44,15 +45,13 @@ def insert_of(  # noqa: PLR0913
     """
     database = target.open()
     options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
-    needed = plan.list_needed_names(
-        plan.empty_dataset(options, generator_params(options)), database
-    )
+    rows = Drawn(generator_params(options))
+    before = Stored(rows.empty(options), complete=True)
+    needed = plan.list_needed_names(before.dataset, database)
     replaced = tuple(name for name in replace_tables if name in needed)
     options = options.model_copy(update={"replace_tables": replaced})
-    params = generator_params(options)
-    before = Stored(plan.empty_dataset(options, params), complete=True)
     return sweep_of(
-        kind_named("insert"), target, output, options, before, params=params, sweep_id=sweep_id
+        kind_named("insert"), target, output, options, before, rows=rows, sweep_id=sweep_id
     )
 
 

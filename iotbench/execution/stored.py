@@ -11,8 +11,10 @@ from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
 from iotbench.measurements.shared import plan
+from iotbench.measurements.shared.continuation import continue_dataset
 from iotbench.measurements.shared.plan import Stored
 from iotbench.results import result_files
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
 from simulator.protocol.events import Outcome
 from simulator.protocol.mark import Mark, State
@@ -38,6 +40,19 @@ def find_inserted(run: Run, target: Target, choice: Choice, file: Path | None) -
             f" `{first}` first, or name its result file with --dataset"
         )
     return found
+
+
+def find_continued(
+    empty: Dataset, run: Run, target: Target, choice: Choice, *, starts: bool
+) -> Stored:
+    """Return the rows that the last insert has left in the tables of a dataset, if any.
+
+    `starts`: the start of the dataset was given, and is not that of the last insert.
+    """
+    last = last_insert(run, target, choice, [table.name for table in DatasetReader(empty).tables])
+    if last is None:
+        return Stored(empty, complete=True)
+    return Stored(continue_dataset(last.dataset, empty, starts=starts), last.complete)
 
 
 def last_insert(

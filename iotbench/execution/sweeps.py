@@ -8,9 +8,8 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.launch import Sweep, start
 from iotbench.machine.owner import user_at_host
 from iotbench.machine.streams import say
-from iotbench.measurements.shared.kind import Kind, Wanted
+from iotbench.measurements.shared.kind import Kind, Rows, Wanted
 from iotbench.measurements.shared.plan import PlannedRun, Stored
-from simulator.data.workloads.base import Params
 
 
 def sweep_of(  # noqa: PLR0913
@@ -20,7 +19,7 @@ def sweep_of(  # noqa: PLR0913
     options: Options,
     stored: Stored,
     *,
-    params: Params | None = None,
+    rows: Rows | None = None,
     sweep_id: str = "",
     force: bool = False,
     quiet: bool = True,
@@ -35,7 +34,7 @@ def sweep_of(  # noqa: PLR0913
     planned = kind.plan(
         Wanted(
             sweep.result.sweep_id, target, options, stored,
-            by=user_at_host(), force=force, params=params,
+            by=user_at_host(), force=force, rows=rows,
         )
     )  # fmt: skip
     for name, problem in planned.left_out.items() if not quiet else ():

@@ -1,11 +1,10 @@
 """Rows in volume claims: a pod scans them before a sweep, since only pods can."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from iotbench.config.options.choice import Choice
 from iotbench.config.targets.config import Target
 from iotbench.execution.runners import manifests, runner_for
+from iotbench.execution.source import Source
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements.shared import plan
@@ -27,25 +26,20 @@ from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanT
 from simulator.protocol.spec import RunSpec, Work
 
 
-def records_in_volume(  # noqa: PLR0913
+def records_in_volume(  # noqa: PLR0913, PLR0917
+    source: Source,
     request: Request,
     volume: VolumeFile,
     empty_of: Callable[[FileManifest | None], Dataset],
-    target: Target,
-    *,
     options: InsertOptions,
-    choice: Choice,
-    has_workload: bool,
-    quiet: bool,
-    dry: bool,
+    target: Target,
 ) -> Records | None:
-    """Return the file as a pod has scanned it; None if it was only printed what would be started.
+    """Return the file as a pod has scanned it; None: a dry run printed what would start.
 
-    `empty_of` returns the dataset, without rows, of a file with this manifest; `has_workload` is
-    whether it does so without one.
+    `empty_of` returns the dataset, without rows, of a file with this manifest.
     """
     manifest = read(request.manifest_file) if request.manifest_file else None
-    known = empty_of(manifest) if manifest or has_workload else None
+    known = empty_of(manifest) if manifest or "--workload" in source.given else None
     beside = request.manifest_volume
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(
@@ -58,7 +52,7 @@ def records_in_volume(  # noqa: PLR0913
         ),
         scan=ScanTask(
             workers=options.workers,
-            batch_rows=max(options.batch, 1),
+            batch_rows=options.batch_rows,
             limit=options.limit,
             manifest=manifest,
             manifest_path=beside.in_pods if beside and not manifest else "",
@@ -66,29 +60,19 @@ def records_in_volume(  # noqa: PLR0913
         ),
         timeout_s=options.timeout_s,
     )
-    if dry:
-        print_out(manifests(target, sweep_id, choice.cluster, spec))
+    scanned = _scan(source, spec, target, request.name)
+    if scanned is None:
         return None
-    if not quiet:
-        say(f"reading {request.name} in a pod", err=True)
-    scanned = _scan(spec, target, sweep_id, choice, quiet=quiet)
     manifest = manifest or scanned.manifest
     return records_of(
         request, volume.in_pods, manifest, empty_of(manifest), scanned, limit=options.limit
     )
 
 
-@contextmanager
-def find_prepared_in_volume(  # noqa: PLR0913
-    volume: VolumeFile,
-    target: Target,
-    options: InsertOptions,
-    choice: Choice,
-    *,
-    quiet: bool,
-    dry: bool,
-) -> Iterator[FileParams | None]:
-    """Yield a prepared file as a pod has found it; None if it was only printed what would start."""
+def find_prepared_in_volume(
+    source: Source, volume: VolumeFile, options: InsertOptions, target: Target
+) -> FileParams | None:
+    """Return a prepared file as a pod has found it; None: a dry run printed what would start."""
     sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(
         Work.SCAN,
@@ -97,23 +81,27 @@ def find_prepared_in_volume(  # noqa: PLR0913
         scan=ScanTask(prepared=volume.in_pods, volume_claim=volume.claim),
         timeout_s=options.timeout_s,
     )
-    if dry:
-        print_out(manifests(target, sweep_id, choice.cluster, spec))
-        yield None
-        return
-    if not quiet:
-        say(f"reading {volume} in a pod", err=True)
-    params = FileParams(**_scan(spec, target, sweep_id, choice, quiet=quiet).params)
+    scanned = _scan(source, spec, target, str(volume))
+    if scanned is None:
+        return None
+    params = FileParams(**scanned.params)
     expect_key(params, options.key)
-    yield params
+    return params
 
 
-def _scan(spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet: bool) -> Scanned:
+def _scan(source: Source, spec: RunSpec, target: Target, name: str) -> Scanned | None:
+    """Return what a pod finds in a file; None: a dry run printed what would start."""
+    cluster, quiet = source.choice.cluster, source.run.quiet
+    if source.run.dry_run:
+        print_out(manifests(target, spec.sweep_id, cluster, spec))
+        return None
+    if not quiet:
+        say(f"reading {name} in a pod", err=True)
     outcome = Outcome(status="failed", cause="the scan ended without an outcome")
     planned = PlannedRun(spec, 1, 0)
     with (
         caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,
+        runner_for(target, spec.sweep_id, cluster, interrupts, spec) as runner,
         Follower(quiet=quiet) as follower,
     ):
         course = Course([planned])
@@ -129,5 +117,5 @@ def _scan(spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet
         raise Interrupted(cause)
     if outcome.exit_code == ConfigError.exit_code:
         raise ConfigError(cause)
-    name = spec.records.name if spec.records else f"claim:{spec.volume_claim}"
-    raise SetupError(f"--data: {name}: {cause}")
+    file = spec.records.name if spec.records else f"claim:{spec.volume_claim}"
+    raise SetupError(f"--data: {file}: {cause}")

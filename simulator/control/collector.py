@@ -27,7 +27,7 @@ from simulator.control.workers.endpoints import application
 from simulator.control.workers.gate import Gate
 from simulator.control.workers.server import server_of
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
-from simulator.modules.contract.base import BATCH, IMPORT, Database
+from simulator.modules.contract.base import Database
 from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned
@@ -281,7 +281,7 @@ class Collector:
             released_s=released_s,
             phases_s=self._phases.seconds,
             server=self._work.server,
-            insert_mode=self._insert_mode() if inserts else "",
+            insert_mode=self._spec.mode if inserts else "",
             reports=len(reports),
             verdict=self._work.verdict,
             rows_verdict=self._work.rows_verdict,
@@ -305,11 +305,3 @@ class Collector:
             ),
             scanned=self._scanned,
         )
-
-    def _insert_mode(self) -> str:
-        """Return the mode of the timed rows; the records of a file are sent as batches."""
-        if self._spec.records:
-            return BATCH
-        if self._spec.imports:
-            return IMPORT
-        return self._database.insert_mode(self._spec.batch_rows)

@@ -51,7 +51,7 @@ class Changer:
         return timing.times(instant_s, rows)
 
     def _payloads(self, task: Change) -> Iterator[Payload]:
-        session, batch_rows = self._session, max(self._spec.batch_rows, 1)
+        session, batch_rows = self._session, self._spec.batch_rows
         for item in task.correct:
             for turn in self._reader.blocks([item], BLOCK_ROWS, batch_rows):
                 for block in turn:

@@ -31,6 +31,7 @@ from simulator.load.write.failures import Failures
 from simulator.load.write.records import RecordReader
 from simulator.load.write.send_log import SendLog
 from simulator.load.write.sender import Sender
+from simulator.modules.contract.base import IMPORT
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (
@@ -274,13 +275,15 @@ class Worker:
                 sender.prefill(task.prefill, batch_rows)
             finally:
                 self._prefilled = sender.meter.rows
-        if spec.imports:
+        if spec.mode == IMPORT:
             with TemporaryDirectory(dir=spec.scratch or None) as folder:
                 files = sender.write_files(task.timed, Path(folder))
                 self._insert_timed(task, sender, files=files)
         elif spec.records:
-            reader, batch_rows = DatasetReader(spec.dataset), max(spec.batch_rows, 1)
-            with RecordReader(spec.records, task, reader, batch_rows, self._expect_go) as records:
+            reader = DatasetReader(spec.dataset)
+            with RecordReader(
+                spec.records, task, reader, spec.batch_rows, self._expect_go
+            ) as records:
                 self._insert_timed(task, sender, records=records)
         else:
             self._insert_timed(task, sender)
@@ -307,16 +310,15 @@ class Worker:
         if spec.load.fresh_ms:
             self._log = sender.delivery.log = SendLog(DatasetReader(spec.dataset))
         self._timed = True
-        mode = self._database.insert_mode(spec.batch_rows)
         # Those that write come first.
         paces = paces_of(clocking, self._index, writers, clocking.rows_per_s)
         try:
             if files:
                 sender.insert_files(files)
             elif records:
-                sender.insert_records(records, max(spec.batch_rows, 1), *paces)
+                sender.insert_records(records, spec.batch_rows, *paces)
             else:
-                sender.insert(task.timed, mode, max(spec.batch_rows, 1), *paces)
+                sender.insert(task.timed, spec.mode, spec.batch_rows, *paces)
         finally:
             length_s = max(sender.meter.last_ns - sender.measured_ns, 0) / 1e9
             self._run_clock.stop(length_s, sender.spent.inactive_ns / 1e9)

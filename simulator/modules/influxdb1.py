@@ -75,9 +75,9 @@ class Influxdb1(Influxdb):
     options_model: ClassVar[type[Options]] = Influx1Options
     options: Influx1Options  # type: ignore[assignment]
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work; InfluxDB 2 requires more."""
-        return super(Influxdb, self).problems(primary_key, parts, batch_rows)
+        return super(Influxdb, self).problems(key, parts, mode, batch_rows)
 
     def open(self) -> InfluxSession:
         """Return a session that has sent nothing yet."""

@@ -175,9 +175,9 @@ class Influxdb3(Influxdb):
     options_model: ClassVar[type[Options]] = Influx3Options
     options: Influx3Options  # type: ignore[assignment]
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work; InfluxDB 2 requires more."""
-        return super(Influxdb, self).problems(primary_key, parts, batch_rows)
+        return super(Influxdb, self).problems(key, parts, mode, batch_rows)
 
     # --- connections
 

@@ -126,9 +126,9 @@ class YugabyteSql(Postgres):
             ((disabled,),) = cursor.fetchall()
         return YugabyteSqlSession(connection, self.dialect_of, atomic=disabled != "on")
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return, a sentence each, what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         if self.options.yb_enable_upsert_mode and self.options.create_indices:
             found.append(
                 "yb_enable_upsert_mode leaves wrong entries in indices; choose one of "

@@ -261,9 +261,9 @@ class RunSpec(Frozen):
     """None: workers draw and encode the rows."""
     scan: ScanTask | None = None
     """Task of a run of Work.SCAN."""
-    batch_rows: int = 0
-    imports: bool = False
-    """True if each worker writes its timed rows to files, which the database then imports."""
+    mode: str = "single"
+    """Insert mode of the timed rows."""
+    batch_rows: int = Field(1, ge=1)
     scratch: str = ""
     """Folder of these files; empty: the folder of temporary files."""
     clocking: Clocking = Clocking()

@@ -216,7 +216,7 @@ def test_intervals_divide_a_day():
 def test_aggregates_of_replicated_tables_are_refused(options):
     def problems(**more):
         made = ClickhouseOptions(url="http://localhost:1", **options, **more)
-        return Clickhouse(made).problems(PrimaryKey.NONE, 1, 10)
+        return Clickhouse(made).problems(PrimaryKey.NONE, 1, BATCH, 10)
 
     assert problems() == []
     (found,) = problems(**INTERVALS)

@@ -614,7 +614,7 @@ def test_a_query_before_any_insert_names_what_is_missing(cassandra):
 
 def test_options_that_do_not_go_together_are_named(open_cassandra):
     def problems(key=PrimaryKey.NONE, rows=10, **options):
-        return " ".join(open_cassandra(**options).problems(key, 1, rows))
+        return " ".join(open_cassandra(**options).problems(key, 1, BATCH, rows))
 
     assert problems() == ""
     assert "clustering_columns" in problems(PrimaryKey.UUID, clustering_columns="timestamp")

@@ -217,16 +217,16 @@ def test_a_batch_is_one_part(embedded, mode):
 
 def test_the_format_selects_the_mode(embedded):
     for form, mode in (("native", BATCH), ("rowbinary", ROWBINARY), ("csv", CSV)):
-        assert embedded(format=form).insert_mode(10) == mode
-        assert embedded(format=form).insert_mode(0) == SINGLE
+        assert embedded(format=form).insert_mode(BATCH) == mode
+        assert embedded(format=form).insert_mode(SINGLE) == SINGLE
 
 
 def test_problems_are_named_before_the_run_starts():
     reach = {"url": "http://x:1"}
-    (problem,) = Clickhouse(ClickhouseOptions(**reach)).problems(PrimaryKey.DB, 1, 2_000_000)
+    (problem,) = Clickhouse(ClickhouseOptions(**reach)).problems(PrimaryKey.DB, 1, BATCH, 2_000_000)
     assert "--batch: at most 1000000 rows" in problem
     without = ClickhouseOptions(**reach, wait_for_async_insert=False)
-    (problem,) = Clickhouse(without).problems(PrimaryKey.DB, 1, 1)
+    (problem,) = Clickhouse(without).problems(PrimaryKey.DB, 1, BATCH, 1)
     assert "without async_insert" in problem
 
 

@@ -70,7 +70,7 @@ def test_with_values_lists_nothing_is_copied_not_even_a_prefill(open_cockroachdb
         assert payload.data.startswith(b"INSERT INTO readings (")
         session.send(payload)
         assert count(database, session, wide.tables[0]) == 10
-    assert database.insert_mode(10) == VALUES
+    assert database.insert_mode(BATCH) == VALUES
 
 
 def test_a_server_that_refuses_copy_is_an_error_before_anything_starts(

@@ -536,7 +536,7 @@ def test_describe_reports_version_and_durability(target, database, record_proper
 def test_an_unsupported_primary_key_is_named_before_anything_starts(request, target):
     database = target.open(request)
     for key in PrimaryKey:
-        found = database.problems(key, 1, 100)
+        found = database.problems(key, 1, BATCH, 100)
         supported = key in database.capabilities.primary_keys
         assert supported == (found == [])
         assert supported or f" {key} key" in found[0]
@@ -571,8 +571,8 @@ def test_capabilities_and_options_are_complete(request, target):
     capabilities = database.capabilities
     assert list(capabilities.modes)[:2] == [SINGLE, BATCH]
     assert (DRIVER in capabilities.modes) == ("client" in database.options_model.model_fields)
-    assert database.insert_mode(0) == SINGLE
-    assert database.insert_mode(10) == BATCH
+    assert database.insert_mode(SINGLE) == SINGLE
+    assert database.insert_mode(BATCH) == BATCH
     assert capabilities.acknowledged
     assert capabilities.plans or capabilities.no_plans != NO_REASON
     for name, field in database.options_model.model_fields.items():

@@ -510,8 +510,8 @@ def test_what_some_requests_errors_mean_for_the_rows_of_all(answering, refused, 
 
 def test_more_requests_than_rows_are_a_problem_before_anything_starts():
     database = Cratedb(options(concurrent_requests=10))
-    assert database.problems(PrimaryKey.NONE, 1, 1000) == []
-    (problem,) = database.problems(PrimaryKey.NONE, 1, 0)
+    assert database.problems(PrimaryKey.NONE, 1, BATCH, 1000) == []
+    (problem,) = database.problems(PrimaryKey.NONE, 1, SINGLE, 1)
     assert "use a larger --batch" in problem
 
 

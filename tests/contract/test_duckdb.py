@@ -232,7 +232,7 @@ def test_a_path_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path, path, 
 
 
 def test_memory_is_refused_before_anything_starts():
-    (problem,) = DuckDb(DuckDbOptions(path=":memory:")).problems(PrimaryKey.DB, 1, 1)
+    (problem,) = DuckDb(DuckDbOptions(path=":memory:")).problems(PrimaryKey.DB, 1, BATCH, 1)
     assert "must be a file" in problem
 
 

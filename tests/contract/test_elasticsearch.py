@@ -899,7 +899,7 @@ def test_the_clients_warnings_do_not_reach_stderr():
 )
 def test_contradictory_credentials_are_a_problem(options, words):
     database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200", **options))
-    (problem,) = database.problems(PrimaryKey.DB, 1, 10)
+    (problem,) = database.problems(PrimaryKey.DB, 1, BATCH, 10)
     assert words in problem
 
 

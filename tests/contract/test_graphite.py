@@ -125,9 +125,9 @@ def test_a_text_of_the_users_own_fills_columns_by_its_targets(graphite):
 
 @SERVER
 def test_pickles_and_lines_say_the_same(graphite, open_graphite):
-    assert graphite.insert_mode(10) == BATCH
-    assert open_graphite(pickle=True).insert_mode(10) == PICKLE
-    assert open_graphite(pickle=True).insert_mode(0) == SINGLE
+    assert graphite.insert_mode(BATCH) == BATCH
+    assert open_graphite(pickle=True).insert_mode(BATCH) == PICKLE
+    assert open_graphite(pickle=True).insert_mode(SINGLE) == SINGLE
     graphite.create([TABLE], 10)
     batch = readings(3000)
     for mode, device in ((BATCH, b"lines"), (PICKLE, b"pickles")):

@@ -301,7 +301,7 @@ def test_a_wrong_token_is_refused_and_never_shown(open_influxdb):
 
 @ONLY_2
 def test_a_token_that_is_missing_is_named_before_anything_starts(open_influxdb):
-    (problem,) = open_influxdb(token=None).problems(PrimaryKey.DB, 1, 10)
+    (problem,) = open_influxdb(token=None).problems(PrimaryKey.DB, 1, BATCH, 10)
     assert "token: is missing" in problem
 
 

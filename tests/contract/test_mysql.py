@@ -199,29 +199,29 @@ def test_the_newest_row_of_each_device_is_found_in_seconds_among_many(mysql, exe
 
 def test_a_mode_is_chosen_by_options_and_batch_size(open_mysql):
     values, transaction = open_mysql(use_values_lists=True), open_mysql(transaction=True)
-    assert values.insert_mode(10) == VALUES
-    assert transaction.insert_mode(10) == TRANSACTION
+    assert values.insert_mode(BATCH) == VALUES
+    assert transaction.insert_mode(BATCH) == TRANSACTION
     for database in (values, transaction):
-        assert database.problems(PrimaryKey.DB, 1, 10) == []
-        (problem,) = database.problems(PrimaryKey.DB, 1, 0)
+        assert database.problems(PrimaryKey.DB, 1, BATCH, 10) == []
+        (problem,) = database.problems(PrimaryKey.DB, 1, SINGLE, 1)
         assert "--batch" in problem
     both = open_mysql(use_values_lists=True, transaction=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
     assert "exclude each other" in problem
-    (problem,) = open_mysql(commit_every_s=1).problems(PrimaryKey.DB, 1, 10)
+    (problem,) = open_mysql(commit_every_s=1).problems(PrimaryKey.DB, 1, BATCH, 10)
     assert "transaction=true" in problem
 
 
 def test_prepared_statements_take_single_rows_and_batches(open_mysql):
     single = open_mysql(prepared=True)
-    assert [single.insert_mode(rows) for rows in (0, 10)] == [PREPARED] * 2
-    assert [single.problems(PrimaryKey.DB, 1, rows) for rows in (0, 10)] == [[], []]
+    assert [single.insert_mode(mode) for mode in (SINGLE, BATCH)] == [PREPARED] * 2
+    assert [single.problems(PrimaryKey.DB, 1, mode, 1) for mode in (SINGLE, BATCH)] == [[], []]
     timed = open_mysql(prepared=True, commit_every_s=1)
-    assert timed.problems(PrimaryKey.DB, 1, 10) == []
-    (problem,) = timed.problems(PrimaryKey.DB, 1, 0)
+    assert timed.problems(PrimaryKey.DB, 1, BATCH, 10) == []
+    (problem,) = timed.problems(PrimaryKey.DB, 1, SINGLE, 1)
     assert "--batch" in problem
     both = open_mysql(use_values_lists=True, prepared=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
     assert "exclude each other" in problem
 
 

@@ -87,7 +87,7 @@ def test_the_events_table_is_that_of_the_reference_document(postgres, primary_ke
     assert primary_key_of(postgres, "events") == (["PRIMARY KEY (id)"] if id_type else [])
 
 
-@pytest.mark.parametrize(("batch_rows", "cache"), [(0, 100), (1000, 1000)])
+@pytest.mark.parametrize(("batch_rows", "cache"), [(1, 100), (1000, 1000)])
 def test_an_identity_caches_as_many_numbers_as_a_batch_has_rows(postgres, batch_rows, cache):
     postgres.create([EVENTS.stored(PrimaryKey.SQL, 1)], batch_rows)
     with postgres.connect() as session, session.connection.cursor() as cursor:
@@ -101,7 +101,7 @@ def test_the_primary_key_constraint_may_be_another(open_postgres):
     database.create([EVENTS.stored(PrimaryKey.DB, 1)], 1000)
     found = ['PRIMARY KEY (device_id, "timestamp", sequence_number)']
     assert primary_key_of(database, "events") == found
-    (problem,) = database.problems(PrimaryKey.NONE, 1, 1)
+    (problem,) = database.problems(PrimaryKey.NONE, 1, BATCH, 1)
     assert "primary_key_constraint" in problem
 
 
@@ -178,31 +178,30 @@ def test_every_reserved_word_is_quoted(postgres):
 
 def test_a_mode_is_chosen_by_options_and_batch_size(open_postgres):
     values, transaction = open_postgres(use_values_lists=True), open_postgres(transaction=True)
-    assert values.insert_mode(10) == VALUES
-    assert transaction.insert_mode(10) == TRANSACTION
+    assert values.insert_mode(BATCH) == VALUES
+    assert transaction.insert_mode(BATCH) == TRANSACTION
     for database in (values, transaction):
-        assert database.problems(PrimaryKey.DB, 1, 10) == []
-        (problem,) = database.problems(PrimaryKey.DB, 1, 0)
+        assert database.problems(PrimaryKey.DB, 1, BATCH, 10) == []
+        (problem,) = database.problems(PrimaryKey.DB, 1, SINGLE, 1)
         assert "--batch" in problem
     both = open_postgres(use_values_lists=True, transaction=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
     assert "exclude each other" in problem
 
 
 def test_prepared_statements_take_single_rows_and_batches(open_postgres):
     for options in ({"prepared": True}, {"prepared": True, "transaction": True}):
         database = open_postgres(**options)
-        assert database.insert_mode(10) == PREPARED
-        assert database.problems(PrimaryKey.DB, 1, 10) == []
+        assert database.insert_mode(BATCH) == PREPARED
+        assert database.problems(PrimaryKey.DB, 1, BATCH, 10) == []
     single = open_postgres(prepared=True)
-    assert (single.insert_mode(0), single.problems(PrimaryKey.DB, 1, 0)) == (PREPARED, [])
+    assert single.insert_mode(SINGLE) == PREPARED
+    assert single.problems(PrimaryKey.DB, 1, SINGLE, 1) == []
     both = open_postgres(use_values_lists=True, prepared=True)
-    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    (problem,) = both.problems(PrimaryKey.DB, 1, BATCH, 10)
     assert "exclude each other" in problem
-    for options, batch_rows in (({}, 10), ({"prepared": True}, 0)):
-        (problem,) = open_postgres(commit_every_s=1, **options).problems(
-            PrimaryKey.DB, 1, batch_rows
-        )
+    for options, mode in (({}, BATCH), ({"prepared": True}, SINGLE)):
+        (problem,) = open_postgres(commit_every_s=1, **options).problems(PrimaryKey.DB, 1, mode, 1)
         assert "--batch" in problem
 
 

@@ -218,30 +218,30 @@ def test_an_address_of_another_kind_is_refused_at_once(uri):
 
 
 def test_a_user_without_keys_is_named_before_anything_starts():
-    found = database(user="u").problems(PrimaryKey.NONE, 1, 10)
+    found = database(user="u").problems(PrimaryKey.NONE, 1, BATCH, 10)
     assert found == [
         "user, user_private_key and cluster_public_key go together; set all of them",
     ]
-    assert database().problems(PrimaryKey.NONE, 1, 10) == []
+    assert database().problems(PrimaryKey.NONE, 1, BATCH, 10) == []
 
 
 # --- rows ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("push", "batch_rows", "mode", "expected"),
+    ("push", "asked", "mode", "expected"),
     [
-        ("transactional", 0, SINGLE, "Transactional"),
-        ("transactional", 100, BATCH, "Transactional"),
-        ("fast", 100, FAST, "Fast"),
-        ("async", 100, ASYNC, "Async"),
-        ("async", 0, SINGLE, "Transactional"),
+        ("transactional", SINGLE, SINGLE, "Transactional"),
+        ("transactional", BATCH, BATCH, "Transactional"),
+        ("fast", BATCH, FAST, "Fast"),
+        ("async", BATCH, ASYNC, "Async"),
+        ("async", SINGLE, SINGLE, "Transactional"),
     ],
 )
 def test_what_is_pushed_and_how(  # noqa: PLR0917
-    cluster, calls, push, batch_rows, mode, expected
+    cluster, calls, push, asked, mode, expected
 ):
-    assert database(push=push).insert_mode(batch_rows) == mode
+    assert database(push=push).insert_mode(asked) == mode
     driver, appended = recorded_driver()
     session = QuasarSession(driver, cluster, write_through=True)
     payloads = session.encode(points(), mode, 3)

@@ -528,7 +528,7 @@ def test_its_client_cannot_connect_with_a_wrong_password(open_questdb):
 
 def test_its_client_takes_no_path_and_no_certificate_as_text():
     options = {"url": "http://db:9000/bench", "client": "driver", "ca": "text"}
-    found = QuestDb(QuestDbOptions(**options)).problems(PrimaryKey.DB, 1, 1000)
+    found = QuestDb(QuestDbOptions(**options)).problems(PrimaryKey.DB, 1, BATCH, 1000)
     assert found == [
         "client=driver and ca exclude each other; choose one",
         "client=driver: questdb's client takes no path in url, got /bench",

@@ -125,9 +125,9 @@ def test_a_raw_batch_is_lines_that_the_server_splits(filled, synthetic_splunk):
 
 
 def test_the_option_endpoint_selects_the_mode_of_batches():
-    assert Splunk(options()).insert_mode(10) == BATCH
+    assert Splunk(options()).insert_mode(BATCH) == BATCH
     raw = Splunk(options(endpoint="raw"))
-    assert (raw.insert_mode(10), raw.insert_mode(0)) == (RAW, SINGLE)
+    assert (raw.insert_mode(BATCH), raw.insert_mode(SINGLE)) == (RAW, SINGLE)
 
 
 LONG = Values(np.array([b"x" * 4990, b"a", b"b"]))
@@ -300,9 +300,9 @@ def test_credentials_are_never_shown(synthetic_splunk, wrong, words):
 
 def test_missing_credentials_are_a_problem_before_anything_starts():
     for wrong in ({"search_token": None}, {"username": "ann"}, {"username": "a", "password": "b"}):
-        assert Splunk(options(**wrong)).problems(PrimaryKey.NONE, 1, 10), wrong
+        assert Splunk(options(**wrong)).problems(PrimaryKey.NONE, 1, BATCH, 10), wrong
     right = options(search_token=None, username="ann", password="swordfish")
-    assert Splunk(right).problems(PrimaryKey.NONE, 1, 10) == []
+    assert Splunk(right).problems(PrimaryKey.NONE, 1, BATCH, 10) == []
 
 
 def test_rows_for_an_unreachable_server_are_not_applied():

@@ -139,7 +139,7 @@ def test_every_primary_key_holds_the_time(timescaledb, primary_key, constraint):
         "WHERE contype = 'p' AND conrelid = 'events'::regclass",
     )
     assert rows == ([(constraint,)] if constraint else [])
-    assert timescaledb.problems(primary_key, 1, 1000) == []
+    assert timescaledb.problems(primary_key, 1, BATCH, 1000) == []
 
 
 def test_a_key_without_the_time_is_an_error_with_a_remedy_and_leaves_no_table(open_timescaledb):

@@ -163,5 +163,5 @@ def test_the_version_is_read_from_the_servers_banner(banner, version):
 
 def test_upserts_and_indices_exclude_each_other(open_yugabyte):
     database = open_yugabyte(yb_enable_upsert_mode=True, create_indices=True)
-    (problem,) = database.problems(PrimaryKey.DB, 1, 100)
+    (problem,) = database.problems(PrimaryKey.DB, 1, BATCH, 100)
     assert "yb_enable_upsert_mode" in problem

@@ -24,6 +24,7 @@ MOST_GROWTH_BYTES = 20 << 20
 SLOW = 200
 SPEC = run_spec(
     workers=[{"task": "insert", "timed": [{"start": 0, "stop": 20_000}]}],
+    mode="batch",
     batch_rows=1000,
     verify="none",
 ).model_dump(mode="json")

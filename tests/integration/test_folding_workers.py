@@ -67,7 +67,7 @@ def spec(rows: int, timeout_s: float = 0.0) -> RunSpec:
     plans = tuple(Insert(timed=(lane_range(index, 0, 1000),)) for index in range(WORKERS))
     return RunSpec(
         run_id="r", work=Work.INSERT, target="t", module="empty:Empty", options={}, dataset=held,
-        workers=plans, batch_rows=1000, timeout_s=timeout_s, silence_s=5.0,
+        workers=plans, mode="batch", batch_rows=1000, timeout_s=timeout_s, silence_s=5.0,
     )  # fmt: skip
 
 

@@ -235,6 +235,22 @@ def test_a_file_without_a_manifest_needs_its_tables(cli: CommandLine) -> None:
     assert taken.code == 0, taken.err
 
 
+@pytest.mark.server("postgres")
+def test_records_are_sent_over_all_connections(
+    cli: CommandLine, server_options: dict[str, Any]
+) -> None:
+    path = generated(cli, "pgcopy", *EVENTS)
+    target = configured(cli, "postgres", server_options)
+    sent = (f"--data={path}", "--data-format=pgcopy", "--connections=3", "--batch=100")
+    done = cli.run("insert", *target, *sent, "--workers=2", "--verify=full", within_s=SLOW_S)
+    assert done.code == 0, done.err + done.out
+    fingerprint(cli)
+    (result,) = cli.results()
+    metrics = result["runs"][0]["metrics"]
+    assert (metrics["connections"], metrics["rows"]) == (6, 3000)
+    assert result["configuration"]["connections"] == 3
+
+
 def test_what_was_sent_until_the_end_of_time_is_known(cli: CommandLine) -> None:
     path = generated(cli, "influx", *FLEET, "--groups=2", "--group=1")
     insert = ("insert", *NULL, f"--data={path}", "--data-format=influx", "--workers=2")

@@ -22,6 +22,7 @@ from iotbench.measurements.shared.plan import collector_run
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
+from simulator.modules.contract.base import SINGLE
 from simulator.modules.contract.options import Options
 from simulator.protocol.events import Outcome, parse_event
 from simulator.protocol.spec import Insert, Work
@@ -157,7 +158,7 @@ def fitting(module: str, credentials: list[str], port: int) -> Login | None:
     for options in (address, without):
         with suppress(ValidationError):
             database = cls(cls.options_model(**options, **values))
-            if not database.problems(cls.capabilities.default_key, 1, 0):
+            if not database.problems(cls.capabilities.default_key, 1, SINGLE, 1):
                 return Login(module, options, values)
     return None
 

@@ -57,7 +57,7 @@ def spec_of(workers: int) -> RunSpec:
     tasks = tuple(Insert(timed=(lane_range(index, 0, _ROWS),)) for index in range(workers))
     return RunSpec(
         run_id="many", work=Work.INSERT, target="null", module="null", options={},
-        dataset=dataset, workers=tasks, batch_rows=1000, verify=VerifyMode.NONE,
+        dataset=dataset, workers=tasks, mode="batch", batch_rows=1000, verify=VerifyMode.NONE,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
 from simulator.clock import OwnClock
 from simulator.host import allow_many_files
+from simulator.modules.contract.base import IMPORT
 from simulator.protocol.events import Event, Outcome
 from simulator.protocol.messages import TIMEOUT_GRACE_S
 from simulator.protocol.run_input import RunInput
@@ -70,7 +71,7 @@ class LocalRunner:
         """Start the run and yield its events; the last is always an Outcome."""
         allow_many_files()
         with ExitStack() as stack:
-            if spec.imports:  # workers that are killed leave their files there
+            if spec.mode == IMPORT:  # workers that are killed leave their files there
                 scratch = stack.enter_context(scratch_folder("import"))
                 spec = spec.model_copy(update={"scratch": str(scratch)})
             given = RunInput(

@@ -88,7 +88,8 @@ def change_run(  # noqa: PLR0913
         by=by,
         complete=complete,
         workers=(*writers, *changes),
-        batch_rows=options.batch,
+        mode=database.insert_mode(options.mode),
+        batch_rows=options.batch_rows,
         clocking=Clocking(duration_s=options.duration_s, rows_per_s=options.insert_rate),
         retry_s=options.retry_for_s,
         clean=False,
@@ -108,7 +109,7 @@ def _target_problems(
         return
     workers = options.insert_workers + (options.correct_workers if options.correct else 1)
     option = "--insert-workers, --correct-workers" if options.correct else "--insert-workers"
-    yield from worker_problems(workers, options.batch, target, force=force, option=option)
+    yield from worker_problems(workers, options.batch_rows, target, force=force, option=option)
     if options.deletes and not changes.how(options.delete_by):
         others = [by for by in Deleting if changes.how(by)]
         other = f"; use --delete-by {others[0]}" if others else ""

@@ -114,7 +114,7 @@ def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
         problems.append(
             f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
         )
-    held = options.batch * options.tables if options.tables_by is PartsBy.ROW else options.batch
+    held = options.batch_rows * (options.tables if options.tables_by is PartsBy.ROW else 1)
     if held > LARGEST_BATCH_ROWS * TABLES["multiple"]:
         problems.append(
             f"--tables, --batch: each worker holds a batch for every table, {held:,} rows; use a"
@@ -152,7 +152,7 @@ def _step_problems(options: InsertOptions) -> list[str]:
 def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
     """Return what this target or this machine cannot do, a sentence each."""
     database = target.open()
-    found = database.problems(options.key, options.tables, options.batch)
+    found = database.problems(options.key, options.tables, options.mode, options.batch_rows)
     can = database.capabilities
     if options.imports and IMPORT not in can.modes:
         found.append(f"--import: {target.module}: {can.no_import}; leave it out")
@@ -168,7 +168,7 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
             found.append(f"{name}: {target.module}: {database.no_statements}; leave it out")
     workers = max(options.workers, default=0)
     return found + worker_problems(
-        workers, options.batch, target, force=force, connections=options.connections
+        workers, options.batch_rows, target, force=force, connections=options.connections
     )
 
 

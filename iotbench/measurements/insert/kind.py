@@ -1,6 +1,7 @@
 """`insert`: how fast rows are acknowledged."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from iotbench.config.input.quantities import format_time
@@ -10,24 +11,58 @@ from iotbench.measurements.insert.checks import option_problems
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.estimates import estimate_s
 from iotbench.measurements.shared.failing import fault_facts
-from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.kind import Kind, Planned, Rows, Wanted
 from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.measurements.shared.writing import writing_warnings
 from iotbench.results.result import Result
-from simulator.data.dataset import DatasetReader
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.declared import DeclaredParams
 from simulator.data.workloads.file import FileParams, FileReading
 from simulator.errors import counted
+from simulator.modules.contract.base import Database
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.verdict import VerifyMode
 
 _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
 """Options that mean nothing with rows of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(Rows):
+    """Rows of a workload with these parameters, which the workers draw and encode."""
+
+    params: Params
+
+    def empty(self, options: InsertOptions) -> Dataset:
+        """Return the dataset of the workload."""
+        return plan.empty_dataset(options, self.params)
+
+    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
+        """Return the level of the options."""
+        return plan.verification(options, database)
+
+    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
+        """Raise ConfigError if the runs lack rows, or the target cannot store these."""
+        names, target = wanted.options.replace_tables, wanted.target
+        plan.expect_rows(planned)
+        plan.expect_needed(names, planned[0].spec.dataset, target.open())
+        plan.expect_storable(planned, target)
+
+    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
+        """Return the options and the parameters."""
+        options, reader = wanted.options, DatasetReader(spec.dataset)
+        return {
+            **_format_options(options.described(has_end=reader.sizes is not None), self.params),
+            "mixes_tables": plan.mixes_tables(wanted.target.open(), reader, options.mode),
+            "runs": 1 if options.steps else options.repeats,
+            "verify": spec.verify.value,
+        }
 
 
 class Insert(Kind[InsertOptions]):
@@ -51,10 +86,9 @@ class Insert(Kind[InsertOptions]):
 
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
         """Return the runs of inserts after the stored rows."""
-        options, target, stored = wanted.options, wanted.target, wanted.stored
-        database, reader = target.open(), DatasetReader(stored.dataset)
-        level = plan.verification(options, database)
-        assert wanted.params
+        options, target, stored, rows = wanted.options, wanted.target, wanted.stored, wanted.rows
+        assert rows
+        level = rows.level(options, target.open())
         planned = list(
             plan.insert_runs(
                 wanted.sweep_id,
@@ -64,23 +98,11 @@ class Insert(Kind[InsertOptions]):
                 level,
                 complete=stored.complete,
                 by=wanted.by,
+                recorded=rows.recorded,
             )
         )
-        plan.expect_rows(planned)
-        nothing = stored.dataset.model_copy(update={"ranges": ()})
-        plan.expect_needed(options.replace_tables, nothing, database)
-        plan.expect_storable(planned, target)
-        return Planned(
-            planned,
-            {
-                **_format_options(
-                    options.described(has_end=reader.sizes is not None), wanted.params
-                ),
-                "mixes_tables": plan.mixes_tables(database, reader, options.batch),
-                "runs": 1 if options.steps else options.repeats,
-                "verify": level.value,
-            },
-        )
+        rows.expect(planned, wanted)
+        return Planned(planned, rows.describe(planned[0].spec, wanted))
 
     def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
         """Yield batches, key, verification, and how long it may take."""
@@ -164,7 +186,7 @@ def batches_text(spec: RunSpec) -> str:
     """Return the size of batches and the rate of rows, in words."""
     limit = spec.clocking.rows_per_s
     rate = f"{limit:,.0f} rows/s" if limit else "no limit"
-    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
+    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows > 1 else "single rows"
     return f"batch: {batch}; rate: {rate}"
 
 

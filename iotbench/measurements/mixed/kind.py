@@ -173,7 +173,7 @@ def _load_warnings(result: Result) -> Iterator[str]:
     options = result.configuration
     wanted, duration_s = (float(options.get(name, 0)) for name in ("query_rate", "duration_s"))
     rows_per_s = float(options.get("insert_rate", 0))
-    between_s = max(int(options.get("batch", 0)), 1) / rows_per_s if rows_per_s else 0.0
+    between_s = (options.get("batch") or 1) / rows_per_s if rows_per_s else 0.0
     for run in result.runs:
         if run.outcome.status != "done":
             continue

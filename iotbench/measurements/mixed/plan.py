@@ -133,7 +133,7 @@ def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str
     problems = option_problems(options)
     option = "--insert-workers, --query-workers"
     problems += worker_problems(
-        options.workers, options.batch, target, force=force,
+        options.workers, options.batch_rows, target, force=force,
         connections=options.connections, option=option,
     )  # fmt: skip
     database = target.open()
@@ -201,7 +201,8 @@ def _spec(  # noqa: PLR0913
         by=by,
         complete=complete,
         workers=(*tasks, *asks),
-        batch_rows=options.batch,
+        mode=database.insert_mode(options.mode),
+        batch_rows=options.batch_rows,
         clocking=Clocking(
             duration_s=options.duration_s,
             warmup_s=options.warmup_s,
@@ -234,7 +235,7 @@ class Beside(Protocol):
     def insert_workers(self) -> int: ...  # noqa: D102
 
     @property
-    def batch(self) -> int: ...  # noqa: D102
+    def batch_rows(self) -> int: ...  # noqa: D102
 
     @property
     def rows_per_s(self) -> float: ...  # noqa: D102
@@ -254,7 +255,7 @@ def insert_tasks(stored: Dataset, options: Beside) -> tuple[Insert, ...]:
         prefill=0,
         rows_each=_rows_each(reader, stored, options),
         limit=None,
-        batch_rows=options.batch,
+        batch_rows=options.batch_rows,
         split=Split.BATCH,
         after_all=True,
     )
@@ -272,5 +273,5 @@ def _rows_each(reader: DatasetReader, stored: Dataset, options: Beside) -> int:
     if reader.sizes is not None:
         return 0
     rate = min(options.rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)
-    rows = ceil(rate * (options.warmup_s + options.duration_s)) + max(options.batch, 1)
+    rows = ceil(rate * (options.warmup_s + options.duration_s)) + options.batch_rows
     return min(rows, lane_rows_left(reader, stored))

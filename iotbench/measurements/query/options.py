@@ -313,7 +313,7 @@ class MixedOptions(OfInsert, Resources, Mixed):
     @property
     def rows_per_s(self) -> float:
         """The rate of the rows: an operation is a batch."""
-        return self.rate * self.mix.insert * max(self.batch, 1) if self.mix else self.insert_rate
+        return self.rate * self.mix.insert * self.batch_rows if self.mix else self.insert_rate
 
     @property
     def queries_per_s(self) -> float:

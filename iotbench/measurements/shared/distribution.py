@@ -114,6 +114,6 @@ def _takes(parts: int, load: Load, series: int, count: int) -> Sequence[int]:
     if load.split is Split.SERIES:
         units = share(-(-series // parts), load.workers)
         return [unit * parts for unit in units]
-    batch = max(load.batch_rows, 1) * parts
+    batch = load.batch_rows * parts
     fair = max(-(-count // load.workers), 1)
     return [min(batch, -(-fair // parts) * parts)] * load.workers

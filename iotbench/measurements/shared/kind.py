@@ -12,11 +12,14 @@ from iotbench.figures.rows import ALL_QUERIES, Place
 from iotbench.figures.subjects import Subject
 from iotbench.figures.summary import Summary, summarise
 from iotbench.measurements.shared.connecting import connection_facts
-from iotbench.measurements.shared.plan import PlannedRun, Stored
+from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, Stored
 from iotbench.results.result import Result
-from simulator.data.workloads.base import Params
+from simulator.data.dataset import Dataset
 from simulator.errors import counted
+from simulator.modules.contract.base import Database
 from simulator.protocol.spec import RunSpec, Work
+from simulator.protocol.verdict import VerifyMode
 
 _Options = TypeVar("_Options", bound=Options)
 
@@ -33,8 +36,33 @@ class Wanted(Generic[_Options]):
     by: str = ""
     """User and machine."""
     force: bool = False
-    params: Params | None = None
-    """Parameters of the workload, where the dataset lacks some."""
+    rows: "Rows | None" = None
+    """Rows to insert; None: the stored ones have what is needed."""
+
+
+class Rows(ABC):
+    """Rows that are ready to be inserted: how they are verified, checked and described."""
+
+    @property
+    def recorded(self) -> Recorded | None:
+        """Records that the workers send; None: they draw rows and encode them."""
+        return None
+
+    @abstractmethod
+    def empty(self, options: InsertOptions) -> Dataset:
+        """Return the dataset of the rows, still without rows."""
+
+    @abstractmethod
+    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
+        """Return the level to verify at; ConfigError if these rows cannot be."""
+
+    @abstractmethod
+    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
+        """Raise ConfigError if the runs lack rows, or the target cannot store these."""
+
+    @abstractmethod
+    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
+        """Return the options for the result; `spec` is of the first run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from simulator.data.dataset import TABLE_PREFIX, PartsBy
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
-from simulator.modules.contract.base import OWN, Capabilities
+from simulator.modules.contract.base import BATCH, OWN, SINGLE, Capabilities
 from simulator.protocol.spec import Several
 from simulator.protocol.verdict import VerifyMode
 
@@ -172,6 +172,16 @@ class Sending(Options):
     lost connection, such as 30m; rows of unknown outcome are never sent twice. 0: five times,
     and a connection for some seconds.
     """
+
+    @property
+    def mode(self) -> str:
+        """SINGLE or BATCH, of which the target's options make its insert mode."""
+        return BATCH if self.batch else SINGLE
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows that are sent and acknowledged together, at least one."""
+        return max(self.batch, 1)
 
 
 class Connecting(Options):

@@ -1,6 +1,6 @@
 """Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,7 +19,8 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
-from simulator.modules.contract.base import BATCH, Database
+from simulator.modules.contract.base import BATCH, IMPORT, Database
+from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import Clocking, Insert, RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 
@@ -47,6 +48,17 @@ class Stored:
     dataset: Dataset
     complete: bool
     """False if the insert did not end, or not all of its rows are stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Records of a file, which the workers send as they are."""
+
+    file: RecordsFile
+    share: Callable[[int], tuple[Insert, ...]]
+    """Number of workers -> the part of each."""
+    clean: bool
+    """False: the first run refuses tables that exist."""
 
 
 class Again(Protocol):
@@ -90,9 +102,9 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
     )
 
 
-def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool | None:
+def mixes_tables(database: Database, reader: DatasetReader, mode: str) -> bool | None:
     """Return whether a batch has rows of several tables; None: there is one table, or no batch."""
-    if len(reader.tables) == 1 or database.insert_mode(batch_rows) != BATCH:
+    if len(reader.tables) == 1 or database.insert_mode(mode) != BATCH:
         return None
     return database.capabilities.mixes_tables and reader.one_group
 
@@ -106,27 +118,22 @@ def insert_runs(  # noqa: PLR0913
     *,
     complete: bool = True,
     by: str = "",
+    recorded: Recorded | None = None,
 ) -> Iterator[PlannedRun]:
     """Yield the runs of a sweep in order; each knows what the ones before it leave behind.
 
-    `complete` is False if the insert of `stored` did not end; `by` names user and machine.
+    `complete` is False if the insert of `stored` did not end; `by` names user and machine;
+    `recorded` has the rows if the workers do not draw them.
     """
     empty = stored.model_copy(update={"ranges": ()})
     reader = DatasetReader(empty)
     before = stored
+    clean = recorded is None or recorded.clean
+    mode = _insert_mode(target, options, recorded)
     for workers in options.workers:
         for run in range(1, options.repeats + 1):
             keeps = not options.clean or (options.steps and run > 1)
             before = before if keeps else empty
-            load = Load(
-                workers=workers,
-                prefill=options.prefill,
-                rows_each=_rows_each(reader, before, options),
-                limit=options.limit,
-                batch_rows=_IMPORTED_ROWS if options.imports else options.batch,
-                split=options.split,
-                steps_left=options.steps - run + 1 if options.steps else 1,
-            )
             spec = spec_of(
                 Work.INSERT,
                 (sweep_id, f"{workers}-{run}"),
@@ -134,14 +141,17 @@ def insert_runs(  # noqa: PLR0913
                 before,
                 by=by,
                 complete=complete or before is not stored,
-                workers=worker_plans(reader, before, load),
-                batch_rows=options.batch,
-                imports=options.imports,
+                workers=recorded.share(workers)
+                if recorded
+                else _draw_shares(reader, before, options, workers, run),
+                records=recorded.file if recorded else None,
+                mode=mode,
+                batch_rows=options.batch_rows,
                 clocking=clocking_of(options),
                 several=options.several,
                 fault=options.plan_fault(options.duration_s),
                 retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
-                clean=not keeps,
+                clean=clean and not keeps,
                 replace_tables=options.replace_tables,
                 setup=options.setup.statements if options.setup else (),
                 teardown=options.teardown.statements if options.teardown else (),
@@ -149,7 +159,30 @@ def insert_runs(  # noqa: PLR0913
                 timeout_s=options.timeout_s,
             )
             yield PlannedRun(spec, run, before.rows + options.prefill)
-            before = spec.after
+            before, clean = spec.after, True
+
+
+def _insert_mode(target: Target, options: InsertOptions, recorded: Recorded | None) -> str:
+    """Return the mode of the timed rows; the records of a file are sent as batches."""
+    if recorded:
+        return BATCH
+    return IMPORT if options.imports else target.open().insert_mode(options.mode)
+
+
+def _draw_shares(
+    reader: DatasetReader, before: Dataset, options: InsertOptions, workers: int, run: int
+) -> tuple[Insert, ...]:
+    """Return the rows that each worker of a run draws."""
+    load = Load(
+        workers=workers,
+        prefill=options.prefill,
+        rows_each=_rows_each(reader, before, options),
+        limit=options.limit,
+        batch_rows=_IMPORTED_ROWS if options.imports else options.batch_rows,
+        split=options.split,
+        steps_left=options.steps - run + 1 if options.steps else 1,
+    )
+    return worker_plans(reader, before, load)
 
 
 def _rows_each(reader: DatasetReader, before: Dataset, options: InsertOptions) -> int:

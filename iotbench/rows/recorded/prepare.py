@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +17,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned
+from simulator.protocol.spec import Insert
 from simulator.records.compression import compression_in
 from simulator.records.layout import layout_of, tables_in
 from simulator.records.scan import scan
@@ -36,6 +38,20 @@ class Records:
     """True if the rows are those of the dataset, so that values can be verified."""
     promised: int | None
     """The rows that the manifest has; None without one."""
+
+    def share(self, workers: int) -> tuple[Insert, ...]:
+        """Return the part of the file of each worker, and the rows in it."""
+        tasks = []
+        for (start, *before), (stop, *after) in pairwise(self.scanned.edges[workers]):
+            rows = [
+                part
+                for place, low, high in zip(self.scanned.tables, before, after, strict=True)
+                for part in parts_between(
+                    [item for item in self.dataset.ranges if item.table == place], low, high
+                )
+            ]
+            tasks.append(Insert(timed=tuple(rows), span=(start, stop)))
+        return tuple(tasks)
 
 
 @contextmanager
@@ -65,7 +81,7 @@ def prepare(  # noqa: PLR0913
             str(path),
             request.name,
             layout_of(request.form, [reader.tables[place] for place in tables]),
-            batch_rows=max(batch_rows, 1),
+            batch_rows=batch_rows,
             limit=limit,
             skip=request.skip,
         )

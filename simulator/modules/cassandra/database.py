@@ -119,16 +119,16 @@ class Cassandra(Signatures):
         "Unauthorized": "GRANT ALL PERMISSIONS ON KEYSPACE ... TO the user",
     }
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         found += options.list_excluded("batches", "max_sync_calls")
         if batch_rows > MOST_ROWS:
             found.append(f"--batch: a CQL batch has at most {MOST_ROWS} rows, got {batch_rows}")
-        if options.clustering_columns and primary_key is not PrimaryKey.NONE:
+        if options.clustering_columns and key is not PrimaryKey.NONE:
             found.append(
-                f"--primary-key: {primary_key} makes the id the whole key, so "
+                f"--primary-key: {key} makes the id the whole key, so "
                 f"clustering_columns={options.clustering_columns} has no effect; remove one of both"
             )
         has_ca = bool(options.ca_file or options.ca)

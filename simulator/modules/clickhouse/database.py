@@ -97,9 +97,9 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
     options_model: ClassVar[type[Options]] = ClickhouseOptions
     options: ClickhouseOptions
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         if not self.options.wait_for_async_insert and not self.options.async_insert:
             found.append("wait_for_async_insert=false has no effect without async_insert=true")
         is_replicated = self.options.cluster or self.options.engine.startswith("Replicated")

@@ -19,7 +19,7 @@ from simulator.modules.clickhouse.aggregates import (
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
 from simulator.modules.contract.aggregates import AggregateOptions, intervals
-from simulator.modules.contract.base import BATCH, SINGLE, Database, Server
+from simulator.modules.contract.base import BATCH, Database, Server
 from simulator.modules.contract.changes import Changes
 from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.contract.signature import Columns, signature
@@ -108,14 +108,14 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """The dialect of the tables' SQL."""
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
 
-    def insert_mode(self, batch_rows: int) -> str:
+    def insert_mode(self, mode: str) -> str:
         """Return the insert mode that the option `format` selects."""
         modes = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
-        return modes[self.options.format] if batch_rows else SINGLE
+        return modes[self.options.format] if mode == BATCH else mode
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         if batch_rows > _MOST_ROWS:
             found.append(
                 f"--batch: at most {_MOST_ROWS} rows are stored atomically, got {batch_rows}"

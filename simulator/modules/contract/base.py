@@ -306,19 +306,19 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
         defaults = {name: fields[name].default for name in self.options.columns}
         return type(self)(self.options.model_copy(update=defaults))
 
-    def insert_mode(self, batch_rows: int) -> str:
-        """Return the insert mode for the options and the batch size (0: single rows)."""
-        return self.options.sends_by or (BATCH if batch_rows else SINGLE)
+    def insert_mode(self, mode: str) -> str:
+        """Return the insert mode that the options make of SINGLE or BATCH."""
+        return self.options.sends_by or mode
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return what cannot work, one sentence each; called before anything is started."""
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
+        """Return what cannot work, before anything is started; `mode` is SINGLE or BATCH."""
         found = []
         known = self.capabilities.primary_keys
-        if (mode := self.options.sends_by) not in {"", *self.capabilities.modes}:
-            found.append(f"client={mode}: {self.name} has no such way to send rows; use driver")
-        if primary_key not in known:
+        if (client := self.options.sends_by) not in {"", *self.capabilities.modes}:
+            found.append(f"client={client}: {self.name} has no such way to send rows; use driver")
+        if key not in known:
             can = ", ".join(known)
-            found.append(f"--primary-key: {self.name} has no {primary_key!s} key; it has: {can}")
+            found.append(f"--primary-key: {self.name} has no {key!s} key; it has: {can}")
         if parts > 1 and not self.capabilities.multiple_tables:
             found.append(f"--tables: {self.name} cannot write to multiple tables; use single")
         return found

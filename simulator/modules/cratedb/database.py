@@ -291,14 +291,14 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     options: CratedbOptions
     remedies: ClassVar[Mapping[str, str]] = REMEDIES
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return, a sentence each, what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         requests = self.options.concurrent_requests
-        if requests > max(batch_rows, 1):
+        if requests > batch_rows:
             found.append(
-                f"concurrent_requests={requests} is more than the {max(batch_rows, 1)} rows of a "
-                "batch; use a larger --batch"
+                f"concurrent_requests={requests} is more than the {batch_rows} rows of a batch;"
+                " use a larger --batch"
             )
         return found
 

@@ -147,9 +147,9 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         "Connection(Error|Timeout)": "check that the server runs",
     }
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         found += options.list_excluded("gzip")
         if options.api_key and (options.username or options.password):

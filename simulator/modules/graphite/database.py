@@ -104,9 +104,9 @@ class Graphite(HttpDatabase[GraphiteSession]):
     options_model: ClassVar[type[Options]] = GraphiteOptions
     options: GraphiteOptions
 
-    def insert_mode(self, batch_rows: int) -> str:
-        """Return the insert mode that the options and the batch size choose."""
-        return PICKLE if self.options.pickle and batch_rows else super().insert_mode(batch_rows)
+    def insert_mode(self, mode: str) -> str:
+        """Return the mode of batches that the options choose."""
+        return PICKLE if self.options.pickle and mode == BATCH else super().insert_mode(mode)
 
     def check_rows(self, block: Block) -> None:
         """Raise UnstorableError for rows that it cannot store."""

@@ -129,9 +129,9 @@ class Influxdb(HttpDatabase[InfluxSession]):
         "one that may read and write buckets",
     }
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("gzip")
         if not self.options.token:
             found.append("token: is missing; see `influx auth list`, or the server's setup")

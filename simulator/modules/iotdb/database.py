@@ -123,9 +123,9 @@ class IotDb(Database["IotDbSession"]):
         r"\(803\)": "GRANT ALL ON DATABASE ... TO USER ...",
     }
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("ca", "insecure")
         if batch_rows > _MOST_ROWS:
             found.append(f"--batch: a tablet has at most {_MOST_ROWS} rows, got {batch_rows}")

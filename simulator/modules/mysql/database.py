@@ -165,29 +165,29 @@ class MySql(SqlDatabase[MySqlSession]):
         """Return the dialect, which is the same for every table."""
         return self.dialect
 
-    def insert_mode(self, batch_rows: int) -> str:
-        """Return the insert mode that the options and the batch size choose (0: single rows)."""
+    def insert_mode(self, mode: str) -> str:
+        """Return the insert mode that the options choose."""
         if self.options.prepared:
             return PREPARED
-        if batch_rows and self.options.transaction:
+        if mode == BATCH and self.options.transaction:
             return TRANSACTION
-        if batch_rows and self.options.use_values_lists:
+        if mode == BATCH and self.options.use_values_lists:
             return VALUES
-        return super().insert_mode(batch_rows)
+        return super().insert_mode(mode)
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         found += options.list_excluded("use_values_lists", "transaction", "prepared")
         for name in ("use_values_lists", "transaction"):
-            if getattr(options, name) and not batch_rows:
+            if getattr(options, name) and mode == SINGLE:
                 found.append(f"{name}=true needs a batch size; try --batch 1000")
         if options.use_values_lists and options.transaction:
             found.append("use_values_lists and transaction exclude each other; choose one")
         if options.use_values_lists and options.prepared:
             found.append("use_values_lists and prepared exclude each other; choose one")
-        in_transactions = options.transaction or (options.prepared and batch_rows)
+        in_transactions = options.transaction or (options.prepared and mode == BATCH)
         if options.commit_every_s and not in_transactions:
             found.append(
                 "commit_every_s needs transaction=true, or prepared=true and a batch size; try "

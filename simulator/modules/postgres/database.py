@@ -290,35 +290,35 @@ class Postgres(Signatures, PostgresWire):
         session.commit_every_s = self.options.commit_every_s
         return session
 
-    def insert_mode(self, batch_rows: int) -> str:
-        """Return the mode of the options, or else of the batch size."""
+    def insert_mode(self, mode: str) -> str:
+        """Return the mode of the options, if they have one."""
         if self.options.prepared:
             return PREPARED
         if self.options.transaction:
             return TRANSACTION
-        return VALUES if self.options.use_values_lists else super().insert_mode(batch_rows)
+        return VALUES if self.options.use_values_lists else super().insert_mode(mode)
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         found += options.list_excluded("use_values_lists", "transaction", "prepared")
         if options.transaction and options.use_values_lists:
             found.append("transaction and use_values_lists exclude each other; choose one")
         if options.prepared and options.use_values_lists:
             found.append("prepared and use_values_lists exclude each other; choose one")
-        in_transactions = options.transaction or (options.prepared and batch_rows)
+        in_transactions = options.transaction or (options.prepared and mode == BATCH)
         if options.commit_every_s and not in_transactions:
             found.append(
                 "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
                 "--batch 10000"
             )
         for name in ("transaction", "use_values_lists"):
-            if getattr(options, name) and not batch_rows:
+            if getattr(options, name) and mode == SINGLE:
                 found.append(f"{name}=true needs a batch size; try --batch 1000")
         constraint = options.primary_key_constraint
         default = type(options).model_fields["primary_key_constraint"].default
-        if primary_key is PrimaryKey.NONE and constraint != default:
+        if key is PrimaryKey.NONE and constraint != default:
             found.append(
                 f"--primary-key none excludes primary_key_constraint={constraint!r}; "
                 "leave out one of them"
@@ -342,7 +342,8 @@ class Postgres(Signatures, PostgresWire):
             return None, None
         id_column = self.dialect.ids.get(table.primary_key)
         if table.primary_key is PrimaryKey.SQL:
-            id_column = f"{id_column} (CACHE {batch_rows or _DEFAULT_CACHE_ROWS})"
+            cached = batch_rows if batch_rows > 1 else _DEFAULT_CACHE_ROWS
+            id_column = f"{id_column} (CACHE {cached})"
         return id_column, self.options.primary_key_constraint
 
     def find_attached(self, names: Collection[str]) -> list[str]:

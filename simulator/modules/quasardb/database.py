@@ -104,15 +104,14 @@ class QuasarDb(Database[QuasarSession]):
         "could not be found": "run an insert first",
     }
 
-    def insert_mode(self, batch_rows: int) -> str:
-        """Return the mode that the options and the batch size choose."""
-        if not batch_rows:
-            return SINGLE
-        return {"fast": FAST, "async": ASYNC}.get(self.options.push, BATCH)
+    def insert_mode(self, mode: str) -> str:
+        """Return the mode of batches that the options choose."""
+        pushes = {"fast": FAST, "async": ASYNC}
+        return pushes.get(self.options.push, mode) if mode == BATCH else mode
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return, a sentence each, what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         keys = (options.user, options.user_private_key, options.cluster_public_key)
         if any(keys) and not all(keys):

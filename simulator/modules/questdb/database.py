@@ -155,9 +155,9 @@ class QuestDb(HttpDatabase[QuestSession]):
         given = self.options
         return driver.open_sender(given, given.username, given.secrets().get("password"))
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         found += self.options.list_excluded("gzip", "ca")
         if self.options.sends_by and (path := urlsplit(self.options.url).path):
             found.append(f"client=driver: questdb's client takes no path in url, got {path}")

@@ -109,15 +109,13 @@ class Splunk(HttpDatabase[SplunkSession]):
     options: SplunkOptions
     remedies: ClassVar[Mapping[str, str]] = {"does not exist": "run an insert first"}
 
-    def insert_mode(self, batch_rows: int) -> str:
-        """Return the insert mode that the options and the batch size choose."""
-        if not batch_rows:
-            return SINGLE
-        return RAW if self.options.endpoint == RAW else BATCH
+    def insert_mode(self, mode: str) -> str:
+        """Return the mode of batches that the options choose."""
+        return RAW if mode == BATCH and self.options.endpoint == RAW else mode
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         options = self.options
         if bool(options.username) != bool(options.password):
             found.append("username and password go together; give both or none")

@@ -122,9 +122,9 @@ class Timescaledb(Postgres):
         """Return the session of a connection."""
         return TimescaledbSession(connection, self.dialect_of)
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         if self.options.aggregate_refresh_s and not self.interval_s:
             found.append("aggregate_refresh_s has no effect without aggregate_intervals_s")
         return found

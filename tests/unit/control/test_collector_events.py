@@ -31,6 +31,7 @@ def collector_of(work, workers=0, database=None):
         work=work,
         dataset=dataset(parts=max(workers, 1)),
         workers=tuple(Insert(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
+        mode="batch",
         batch_rows=10,
         verify=VerifyMode.NONE,
     )

@@ -370,6 +370,7 @@ def spec_of(workers, rows_per_s=0.0):
     return run_spec(
         dataset=dataset(parts=workers),
         workers=plans,
+        mode="batch",
         batch_rows=100,
         rows_per_s=rows_per_s,
     )

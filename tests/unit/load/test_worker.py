@@ -15,7 +15,7 @@ from simulator.host import boot_id
 from simulator.load import worker
 from simulator.load.faults.network import Network
 from simulator.load.worker import Worker
-from simulator.modules.contract.base import Failure
+from simulator.modules.contract.base import BATCH, Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.folding import FoldReply
@@ -91,9 +91,9 @@ class FailingSession(NullSession):
 
 
 def report_of(database, client=None, batch_rows=1000):
-    timed = lane_range(0, 3000, 5000 if batch_rows else 50)
+    timed = lane_range(0, 3000, 5000 if batch_rows > 1 else 50)
     plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(timed,))
-    spec = run_spec(workers=(plan,), batch_rows=batch_rows)
+    spec = run_spec(workers=(plan,), mode=BATCH, batch_rows=batch_rows)
     client = client or Client()
     done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()
     (report,) = client.reports
@@ -112,7 +112,7 @@ def test_a_prefill_has_batches_of_the_modules_size_whatever_the_timed_ones_have(
         capabilities = replace(Null.capabilities, prefill_rows=1500)
 
     database = Large(sends=100)
-    done, report = report_of(database, batch_rows=0)
+    done, report = report_of(database, batch_rows=1)
 
     assert (done, report.prefill_rows, report.rows) == (True, 3000, 50)
     assert 100 - database.sends == 3000 / 1500 + 50

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert import checks as insert_options
@@ -25,7 +25,7 @@ from simulator.modules.contract.options import Options
 from simulator.modules.duckdb.database import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.protocol.spec import Work
+from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.measurements.options import changed
 
@@ -150,6 +150,16 @@ def test_every_worker_count_is_run_so_often(runs, expected):
     assert len({run.spec.run_id for run in found}) == len(found)
 
 
+@pytest.mark.parametrize(
+    ("batch", "sent"), [(0, ("single", 1)), (1, ("batch", 1)), (1000, ("batch", 1000))]
+)
+def test_single_rows_and_batches_are_decided_before_anything_is_sent(batch, sent):
+    specs = [each.spec for each in runs_of(changed(DEFAULTS, batch=batch))]
+    assert {(spec.mode, spec.batch_rows) for spec in specs} == {sent}
+    with pytest.raises(ValidationError, match="batch_rows"):
+        RunSpec(**specs[0].model_dump() | {"batch_rows": 0})
+
+
 def test_an_import_is_planned_for_the_workers_of_a_target_that_has_one():
     bars = {"workload": "ohlcv", "params": {"years": 1}, "num_inserts": None, "imports": True}
     options = changed(DEFAULTS, workers=(2,), runs=1, **bars)
@@ -158,7 +168,7 @@ def test_an_import_is_planned_for_the_workers_of_a_target_that_has_one():
     first, second = planned.spec.inserts
     away = changed(duck, runner="kubernetes")
 
-    assert (planned.spec.imports, planned.spec.batch_rows) == (True, 0)
+    assert (planned.spec.mode, planned.spec.batch_rows) == ("import", 1)
     assert (first.timed[0].take, second.timed[0].start) == (10_000, 10_000)
     assert options.described(has_end=True)["import"] is True
     assert DEFAULTS.described(has_end=True)["import"] is None

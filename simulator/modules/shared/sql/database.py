@@ -243,9 +243,9 @@ class SqlFile(SqlDatabase[SqlSession_co]):
         """Return which names are in use; a file that does not exist is not made."""
         return super().existing(names) if self.path.exists() else {}
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+    def problems(self, key: PrimaryKey, parts: int, mode: str, batch_rows: int) -> list[str]:
         """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
+        found = super().problems(key, parts, mode, batch_rows)
         if str(self.path) in (".", ":memory:"):
             found.append("path: must be a file, because several processes open it")
         return found

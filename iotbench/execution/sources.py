@@ -1,0 +1,115 @@
+"""The sources of rows: workloads, own files, and prepared and recorded ones, here or in volumes."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from iotbench.config.options.choice import Choice, TargetRun
+from iotbench.config.targets.config import Target
+from iotbench.execution.generated import as_generated, as_promised
+from iotbench.execution.records import RecordedFile
+from iotbench.execution.source import Source
+from iotbench.execution.volumes import find_prepared_in_volume
+from iotbench.measurements.insert.checks import generator_params
+from iotbench.measurements.insert.kind import Drawn
+from iotbench.measurements.shared.kind import Rows
+from iotbench.measurements.shared.options import InsertOptions
+from iotbench.rows.files.prepare import kept, prepared
+from iotbench.rows.files.request import FileRows, Request, conflicts
+from iotbench.rows.recorded.volume import in_volume, volume_file
+from simulator.data.workloads.base import Params
+from simulator.data.workloads.file import File
+from simulator.records.prepared import is_prepared
+
+
+@dataclass
+class Generated(Source):
+    """Rows of a workload of this program, or of one that a YAML file declares."""
+
+    _params: Params | None = None
+
+    def find(self, options: InsertOptions) -> None:
+        """Check the parameters of the workload."""
+        self._params = generator_params(options)
+
+    def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
+        """Return the rows, which the workers draw."""
+        assert self._params
+        return nullcontext(Drawn(self._params))
+
+
+@dataclass
+class OwnFile(Source):
+    """Rows of the user's files, which are read into columns."""
+
+    workload = File.name
+    _request: Request | None = None
+
+    def conflicts(self) -> list[str]:
+        """Return which of the given options do not go together."""
+        return [*super().conflicts(), *_list_joined(self.file)]
+
+    def find(self, options: InsertOptions) -> None:
+        """Check the files and how they are read."""
+        self._request = as_promised(self.file.request(self.file.data, options.key))
+        self._request.check()
+
+    @contextmanager
+    def open(self, options: InsertOptions, target: Target) -> Iterator[Rows]:
+        """Read the files into a folder, which is removed at the end."""
+        assert self._request
+        with prepared(self._request, quiet=self.run.quiet) as params:
+            yield Drawn(params)
+
+
+@dataclass
+class Prepared(Generated):
+    """Rows in a folder that `prepare` has written."""
+
+    workload = File.name
+
+    def conflicts(self) -> list[str]:
+        """Return which of the given options do not go together."""
+        return conflicts(self.given, prepared=True)
+
+    def find(self, options: InsertOptions) -> None:
+        """Read the description in the folder."""
+        self._params = kept(self.file.data[0], options.key)
+
+
+@dataclass
+class PreparedInVolume(Prepared):
+    """The same in a volume claim, where a pod finds them."""
+
+    def find(self, options: InsertOptions) -> None:
+        """Check the name of the volume claim."""
+        volume_file(self.file.data[0], "--data")
+
+    def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
+        """Return the rows as a pod has found them."""
+        volume = volume_file(self.file.data[0], "--data")
+        params = find_prepared_in_volume(self, volume, options, target)
+        return nullcontext(Drawn(params) if params else None)
+
+
+def source_of(file: FileRows, given: Mapping[str, Any], choice: Choice, run: TargetRun) -> Source:
+    """Return the source that the options name; a manifest next to a file completes them."""
+    file = as_generated(file)
+    kind: type[Source] = OwnFile
+    if file.data_format:
+        kind = RecordedFile
+    elif not file.data:
+        kind = Generated
+    elif file.place and in_volume(file.place):
+        kind = PreparedInVolume
+    elif file.place and is_prepared(file.place):
+        kind = Prepared
+    return kind(file, given, choice, run)
+
+
+def _list_joined(file: FileRows) -> Iterator[str]:
+    """Yield why several files cannot be inserted together."""
+    for place in file.data if len(file.data) > 1 else ():
+        if in_volume(place) or is_prepared(place):
+            yield f"--data: {place}: is prepared, and inserted alone; leave the others out"
