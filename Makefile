@@ -10,14 +10,14 @@ PROCESSES ?= 2
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
 # Tests start some thousand Python processes, each of which would compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
-IMAGE_PINS := simulator/requirements.txt simulator/constraints.txt
+IMAGE_PINS := simulator/requirements.txt
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 venv: .venv/ready ## make the environment .venv, with all that the command line needs
 
-.venv/ready: requirements.txt constraints.txt simulator/requirements.txt simulator/constraints.txt
+.venv/ready: requirements.txt $(IMAGE_PINS)
 	@$(PYTHON) -m venv .venv || { \
 	  echo "this Python cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; \
 	  rm -rf .venv; exit 1; }
@@ -128,13 +128,12 @@ published: .venv/ready-dev $(if $(ADDRESSED),,all-servers) ## measure results/pu
 	$(BIN)/python -m tests.published measure $(if $(ONLY),--only $(ONLY)) $(if $(HOURS),--hours $(HOURS)) $(ADDRESSED)
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
-	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off \
-	  --requirement=requirements.txt --requirement=constraints.txt --requirement=simulator/constraints.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off --requirement=requirements.txt
 
 sbom: .venv/ready-dev ## write what the image and the command line consist of to sbom-*.cdx.json (CycloneDX)
 	@grep -hv '^-' $(IMAGE_PINS) | $(BIN)/cyclonedx-py requirements \
 	  --output-reproducible --output-file=sbom-image.cdx.json -
-	@grep -hv '^-' $(IMAGE_PINS) requirements.txt constraints.txt | sort -u | $(BIN)/cyclonedx-py requirements \
+	@grep -hv '^-' $(IMAGE_PINS) requirements.txt | sort -u | $(BIN)/cyclonedx-py requirements \
 	  --output-reproducible --output-file=sbom-command-line.cdx.json -
 	@ls sbom-*.cdx.json
 

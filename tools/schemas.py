@@ -9,8 +9,7 @@ from iotbench.config.targets.config import NAME_PATTERN, RUNNERS
 from iotbench.measurements.shared.query_file import LANGUAGES, QUERY_NAME, QueryFile
 from iotbench.measurements.shared.workload_file import TABLE_NAME, WorkloadFile
 from iotbench.plans.plan import Plan
-from iotbench.results.formats import FORMAT_VERSION
-from iotbench.results.result import Result
+from iotbench.results.result import FORMAT_VERSION, Result
 from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
 

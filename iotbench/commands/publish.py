@@ -46,10 +46,11 @@ def publish(
     result of `run`, `reproduce` or `capacity` brings those of its sweeps with it, and that of
     `query` the insert whose rows were queried, if its file is there.
 
-    The folder has the result files, the page of `report`, a configuration without credentials, the
-    versions of program, driver and server, the machine, checksums for `sha256sum -c`, and a README
-    with the verdicts and the commands that measure the same again. Results that are not complete or
-    have the verdict mismatch are refused.
+    The folder has the result files in one archive, results.zip, which every command reads as it is;
+    the page of `report`, a configuration without credentials, the versions of program, driver and
+    server, the machine, checksums for `sha256sum -c`, and a README with the verdicts and the
+    commands that measure the same again. Results that are not complete or have the verdict mismatch
+    are refused.
     """
     from iotbench.output.published.folder import expect_empty, problems_of, write  # noqa: PLC0415
 

@@ -19,7 +19,7 @@ from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import subject_of
 from iotbench.measurements.shared.options import Machine, Replacing
-from iotbench.store.lookup import paths_of
+from iotbench.store.lookup import path_of
 
 _EXAMPLES = """\b
 Examples:
@@ -88,7 +88,7 @@ def repeat(  # noqa: PLR0913
 
     For `run` and `reproduce` it prints the command that measures everything again.
     """
-    (path,) = paths_of(output, [name])
+    path = path_of(output, name)
     given = {
         "config": (str(config),) if config else (),
         "extra-option": extra_option,

@@ -21,7 +21,7 @@ from iotbench.store import changes, export, listing
 from iotbench.store.entry import Entry
 from iotbench.store.gathered import GATHERED
 from iotbench.store.index import entries
-from iotbench.store.lookup import paths_of
+from iotbench.store.lookup import expect_files, path_of, paths_of
 from simulator.errors import ConfigError, counted
 
 _KINDS = (*NAMES, *GATHERED)
@@ -127,9 +127,11 @@ def _within(created: datetime | None, since: datetime | None, until: datetime | 
 def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path) -> None:
     """Add tags to a result, or remove them.
 
-    The result file keeps the tags. A file of an earlier format is written in the present one.
+    The result file keeps the tags.
     """
-    changes.tag(paths_of(output, [name]), words, remove=remove)
+    path = path_of(output, name)
+    expect_files([path])
+    changes.tag([path], words, remove=remove)
 
 
 @results.command("export", cls=Command)
@@ -189,7 +191,7 @@ def export_results(  # noqa: PLR0913
     if to and (problem := outfile.problem_with(to, own)):
         raise ConfigError(f"--to: {problem}")
     found = []
-    for path in paths_of(output, names):
+    for path in paths_of(output, names, only_sweeps=True):
         name = parse_name(path)
         if name and not name.is_sweep:
             raise ConfigError(
@@ -228,6 +230,7 @@ def remove_results(
     if bool(names) == bool(older_than):
         raise ConfigError("expected results or --older-than, and not both")
     chosen = changes.older_than(output, older_than) if older_than else paths_of(output, names)
+    expect_files(chosen)
     foreign = [path for path in chosen if parse_name(path) is None]
     if foreign:
         raise ConfigError([f"{path}: is not named as a result file is" for path in foreign])

@@ -15,7 +15,7 @@ from iotbench.output.terminal.capacity import days_until_full
 from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files
 from iotbench.store.gathered import Gathered, find_gathered
-from iotbench.store.lookup import paths_of
+from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
 
 
@@ -45,7 +45,7 @@ def show(  # noqa: PLR0913
 
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
     """
-    (file,) = paths_of(output, [name])
+    file = path_of(output, name)
     added = _list_added_options(disk, plot=plot, timings=timings)
     if form != "table" and added:
         raise ConfigError(f"{added[0]}: adds to the table; use --format table")

@@ -7,21 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich import box
-from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from iotbench.config.completion.words import complete_target
 from iotbench.config.options.basic import Command, config_option, option
 from iotbench.config.targets import config as configuration
-from iotbench.machine.streams import say
+from iotbench.machine.streams import print_out, say
+from iotbench.machine.tables import draw, measure, new_table
 from iotbench.machine.terminal import width_of
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 
-_UNBOUNDED = 1000
-"""Wider than any table."""
 _NAMES = ("Target", "Module", "Runner")
 
 
@@ -44,21 +40,19 @@ def targets(name: str | None, config: Path | None, form: str) -> None:
     if form == "json":
         say(json.dumps(rows, indent=1))
         return
-    console = Console(highlight=False, markup=False, width=width_of(sys.stdout))
-    for table in _details(rows[0]) if name else [_overview(rows, console)]:
-        console.print(table)
-    if not name:
-        console.print("`targets NAME` and --format json show all that is known", soft_wrap=True)
+    width = width_of(sys.stdout)
+    hint = "`targets NAME` and --format json show all that is known"
+    print_out(draw(_details(rows[0]) if name else [_overview(rows, width), hint], width))
 
 
 def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table(show_edge=True, padding=(0, 1))
     for title in titles:
         table.add_column(title, overflow="fold", no_wrap=title in _NAMES)
     return table
 
 
-def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
+def _overview(rows: list[dict[str, Any]], width: int) -> Table:
     """Return a table that fits the width without splitting a word: columns on the right go."""
     titles = ["Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on"]
     while True:
@@ -70,9 +64,8 @@ def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
         for column in table.columns:
             words = (word for cell in column.cells for word in str(cell).split())
             column.min_width = max(map(len, words), default=0)
-        needed = Measurement.get(console, console.options.update(width=_UNBOUNDED), table).minimum
         separators = len(titles) + 1  # the measurement leaves them out
-        if needed + separators <= console.width or len(titles) == 1:
+        if measure(table).minimum + separators <= width or len(titles) == 1:
             return table
         titles.pop()
 

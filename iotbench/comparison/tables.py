@@ -1,19 +1,15 @@
 """Comparisons as text: a table that fits its width, Markdown, or JSON."""
 
-import io
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from iotbench.comparison.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
 from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import Difference, noise_of
 from iotbench.figures.numbers import format_value
 from iotbench.machine.cleaning import markdown
+from iotbench.machine.tables import draw, new_table
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
@@ -75,11 +71,7 @@ def _headings(comparison: Comparison) -> list[tuple[str, bool]]:
 
 
 def _as_table(comparison: Comparison, width: int) -> str:
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    for line in _sides(comparison):
-        console.print(line, soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     least = min(max(len(row.place.name) for row in comparison.rows), _NAME_WIDTH)
     headings = _headings(comparison)
     for number, (title, is_text) in enumerate(headings):
@@ -94,11 +86,7 @@ def _as_table(comparison: Comparison, width: int) -> str:
         for cells in _cells(comparison, row):
             table.add_row(*cells)
         table.add_section()
-    console.print(table)
-    console.print()
-    for line in _notes(comparison):
-        console.print(line, soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    return draw([*_sides(comparison), table, "", *_notes(comparison)], width)
 
 
 def _as_markdown(comparison: Comparison, _width: int) -> str:

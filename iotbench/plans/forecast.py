@@ -1,14 +1,12 @@
 """A plan's measurements, and their time and size at the speed of earlier results."""
 
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from iotbench.config.input.quantities import format_time
+from iotbench.machine.tables import draw, new_table
 from iotbench.measurements.shared.estimates import estimate_s, rows_of
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.plans.items import Pair
@@ -98,16 +96,10 @@ def forecast_text(
     width: int,
 ) -> str:
     """Return what would be measured as text; `not_measured`: what -> the reason."""
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
     repeats = counted(plan.repeats, "repeat")
-    console.print(f"plan of {title}: {repeats} of each setting; nothing is started", soft_wrap=True)
-    for table in (_settings(plan, found), _targets(found)):
-        console.print(table)
-        console.print()
-    for line in _notes(plan, found, not_measured):
-        console.print(line, soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    head = f"plan of {title}: {repeats} of each setting; nothing is started"
+    tables: list[Table | str] = [_settings(plan, found), "", _targets(found), ""]
+    return draw([head, *tables, *_notes(plan, found, not_measured)], width)
 
 
 def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
@@ -151,7 +143,7 @@ def _targets(found: Sequence[Forecast]) -> Table:
 
 
 def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     for title in titles:
         table.add_column(title, justify="left" if title == titles[0] else "right")
     return table

@@ -37,20 +37,6 @@ _NAMED = {_MIXED: LOAD, _CHANGE: CHANGE}
 """Beginnings of measures of rows with names, other than queries."""
 _ADDED = ("rows", "timed_s", "stored_s")
 """Figures that are sums over the steps of a fill-level test; the others are means."""
-_EARLIER = {
-    "wait_ms": "avg_ms",
-    "wait_min_ms": "min_ms",
-    "wait_max_ms": "max_ms",
-    "asked_s": "timed_s",
-    "inserted_s": "timed_s",
-}
-"""Names in files of earlier versions."""
-
-
-def current(measure: str) -> str:
-    """Return the present name of a measure."""
-    name, space, row = measure.partition(" ")
-    return f"{_EARLIER.get(name, name)}{space}{row}"
 
 
 def is_measure(name: str) -> bool:

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Collection
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field
 
 from iotbench.machine.bystanders import OtherWork
 from iotbench.machine.machine import Machine
-from iotbench.plans.measures import current
 from iotbench.plans.search import Sought
 from iotbench.results.result import FileBeside
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
@@ -50,14 +49,6 @@ class CurvePoint(Frozen):
     """Rows/s of the repeats."""
     verdict: str
 
-    @model_validator(mode="before")
-    @classmethod
-    def _rename(cls, given: Any) -> Any:
-        """Read files of earlier versions, which searched for shards only."""
-        if isinstance(given, dict):
-            return {"number" if key == "shards" else key: value for key, value in given.items()}
-        return given
-
 
 class Curve(Frozen):
     """A search on one target: it ends where the rate clearly falls."""
@@ -70,15 +61,6 @@ class Curve(Frozen):
     """Its repeats have the highest mean rate."""
 
 
-def _with_current_names(found: Any) -> Any:
-    """Return measures with their present names; files of earlier versions have others."""
-    return (
-        {current(name): values for name, values in found.items()}
-        if isinstance(found, dict)
-        else found
-    )
-
-
 class PlanLine(Frozen):
     """Measurements of the repeats of a setting on a target."""
 
@@ -86,7 +68,7 @@ class PlanLine(Frozen):
     target: str
     repeats: int
     """Those that were measured to their end."""
-    measures: Annotated[dict[str, tuple[float, ...]], BeforeValidator(_with_current_names)]
+    measures: dict[str, tuple[float, ...]]
     """Values by name, of each repeat; a query's name follows: `avg_ms groupby`."""
     verdict: str
     """The worst of the repeats."""

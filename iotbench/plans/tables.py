@@ -1,16 +1,14 @@
 """A plan's record as text: what each setting came to on each target, and what was left out."""
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from iotbench.figures.figures import FIGURES, spread_of
 from iotbench.figures.numbers import format_value, two_lines
 from iotbench.machine.program import command_line
+from iotbench.machine.tables import draw, new_table
 from iotbench.plans.machine import warnings_of
 from iotbench.plans.precision import within_of
 from iotbench.plans.record import FAILED, PlanLine, PlanRecord
@@ -25,19 +23,12 @@ _CHANGED = ("rows_per_s", "p50_ms", "p99_ms")
 
 def format_record(record: PlanRecord, path: str, width: int) -> str:
     """Return the record of a plan as text that fits a width."""
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    tables = (_inserts, _queries, _mix, _changes)
-    for table in (make(record.lines) for make in tables):
-        if table.row_count:
-            console.print(table)
-            console.print()
+    made = [make(record.lines) for make in (_inserts, _queries, _mix, _changes)]
+    tables = [part for table in made if table.row_count for part in (table, "")]
     ends = [f"result file: {path}"]
     if len(record.lines) > 1 and min(line.repeats for line in record.lines) > 1:
         ends.append(f"compare them: `{command_line(('compare', path))}`")
-    for line in (*_notes(record), *ends):
-        console.print(line, soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    return draw([*tables, *_notes(record), *ends], width)
 
 
 def _inserts(lines: Sequence[PlanLine]) -> Table:
@@ -86,7 +77,7 @@ def _group(lines: Sequence[PlanLine]) -> Iterator[tuple[str, str, PlanLine]]:
 
 
 def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     for title in titles:
         is_text = title in {"Setting", "Target", "Query", "Load", "Change", "Verdict"}
         table.add_column(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from iotbench.results.kinds import NAMES
+from iotbench.results.packed import find_files
 
 _SWEEP = re.compile(
     rf"(\d{{8}})T(\d{{6}})(\d{{3}})Z-({'|'.join(NAMES)})-(.+)-([0-9a-f]{{4}})\.json"
@@ -58,10 +59,10 @@ def id_of(path: Path) -> str | None:
 
 
 def results_in(folder: Path) -> Iterator[Named]:
-    """Yield the results in a folder: of sweeps the newest first, then what gathers sweeps."""
-    for path in sorted(folder.glob("[0-9]*.json"), reverse=True):
+    """Yield the results in a folder or an archive: of sweeps the newest first, then the others."""
+    for path in sorted(find_files(folder, "[0-9]*.json"), reverse=True):
         if found := parse_name(path):
             yield found
-    for path in sorted(folder.glob("[a-z]*.json")):
+    for path in sorted(find_files(folder, "[a-z]*.json")):
         if found := parse_name(path):
             yield found

@@ -11,7 +11,6 @@ from iotbench.machine.resources import Resources
 from iotbench.results import kinds
 from iotbench.results.command import Command
 from iotbench.results.faults import Outage
-from iotbench.results.formats import FORMAT_VERSION
 from iotbench.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
@@ -20,6 +19,7 @@ from simulator.protocol.events import Outcome
 from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status
 
+FORMAT_VERSION: Literal[2] = 2
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """Pattern of a tag: it fits a table, a file name and a label of a metric."""
 

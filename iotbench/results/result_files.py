@@ -15,13 +15,12 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from iotbench.machine.folders import state_folder, temporary_folders
-from iotbench.machine.inputs import read_bytes
 from iotbench.machine.outfile import whole
 from iotbench.machine.owner import Owner
 from iotbench.machine.streams import say
-from iotbench.results.formats import FORMAT_VERSION, as_current
+from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, with_driver
-from iotbench.results.result import Manifest, Result, RunRecord
+from iotbench.results.result import FORMAT_VERSION, Manifest, Result, RunRecord
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
@@ -29,8 +28,6 @@ from simulator.modules import MODULES, database_class
 _Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
 """Ending of a file until it is whole."""
-_MAX_BYTES = 256 << 20
-"""Larger than the result of any sweep that is allowed."""
 
 
 def new_id(now: datetime) -> str:
@@ -118,7 +115,7 @@ def read(path: Path) -> Result:
 
     The client's share of inserts includes the driver, also where it was measured without it.
     """
-    result = parse(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+    result = parse(path, packed.read(path), Result, FORMAT_VERSION)
     result.runs = [_with_driver(run, result.module) for run in result.runs]
     return result
 
@@ -136,11 +133,6 @@ def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:
     if metrics.client_ns_per_row is not None:
         return False
     return module not in MODULES or database_class(module).capabilities.embedded
-
-
-def content_of(path: Path) -> bytes:
-    """Return what is in a result file; ConfigError if it cannot be read."""
-    return read_bytes(path, _MAX_BYTES)
 
 
 def parse(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
@@ -188,7 +180,7 @@ def tables_left(folder: Path, kinds: Iterable[str]) -> dict[tuple[str, str], tup
 
 def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results in a folder; a warning names each file that cannot be read."""
-    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    paths = {path for pattern in patterns for path in packed.find_files(folder, pattern)}
     for path in sorted(paths, reverse=True):
         try:
             result = read(path)

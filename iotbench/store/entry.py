@@ -7,7 +7,7 @@ from math import isfinite
 from iotbench.figures.figures import FIGURES
 from iotbench.figures.verdicts import verdict_of
 from iotbench.measurements import kind_of, summary_of
-from iotbench.results import result_files
+from iotbench.results import packed, result_files
 from iotbench.results.names import Named
 from iotbench.results.result import Result
 from iotbench.store.gathered import GATHERED
@@ -105,10 +105,11 @@ def _tables(result: Result) -> tuple[str, ...] | None:
 def _gather(name: Named) -> Entry:
     kind = GATHERED[name.kind]
     outline = kind.outline(kind.read(name.path))
+    changed_s = packed.file_of(name.path).stat().st_mtime
     return Entry(
         id=name.id,
         file=name.path.name,
-        created=outline.created or datetime.fromtimestamp(name.path.stat().st_mtime, UTC),
+        created=outline.created or datetime.fromtimestamp(changed_s, UTC),
         kind=name.kind,
         target=",".join(outline.targets),
         what=outline.what,

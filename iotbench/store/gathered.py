@@ -16,7 +16,7 @@ from iotbench.plans.published.tables import format_record as reproduction_text
 from iotbench.plans.record import PlanRecord
 from iotbench.plans.tables import format_record as plan_text
 from iotbench.plans.verdicts import worst
-from iotbench.results import result_files
+from iotbench.results import packed, result_files
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 """First bytes of the file of a plan or a capacity."""
@@ -46,7 +46,7 @@ class Gathered:
 
     def read(self, path: Path) -> Any:
         """Read a file; ConfigError if it is damaged."""
-        return result_files.parse(path, result_files.content_of(path), self.record, 1)
+        return result_files.parse(path, packed.read(path), self.record, 1)
 
 
 def _of_reproduction(record: Reproduction) -> Outline:
@@ -88,7 +88,7 @@ GATHERED: Mapping[str, Gathered] = {
 
 def find_gathered(path: Path) -> Gathered | None:
     """Return the kind of a file by its content; None for a sweep, or a foreign file."""
-    named = _KIND.match(result_files.content_of(path))
+    named = _KIND.match(packed.read(path))
     if named:
         return GATHERED.get(named[1].decode())
     return GATHERED["reproduce"] if is_reproduction(path) else None

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from iotbench.machine import outfile
 from iotbench.machine.inputs import read_bytes
 from iotbench.results.names import Named, results_in
+from iotbench.results.packed import file_of, is_archive
 from iotbench.store.entry import Entry, entry_of
 from simulator import __version__
 from simulator.errors import ConfigError
@@ -54,10 +55,10 @@ def entries(
     """Yield the entries of the results in a folder whose names are wanted, the newest first.
 
     A file is read when its entry is needed, unless the index has it. With `reread` the index is not
-    used, such as before a file is removed.
+    used, such as before a file is removed. An archive has no index.
     """
     names = list(results_in(folder))
-    index = _Index() if reread else _load(folder)
+    index = _Index() if reread or is_archive(folder) else _load(folder)
     known = {name.path.name for name in names}
     gone = index.files.keys() - known
     for name in gone:
@@ -93,7 +94,7 @@ def _read_created(found: tuple[Entry, bool]) -> float:
 def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]:
     for name in names:
         try:
-            status = name.path.stat()
+            status = file_of(name.path).stat()
         except OSError:  # another command has removed it
             continue
         before = index.files.get(name.path.name)
@@ -116,5 +117,7 @@ def _load(folder: Path) -> _Index:
 
 
 def _save(folder: Path, index: _Index) -> None:
+    if is_archive(folder):
+        return
     with suppress(ConfigError):  # a folder that can only be read is listed without an index
         outfile.write(folder / FILE, index.model_dump_json(indent=1), _OWN, named=False)

@@ -2,42 +2,87 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from iotbench.machine.program import command_line
 from iotbench.results import result_files
 from iotbench.results.names import Named, id_of, results_in
+from iotbench.results.packed import find_archive, is_archive
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
 
-__all__ = ["NAMES", "found", "id_of", "paths_of"]
+__all__ = ["NAMES", "expect_files", "found", "id_of", "path_of", "paths_of"]
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 NAMES = "a result file, an id, the beginning of one, last, or last~1 for the one before the last"
 
 
 def found(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
-    """Return the results that are meant; ConfigError lists every name without exactly one."""
-    return [(path, result_files.read(path)) for path in paths_of(folder, names)]
+    """Return the results that are meant; ConfigError lists every name without exactly one.
+
+    An archive stands for its results of sweeps.
+    """
+    return [(path, result_files.read(path)) for path in paths_of(folder, names, only_sweeps=True)]
 
 
-def paths_of(folder: Path, names: Sequence[str]) -> list[Path]:
-    """Return the files that are meant; ConfigError lists every name without exactly one."""
+def path_of(folder: Path, name: str) -> Path:
+    """Return the file that is meant; ConfigError unless it is one."""
+    path, *others = paths_of(folder, [name])
+    if others:
+        raise ConfigError(
+            f"{name}: has {len(others) + 1:,} results; name one of them, such as {name}/last or"
+            f" {name}/{id_of(path)}; `{command_line(['results', 'list', '--output', name])}` lists"
+            " them"
+        )
+    return path
+
+
+def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -> list[Path]:
+    """Return the files that are meant; ConfigError lists every name without one.
+
+    An archive stands for all of its results, or with `only_sweeps` for those of sweeps.
+    """
     problems: list[str] = []
     paths: list[Path] = []
-    known: list[Named] | None = None
+    known: dict[Path, list[Named]] = {}
     for name in names:
-        if _is_file(name):
+        archive, own = find_archive(name)
+        if archive is None and _is_file(name):
             paths.append(Path(name))
             continue
-        known = list(results_in(folder)) if known is None else known
+        place = archive or folder
         try:
-            paths.append(_path(folder, known, name))
+            if place not in known:
+                known[place] = list(results_in(place))
+            if archive and not own:
+                paths += _every(archive, known[place], only_sweeps=only_sweeps)
+            elif own.endswith(".json"):
+                paths.append(place / own)
+            else:
+                paths.append(_path(place, known[place], own))
         except ConfigError as error:
             problems.append(str(error))
     if problems:
         raise ConfigError(problems)
+    return paths
+
+
+def expect_files(paths: Iterable[Path]) -> None:
+    """Raise ConfigError if a result is in an archive, which commands only read."""
+    archives = dict.fromkeys(path.parent for path in paths if is_archive(path.parent))
+    if archives:
+        raise ConfigError(
+            [f"{each}: is an archive, which is only read; unpack it first" for each in archives]
+        )
+
+
+def _every(archive: Path, known: Sequence[Named], *, only_sweeps: bool) -> list[Path]:
+    """Return the results in an archive, the oldest first."""
+    paths = sorted(each.path for each in known if each.is_sweep or not only_sweeps)
+    if not paths:
+        raise ConfigError(f"{archive}: has no results{' of sweeps' * only_sweeps}")
     return paths
 
 

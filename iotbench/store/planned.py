@@ -6,13 +6,13 @@ from iotbench.comparison.sides import Side
 from iotbench.plans.record import FAILED, PlanRecord
 from iotbench.results import result_files
 from iotbench.store.gathered import find_gathered
-from iotbench.store.lookup import paths_of
+from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
 
 
 def planned_sides(folder: Path, name: str, kind: str) -> list[Side]:
     """Return the repeats of each setting on each target; ConfigError unless there are two sides."""
-    (path,) = paths_of(folder, [name])
+    path = path_of(folder, name)
     gathered = find_gathered(path)
     record = gathered.read(path) if gathered else None
     if not isinstance(record, PlanRecord):

@@ -88,10 +88,10 @@ repeats: 1
 settings:
   - name: own
     insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500, before_run: echo own >> runs}
-    query: {runs: 1, queries: [count-events]}
+    query: {runs: 1, types: [count-events]}
   - name: plain
     insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500}
-    mixed: {duration: 1s, batch: 10, queries: [count-events]}
+    mixed: {duration: 1s, batch: 10, types: [count-events]}
 """
 
 

@@ -104,7 +104,7 @@ def test_a_plan_asks_own_queries_and_measures_again_what_their_file_changes(
     folder = cli.folder / "plans"
     folder.mkdir()
     (folder / "mine.yaml").write_text(yaml.safe_dump({"queries": {"wrong": QUERIES["wrong"]}}))
-    query = {"queries_file": "mine.yaml", "count": 3, "queries": ["count-events"]}
+    query = {"queries": "mine.yaml", "count": 3, "types": ["count-events"]}
     insert = {"workload": "iot", "workers": 1, "num_inserts": 200, "batch": 100}
     settings = [{"name": "asked", "insert": insert, "query": query}]
     plan = {"name": "own", "targets": ["lite"], "repeats": 1, "settings": settings}

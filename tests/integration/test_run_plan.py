@@ -25,7 +25,7 @@ settings:
     insert: {workload: iot, workers: 1, num_inserts: 2k, batch: 500}
   - name: asked
     insert: {workload: iot, workers: 1, num_inserts: 2k, batch: 500}
-    query: {runs: 2, queries: [count-events, newest-per-device]}
+    query: {runs: 2, types: [count-events, newest-per-device]}
 """
 ITEMS = 8
 
@@ -129,7 +129,7 @@ repeats: 2
 settings:
   - name: both
     insert: {workload: iot, workers: 1, num_inserts: 2k, batch: 500}
-    query: {runs: 2, queries: [count-events]}
+    query: {runs: 2, types: [count-events]}
     mixed: {duration: 1s, warmup: 500ms, batch: 50, insert_rate: 1000, query_rate: 20}
 thresholds: ["rows_per_s < 1 at query=inserts", "queries_per_s < 1M at query=all*"]
 """

@@ -151,7 +151,7 @@ repeats: 1
 settings:
   - name: up
     insert: {workload: iot, batch: 10, stages: "1:400ms,2:400ms"}
-    query: {queries: [count-events], stages: "1:300ms,2:300ms"}
+    query: {types: [count-events], stages: "1:300ms,2:300ms"}
     options: {path: plan.db}
 thresholds: [rows_per_s < 1 at workers=2]
 """

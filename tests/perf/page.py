@@ -19,7 +19,7 @@ from iotbench.machine.resources import Resources, Sample, Used
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
 from iotbench.output.page.sources import Sources
-from iotbench.results import result_files
+from iotbench.results import packed, result_files
 from iotbench.results.result import Result, RunRecord
 from simulator.protocol.events import Occurrence
 from tests import ROOT
@@ -47,7 +47,7 @@ def many(count: int, *, long: bool = False) -> Sources:
 
 
 def _renamed(count: int, names: str) -> Iterator[tuple[int, Result]]:
-    paths = sorted((ROOT / "results/published/results").glob(names))
+    paths = sorted(packed.find_files(ROOT / "results/published/results.zip", names))
     of_workload = (
         each for each in map(result_files.read, paths) if each.dataset.workload == _WORKLOAD
     )

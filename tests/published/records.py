@@ -10,15 +10,16 @@ from iotbench.machine.machine import this_machine
 from iotbench.plans.plan import read_plan
 from iotbench.plans.record import Curve, PlanRecord
 from iotbench.plans.search import Search
+from iotbench.results import packed
 from iotbench.results.result_files import read
 from simulator import __version__
-from tests.published import FOLDER, MEASURED, PLAN
+from tests.published import ARCHIVE, MEASURED, PLAN
 
 
 def published() -> Mapping[str, tuple[Path, PlanRecord]]:
     """Return target -> what is published of it: the file and the record."""
     found = {}
-    for path in sorted(FOLDER.glob("plan-*.json")):
+    for path in sorted(packed.find_files(ARCHIVE, "plan-*.json")):
         record = _record(path)
         for target in dict.fromkeys(line.target for line in record.lines):
             found[target] = (path, record)
@@ -26,12 +27,12 @@ def published() -> Mapping[str, tuple[Path, PlanRecord]]:
 
 
 def _record(path: Path) -> PlanRecord:
-    return _parsed(path, path.stat().st_mtime_ns)
+    return _parsed(path, packed.file_of(path).stat().st_mtime_ns)
 
 
 @cache
 def _parsed(path: Path, _changed_ns: int) -> PlanRecord:
-    return PlanRecord.model_validate_json(path.read_bytes())
+    return PlanRecord.model_validate_json(packed.read(path))
 
 
 def measured(target: str) -> tuple[Path, PlanRecord] | None:
@@ -49,9 +50,9 @@ def hardware_of(path: Path, record: PlanRecord) -> set[str]:
     """Return what a record was measured on; those of earlier versions name one machine only."""
     if record.hardware:
         return {*record.hardware}
+    there = {*packed.find_files(path.parent, "*.json")}
     files = (path.parent / file for item in record.items for file in item.files)
-    there = filter(Path.exists, files)
-    return {read(file).machine.hardware for file in islice(there, 1)}
+    return {read(file).machine.hardware for file in islice(filter(there.__contains__, files), 1)}
 
 
 def is_search_over(record: PlanRecord) -> bool:

@@ -14,7 +14,7 @@ from iotbench.results.result import Result
 from iotbench.results.result_files import read
 from simulator.modules.evidence import Reached, evidence
 from simulator.protocol.events import ServerFacts
-from tests.published import FOLDER
+from tests.published import ARCHIVE
 from tests.published.elsewhere import ANOTHER_MACHINE, THIS_MACHINE
 from tests.published.records import published
 
@@ -52,7 +52,7 @@ class Row:
     @cached_property
     def inserts(self) -> Sequence[Result]:
         """The results of its inserts."""
-        files = (FOLDER / file for item in self.record.items for file in item.files)
+        files = (ARCHIVE / file for item in self.record.items for file in item.files)
         return [each for each in map(read, files) if each.kind == "insert"]
 
     @property

@@ -14,6 +14,7 @@ from iotbench.output.published.folder import problems_of
 from iotbench.plans.plan import read_plan
 from iotbench.plans.record import Curve, CurvePoint, PlanRecord
 from iotbench.plans.search import Sought
+from iotbench.results import packed
 from iotbench.results.result_files import read
 from simulator import __version__
 from tests import published
@@ -182,11 +183,21 @@ def _of_today(record: PlanRecord) -> PlanRecord:
 
 def _copied(target: str, into: Path) -> None:
     """Copy what is published of a target, as if the plan of today had measured it."""
-    into.mkdir(parents=True)
     path, record = records.published()[target]
-    for file in (name for item in record.items for name in item.files):
-        shutil.copy(path.parent / file, into)
-    (into / path.name).write_text(_of_today(record).model_dump_json(indent=1))
+    names = [name for item in record.items for name in item.files]
+    today = _of_today(record).model_dump_json(indent=1).encode()
+    _put(into, {name: packed.read(path.parent / name) for name in names} | {path.name: today})
+
+
+def _put(into: Path, files: dict[str, bytes]) -> None:
+    """Write files to a folder, or to an archive if that is its name."""
+    if into.suffix == packed.ENDING:
+        into.parent.mkdir(parents=True, exist_ok=True)
+        into.write_bytes(packed.pack(files))
+        return
+    into.mkdir(parents=True)
+    for name, content in files.items():
+        (into / name).write_bytes(content)
 
 
 def _is_finished(record: PlanRecord) -> bool:
@@ -199,7 +210,7 @@ def test_a_row_that_is_measured_again_replaces_its_own_and_leaves_the_others(
     known = records.published()
     new, other = sorted(known, key=lambda target: not _is_finished(known[target][1]))[:2]
     _copied(new, tmp_path / "measured" / new)
-    _copied(other, tmp_path / "old" / "results")
+    _copied(other, tmp_path / "old" / "results.zip")
     _on(monkeypatch, *known[new])
     _moved(tmp_path, monkeypatch)
 
@@ -244,14 +255,14 @@ def test_what_cannot_be_published_leaves_what_is_published(
     known = records.published()
     path, record = next(iter(known.values()))
     _moved(tmp_path, monkeypatch)
-    into = tmp_path / "old" / "results"
-    into.mkdir(parents=True)
-    for file in (path.name, *(name for item in record.items[1:] for name in item.files)):
-        shutil.copy(published.FOLDER / file, into)
+    into = tmp_path / "old" / "results.zip"
+    names = (path.name, *(name for item in record.items[1:] for name in item.files))
+    _put(into, {name: packed.read(published.ARCHIVE / name) for name in names})
+    before = into.read_bytes()
 
     with pytest.raises(SystemExit, match="stays as it was"):
         measuring.publish()
-    assert (into / path.name).is_file()
+    assert into.read_bytes() == before
     assert sorted(each.name for each in tmp_path.iterdir()) == ["README.md", "old", "table.md"]
 
 
@@ -276,7 +287,7 @@ def test_credentials_of_an_address_are_in_the_environment_only() -> None:
 def _moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have everything read and written below a folder."""
     places = {
-        "BUNDLE": folder / "old", "FOLDER": folder / "old" / "results",
+        "BUNDLE": folder / "old", "ARCHIVE": folder / "old" / "results.zip",
         "MEASURED": folder / "measured", "README": folder / "README.md",
         "TABLE": folder / "table.md", "PICTURE": folder / "published.svg",
     }  # fmt: skip

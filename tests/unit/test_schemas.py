@@ -1,6 +1,7 @@
 """Schemas for editors: what is right passes, and what the program refuses does not."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -12,8 +13,11 @@ from iotbench.measurements.shared.workload_file import read_workload
 from iotbench.plans.plan import read_plan
 from simulator.errors import ConfigError
 from tests import ROOT
+from tools.reference import RESULT_SCHEMA
 from tools.schemas import config_schema, plan_schema, queries_schema, workload_schema
 
+QUERIES = sorted((ROOT / "iotbench/plans/published/queries").glob("*.yaml"))
+PAGES = sorted((ROOT / "docs").glob("*.md"))
 PLANS = sorted((ROOT / "iotbench/plans/published/plans").glob("*.yaml"))
 
 
@@ -29,10 +33,14 @@ def test_the_configuration_of_the_program_passes():
     assert problems(config_schema(), (ROOT / "config.yaml").read_text()) == []
 
 
-def test_the_configuration_of_the_program_names_its_schema():
-    first = (ROOT / "config.yaml").read_text().partition("\n")[0]
-    assert first == "# yaml-language-server: $schema=docs/config.schema.json"
-    assert (ROOT / "docs/config.schema.json").is_file()
+def test_editors_find_every_schema_by_the_first_line_of_a_file():
+    files = [ROOT / "config.yaml", ROOT / "results/plan.yaml", *QUERIES, *PAGES]
+    named = {
+        ((ROOT if path in PAGES else path.parent) / schema).resolve()
+        for path in files
+        for schema in re.findall(r"(?m)^# yaml-language-server: \$schema=(.*)", path.read_text())
+    }
+    assert named == {*(ROOT / "docs").glob("*.schema.json")} - {RESULT_SCHEMA}
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ EXCEPTIONS = {
 
 _TEXT = re.compile(r"\.(py|md|ya?ml|json|toml|tpl|txt|sh|conf|go|sql)$|/[A-Z]\w+$|^[A-Z]\w+$")
 _SKIPPED = re.compile(
-    r"recordings/|tests/files/format1/|\.sum$|simulator/modules/evidence/.*\.json$|^results/published/"
+    r"recordings/|tests/files/results/|\.sum$|simulator/modules/evidence/.*\.json$|^results/published/"
 )
 _PATTERNS = {
     re.compile(rf"(?<![A-Za-z])({pattern})(?![A-Za-z])", re.IGNORECASE): better

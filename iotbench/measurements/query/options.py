@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.quantities import LONGEST_S
@@ -80,17 +80,6 @@ class Types(Options):
             for name, weight in self.weights.items()
             if not 1 <= weight <= MOST_WEIGHT
         ]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rename(cls, given: Any) -> Any:
-        """Read plans of earlier versions: `queries` were types, and `queries_file` own queries."""
-        if not isinstance(given, dict):
-            return given
-        old = {"queries_file": "queries"}
-        if isinstance(given.get("queries"), list | tuple):
-            old["queries"] = "types"
-        return {old.get(key, key): value for key, value in given.items()}
 
 
 class OwnQueries(Options):

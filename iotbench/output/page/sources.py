@@ -43,7 +43,7 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
     The file of a plan or a capacity includes the results of its sweeps.
     """
     repeated: dict[Path, Repeated] = {}
-    sweeps: list[Path] = []
+    sweeps: dict[Path, None] = {}
     reproduced: list[tuple[Path, Reproduction]] = []
     for path in paths_of(folder, names):
         kind = find_gathered(path)
@@ -51,10 +51,10 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
         if isinstance(record, Reproduction):
             reproduced.append((path, record))
         elif kind:
-            sweeps += [path.parent / file for file in kind.files(record)]
+            sweeps |= dict.fromkeys(path.parent / file for file in kind.files(record))
             repeated |= find_repeated(path, record)
         else:
-            sweeps.append(path)
+            sweeps[path] = None
     return Sources([(path, result_files.read(path)) for path in sweeps], reproduced, repeated)
 
 

@@ -13,7 +13,7 @@ from iotbench.output.published.gather import Published
 from iotbench.output.terminal.damage import expect_whole
 from iotbench.plans.published.record import Reproduction
 from iotbench.results.command import Command
-from iotbench.results.result_files import content_of
+from iotbench.results.packed import pack, read
 
 
 def files_of(found: Published, left: Mapping[Path, Command]) -> dict[str, bytes]:
@@ -22,7 +22,7 @@ def files_of(found: Published, left: Mapping[Path, Command]) -> dict[str, bytes]
     `left`: by result, the options that its command does not have in a bundle.
     """
     targets = Targets(found.sweeps)
-    known = [versions.versions_of(path, result) for path, result in found.sweeps]
+    known = versions.versions_of(found.sweeps)
     with expect_whole(", ".join(map(str, found.paths))):
         texts = {
             readme.FILE: readme.readme(found, targets, known, left),
@@ -33,7 +33,7 @@ def files_of(found: Published, left: Mapping[Path, Command]) -> dict[str, bytes]
     if found.parts:
         texts[readme.COMMANDS] = readme.commands(found, targets)
     files = {name: text.encode() for name, text in texts.items()}
-    return files | {f"{RESULTS}/{path.name}": content_of(path) for path in found.paths}
+    return files | {RESULTS: pack({path.name: read(path) for path in found.paths})}
 
 
 def _page(found: Published) -> str:

@@ -12,12 +12,12 @@ from iotbench.machine.inputs import read_bytes
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files
+from iotbench.results.packed import find_files, is_archive
 from iotbench.store.gathered import find_gathered
-from iotbench.store.index import FILE as INDEX
 from simulator.errors import ConfigError
 
 SUMS = "SHA256SUMS"
-RESULTS = "results"
+RESULTS = "results.zip"
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _MAX_BYTES = 256 << 20
 
@@ -75,7 +75,7 @@ def problems_of(folder: Path) -> Iterator[str]:
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(folder).as_posix()
-        if name not in known and path.name != INDEX:
+        if name not in known:
             yield f"{name}: has no checksum"
     yield from _unreadable(folder)
 
@@ -96,9 +96,15 @@ def _alter(folder: Path, name: str, expected: str) -> Iterator[str]:
 
 
 def _unreadable(folder: Path) -> Iterator[str]:
-    paths = sorted(each for each in (folder / RESULTS).glob("*.json") if each.name != INDEX)
+    archive = folder / RESULTS
+    try:
+        is_own = is_archive(archive) and not archive.is_symlink()
+        paths = sorted(find_files(archive, "*.json")) if is_own else []
+    except ConfigError as error:
+        yield str(error)
+        return
     if not paths:
-        yield f"{RESULTS}/: has no result file"
+        yield f"{RESULTS}: has no result file"
     for path in paths:
         try:
             with expect_whole(path):

@@ -8,6 +8,7 @@ from typing import Any
 from iotbench.figures.verdicts import verdict_of
 from iotbench.machine.cleaning import in_shell, line_of, markdown, markdown_code, plain
 from iotbench.output.published.configuration import Targets, left_out
+from iotbench.output.published.folder import RESULTS
 from iotbench.output.published.gather import Published
 from iotbench.results.command import Command
 from iotbench.results.names import id_of
@@ -25,7 +26,7 @@ _REPEATED = "../repeated"
 _FILES = """\
 | File | Content |
 |---|---|
-| `results/` | the result files, unchanged: configuration, runs, histograms, verdicts |
+| `results.zip` | the result files, unchanged: configuration, runs, histograms, verdicts |
 | `report.html` | the same as one page with pictures |
 | `config.yaml` | the targets as they were measured, without credentials |
 | `versions.json` | versions of program, packages and server, settings of the server, machine |
@@ -79,12 +80,15 @@ def _lines(
         yield export(named, "markdown").rstrip()
     for path, kind, record in found.records:
         yield f"### {_title(kind.outline(record))}\n"
-        text = plain(kind.text(record, f"results/{path.name}", _WIDTH))
+        text = plain(kind.text(record, f"{RESULTS}/{path.name}", _WIDTH))
         yield "\n".join(f"    {line}".rstrip() for line in text.splitlines()) + "\n"
     yield "\n## Measured with\n"
     yield from dict.fromkeys(_describe_measured_with(each) for each in versions)
     yield "\n## Files\n"
     yield _FILES + f"{_COMMANDS_FILE}\n" * bool(found.parts)
+    yield "The program reads the archive as it is, without unpacking it:\n"
+    yield f"    iotbench results list --output {RESULTS}"
+    yield f"    iotbench show {RESULTS}/last\n"
     yield "## Check\n"
     yield "    sha256sum -c SHA256SUMS"
     yield "    iotbench publish --check .\n"

@@ -1,7 +1,5 @@
 """The result of `validate`: a table, JSON or CSV, and answers side by side."""
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,10 +7,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from iotbench.machine.cleaning import csv_text
+from iotbench.machine.tables import draw, new_table
 from iotbench.machine.terminal import width_of
 from iotbench.output.terminal.notes import mismatches_of
 from iotbench.results.agreement import Agreement
@@ -35,11 +33,7 @@ def format_validated(
     if form == "json":
         return json.dumps(_content(results, records, files), indent=1) + "\n"
     if form == "csv":
-        out = io.StringIO()
-        writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
-        return out.getvalue()
+        return csv_text([*map(list, records[:1]), *(list(each.values()) for each in records)])
     return "".join(f"{line}\n" for line in _lines(results, found, files))
 
 
@@ -89,7 +83,7 @@ def _content(
 def _lines(
     results: Sequence[Result], found: Sequence[Agreement], files: Sequence[Path | None]
 ) -> Iterator[str]:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     table.add_column("Query", overflow="fold")
     for title in ("Answers", "Equal", "Rounded", "Differ"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -115,10 +109,7 @@ def _lines(
 
 
 def _draw(table: Table) -> Iterator[str]:
-    out = io.StringIO()
-    width = width_of(sys.stdout)
-    Console(file=out, width=width, highlight=False, markup=False, color_system=None).print(table)
-    yield from (line.rstrip() for line in out.getvalue().splitlines())
+    yield from draw([table], width_of(sys.stdout)).splitlines()
 
 
 def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[str, ShownAnswer]]:
@@ -160,7 +151,7 @@ def _side_by_side(
         answer = by_target.get(result.target)
         equal = [_EQUAL] if first.ok is not None else ["no answer"]
         columns[result.target] = [_written(row) for row in answer.rows] if answer else equal
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = new_table(padding=(0, 1))
     for name in columns:
         table.add_column(name)
     for cells in zip_longest(*columns.values(), fillvalue=""):

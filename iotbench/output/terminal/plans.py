@@ -3,15 +3,13 @@
 This is what `--dry-run` prints for the local runner.
 """
 
-import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from iotbench.config.input.quantities import format_time
+from iotbench.machine.tables import draw, new_table
 from iotbench.measurements.shared.estimates import count_prefilled, count_timed
 from iotbench.measurements.shared.kind import Kind
 from iotbench.measurements.shared.plan import PlannedRun
@@ -27,24 +25,17 @@ def plan_text(
 ) -> str:
     """Return a plan as text; `last` is an earlier result of the target, for the estimate."""
     first = planned[0].spec
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    console.print(
-        f"plan of {kind.name} on target {first.target} (module {first.module}, runner {runner});"
-        " nothing is started",
-        soft_wrap=True,
-    )
+    about = f"target {first.target} (module {first.module}, runner {runner})"
+    parts: list[Table | str] = [f"plan of {kind.name} on {about}; nothing is started"]
     if not kind.needs_rows:
-        console.print(_runs(planned[:_SHOWN_RUNS]))
+        parts.append(_runs(planned[:_SHOWN_RUNS]))
         if len(planned) > _SHOWN_RUNS:
-            console.print(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
-    for line in _facts(kind, planned, last):
-        console.print(line, soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+            parts.append(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
+    return draw([*parts, *_facts(kind, planned, last)], width)
 
 
 def _runs(planned: Sequence[PlannedRun]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table(show_edge=True, padding=(0, 1))
     titles = ("Run", "Workers", "Repeat", "Tables before", "Rows before", "Prefill", "Rows")
     for title in titles:
         table.add_column(title, justify="left" if title == "Tables before" else "right")

@@ -1,6 +1,5 @@
 """A result's summary as a table that fits its width, and the lines below it."""
 
-import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,9 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from iotbench.figures.figures import FIGURES, Unit, unit_of
@@ -20,6 +16,7 @@ from iotbench.figures.query_plans import plans_of
 from iotbench.figures.rows import Row
 from iotbench.figures.subjects import Subject
 from iotbench.figures.summary import Summary
+from iotbench.machine.tables import draw, measure, new_table
 from iotbench.machine.terminal import width_of
 from iotbench.measurements import summary_of
 from iotbench.output.terminal.answers import answers_of
@@ -32,8 +29,6 @@ from iotbench.results.result import Result
 
 _FLEXIBLE_WIDTH = 24
 """A longer verdict is wrapped before a column is dropped."""
-_UNBOUNDED = 1000
-"""Wider than any table."""
 _NAME_WIDTH = 40
 """A longer name of a query is wrapped."""
 
@@ -134,33 +129,30 @@ def _step_rows(result: Result) -> int:
 
 
 def _table(result: Result, path: Path | None, width: int, *, plotted: bool, timings: bool) -> str:
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    return draw(_parts(result, path, width, plotted=plotted, timings=timings), width)
+
+
+def _parts(
+    result: Result, path: Path | None, width: int, *, plotted: bool, timings: bool
+) -> Iterator[Table | str]:
     if result.configuration.get("steps"):
-        console.print(f"Stepsize: {_step_rows(result)}")
+        yield f"Stepsize: {_step_rows(result)}"
     summary = summary_of(result)
-    columns, dropped = _fitting(console, summary)
-    console.print(_draw(summary, columns))
-    console.print()
+    columns, dropped = _fit(summary, width)
+    yield _make_table(summary, columns)
+    yield ""
     if dropped:
         titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
-        console.print(
-            f"not shown in {width} columns: {titles} (see them with --format json or csv)",
-            soft_wrap=True,
-        )
-    for line in plot_of(summary, width) if plotted else ():
-        console.print(line, soft_wrap=True)
+        yield f"not shown in {width} columns: {titles} (see them with --format json or csv)"
+    yield from plot_of(summary, width) if plotted else ()
     if timings and (table := timings_of(result)):
-        console.print(table)
-        console.print()
-    further = (answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
-    for line in chain.from_iterable(further):
-        console.print(line, soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+        yield table
+        yield ""
+    yield from chain(answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
 
 
-def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
-    """Return the columns that fit the console, and those that were dropped for that."""
+def _fit(summary: Summary, width: int) -> tuple[list[Column], list[Column]]:
+    """Return the columns that fit a width, and those that were dropped for that."""
     every = [*columns_of(summary.subject)]
     needless: list[str] = []
     if summary.subject.name == "query":
@@ -171,16 +163,16 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
         needless = [_SPREAD]
     columns = every = [column for column in every if column.title not in needless]
     for least in sorted({column.drop for column in every if column.drop}):
-        table = _draw(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
-        unbounded = console.options.update(width=_UNBOUNDED)
-        if Measurement.get(console, unbounded, table).maximum <= console.width:
+        if measure(_make_table(summary, columns, _FLEXIBLE_WIDTH)).maximum <= width:
             break
         columns = [column for column in columns if column.drop != least]
     return columns, [column for column in every if column not in columns]
 
 
-def _draw(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+def _make_table(
+    summary: Summary, columns: Sequence[Column], flexible_width: int | None = None
+) -> Table:
+    table = new_table()
     longest = max((len(row.place.name) for row in summary.every), default=0)
     for column in columns:
         table.add_column(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rich import box
 from rich.table import Table
 
+from iotbench.machine.tables import new_table
 from iotbench.results.result import Result, RunRecord
 from simulator.errors import counted
 
@@ -18,10 +18,7 @@ def timings_of(result: Result) -> Table | None:
     if not runs:
         return None
     names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
-    table = Table(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0),
-        title="seconds", title_justify="left", show_footer=len(runs) > 1,
-    )  # fmt: skip
+    table = new_table(title="seconds", title_justify="left", show_footer=len(runs) > 1)
     table.add_column("Run", footer="all")
     for place, title in enumerate([_REST, *names, "all"]):
         every = [[*_seconds(run, names)][place] for run in runs]

@@ -1,11 +1,8 @@
 """The record of a search for the capacity of a target."""
 
-import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
-
-from pydantic import model_validator
 
 from iotbench.machine.machine import Machine
 from iotbench.plans.capacity.search import Bound, Level, bracket_of, knee_of
@@ -14,8 +11,6 @@ from iotbench.results.result import FileBeside
 from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[2] = 2
-_EARLIER = "rows_per_s"
-"""Ending of rates' names in files of version 1, which are about inserts."""
 
 
 class Of(StrEnum):
@@ -30,20 +25,7 @@ class Of(StrEnum):
         return "rows/s" if self is Of.INSERTS else "queries/s"
 
 
-class _Part(Frozen):
-    """A part of the record, which may be of version 1."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rename(cls, given: Any) -> Any:
-        """Read files of version 1."""
-        if not isinstance(given, dict):
-            return given
-        found = {re.sub(f"{_EARLIER}$", "per_s", name): v for name, v in given.items()}
-        return {**found, "format_version": 2} if found.get("format_version") == 1 else found
-
-
-class RateRecord(_Part):
+class RateRecord(Frozen):
     """A rate, and what its repeats came to."""
 
     rate_per_s: float
@@ -62,7 +44,7 @@ class RateRecord(_Part):
     """Batches of the shortest repeat."""
 
 
-class Capacity(_Part):
+class Capacity(Frozen):
     """The curve of a target, and the rates between which its capacity lies."""
 
     kind: Literal["capacity"] = "capacity"

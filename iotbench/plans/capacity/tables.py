@@ -1,15 +1,13 @@
 """The capacity of a target as text: the curve, and the conclusion."""
 
-import io
 from collections.abc import Iterator
 from statistics import fmean
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
+from iotbench.machine.tables import draw, new_table
 from iotbench.plans.capacity.record import Capacity, Of, RateRecord
 from iotbench.plans.capacity.search import Bound
 
@@ -25,18 +23,12 @@ _REMEDIES = {
 
 def format_record(record: Capacity, path: str, width: int) -> str:
     """Return a record as text that fits a width."""
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    if record.rates:
-        console.print(_curve(record))
-        console.print()
-    for line in _lines(record, path):
-        console.print(line, soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    curve: list[Table | str] = [_curve(record), ""] if record.rates else []
+    return draw([*curve, *_lines(record, path)], width)
 
 
 def _curve(record: Capacity) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     unit = record.of.unit
     titles = (f"Rate\n{unit}", f"Reached\n{unit}", "p50\nms", "p99\nms", "Client", "Held")
     for title in titles:

@@ -10,7 +10,7 @@ from pydantic import Field
 from iotbench.machine.machine import Machine
 from iotbench.plans.published.claims import Seen
 from iotbench.plans.record import Curve, ItemRecord, Status, exit_code_of
-from iotbench.results import result_files
+from iotbench.results import packed, result_files
 from simulator.frozen import Frozen
 
 FORMAT_VERSION: Literal[1] = 1
@@ -155,9 +155,9 @@ class Reproduction(Frozen):
 
 def is_reproduction(path: Path) -> bool:
     """Return whether a result file belongs to a reproduction."""
-    return bool(OWN.match(result_files.content_of(path)))
+    return bool(OWN.match(packed.read(path)))
 
 
 def read(path: Path) -> Reproduction:
     """Read the result file of a reproduction; ConfigError if it is damaged."""
-    return result_files.parse(path, result_files.content_of(path), Reproduction, FORMAT_VERSION)
+    return result_files.parse(path, packed.read(path), Reproduction, FORMAT_VERSION)

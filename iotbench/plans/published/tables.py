@@ -1,15 +1,13 @@
 """A reproduction as text: our table and the document's, the claims, and what was left out."""
 
-import io
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from iotbench.figures.figures import spread_of
 from iotbench.figures.numbers import significant
+from iotbench.machine.tables import draw, new_table
 from iotbench.plans.machine import warnings_of
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen
@@ -22,31 +20,27 @@ from simulator.protocol.verdict import Status
 
 def format_record(record: Reproduction, path: str, width: int) -> str:
     """Return a reproduction as text that fits a width."""
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    console.print(
-        f"document {record.number}, {record.title}: {record.document}, size {record.size}",
-        soft_wrap=True,
-    )
+    return draw(_parts(record, path), width)
+
+
+def _parts(record: Reproduction, path: str) -> Iterator[Table | str]:
+    yield f"document {record.number}, {record.title}: {record.document}, size {record.size}"
     if record.lines:
-        console.print(_table(record.lines))
-    for line in _claims(record.claims):
-        console.print(line, soft_wrap=True)
+        yield _table(record.lines)
+    yield from _claims(record.claims)
     if record.matrix and record.matrix.cells:
-        console.print()
-        console.print(_clusters(record.matrix))
-        for line in _gains(record.matrix):
-            console.print(line, soft_wrap=True)
-    for line in (*_curves(record), *notes_of(record)):
-        console.print(line, soft_wrap=True)
-    console.print(f"result file: {path}", soft_wrap=True)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+        yield ""
+        yield _clusters(record.matrix)
+        yield from _gains(record.matrix)
+    yield from _curves(record)
+    yield from notes_of(record)
+    yield f"result file: {path}"
 
 
 def _table(lines: Sequence[Line]) -> Table:
     """Return the table of the figures; percentages of the best where there are several targets."""
     ranked = any(line.percent_of_best for line in lines)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     table.add_column("Figure, system", overflow="fold")
     for title in ("Document", "Ours", "Spread", *["Of best"] * ranked):
         table.add_column(title, justify="right", overflow="fold")
@@ -151,7 +145,7 @@ def _range(values: Sequence[float]) -> str:
 def _clusters(matrix: Matrix) -> Table:
     """Return the matrix of clusters: a column for each number of nodes."""
     numbers = sorted({cell.nodes for cell in matrix.cells})
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = new_table()
     unit = unit_of(matrix.measure)
     settings = ", ".join(dict.fromkeys(cell.setting or matrix.setting for cell in matrix.cells))
     table.add_column(f"{matrix.row} Clusters, {settings}, {unit}", overflow="fold")

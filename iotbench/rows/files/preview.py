@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from iotbench.machine.tables import measure, new_table
 from iotbench.machine.terminal import width_of
 from simulator.data.workloads.file import FileParams
 from simulator.errors import counted
@@ -22,8 +21,6 @@ _MAX_SHOWN = 26
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = "%Y-%m-%d %H:%M:%S"
 _LOCAL, _ZONED = ("timestamp[", "time %"), ("tz=", "%z", "%Z")
-_UNBOUNDED = 1000
-"""Wider than any table."""
 
 
 def show(params: FileParams, found: "Converted") -> None:
@@ -52,8 +49,7 @@ def _fitting(
     """Return the table with as many of the first rows as the width has space for."""
     for rows in range(max(map(len, first), default=0), 0, -1):
         table = _table(params, types, first, rows)
-        unbounded = console.options.update(width=_UNBOUNDED)
-        if Measurement.get(console, unbounded, table).maximum <= console.width:
+        if measure(table).maximum <= console.width:
             return table
     return _table(params, types, first, 0)
 
@@ -61,7 +57,7 @@ def _fitting(
 def _table(
     params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]], rows: int
 ) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table(show_edge=True, padding=(0, 1))
     headings = ("Column", "In the file", "Stored as", "Role")
     for heading in (*headings, *(f"Row {number}" for number in range(1, rows + 1))):
         table.add_column(heading, overflow="fold")

@@ -41,7 +41,7 @@ def test_a_page_is_written_and_replaced(folder):
 
 def test_results_of_format_1_have_a_page(folder):
     page = folder / "page.html"
-    report(folder, *(ROOT / "tests/files/format1").glob("*.json"), "-o", page)
+    report(folder, *(ROOT / "tests/files/results").glob("*.json"), "-o", page)
 
     assert "Inserts over fill level" in page.read_text()
 

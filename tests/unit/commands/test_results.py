@@ -127,10 +127,10 @@ def test_a_reproduction_is_listed_by_its_time_and_is_not_exported(folder, run):
         run("export", "reproduce-iot")
 
 
-def test_results_of_format_1_are_listed(folder, run):
+def test_results_of_every_kind_are_listed(folder, run):
     for number, name in enumerate(("insert", "query", "steps", "failed")):
         kind = "query" if name == "query" else "insert"
-        content = (ROOT / f"tests/files/format1/{name}.json").read_bytes()
+        content = (ROOT / f"tests/files/results/{name}.json").read_bytes()
         (folder / f"20260101T00000{number}000Z-{kind}-lite-000{number}.json").write_bytes(content)
 
     listed = json.loads(run("list", "--format=json").stdout)

@@ -35,7 +35,19 @@ exec(statements)
 
 
 def pins(path: Path) -> dict[str, str]:
-    lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+    """The versions of the packages that a file names."""
+    direct, in_turn = parts(path)
+    return direct | in_turn
+
+
+def parts(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The packages that are imported, and those that these need in turn."""
+    direct, in_turn = re.split(r"^# Needed in turn.*\n", path.read_text(), flags=re.MULTILINE)
+    return _versions(direct), _versions(in_turn)
+
+
+def _versions(text: str) -> dict[str, str]:
+    lines = [line.split("#")[0].strip() for line in text.splitlines()]
     pairs = [line.split("==") for line in lines if line and not line.startswith("-")]
     return {canonicalize_name(name): version for name, version in pairs}
 
@@ -54,22 +66,22 @@ def needed_by(names: set[str]) -> set[str]:
 
 
 def test_the_image_holds_the_versions_that_the_tests_run_with():
-    direct, constraints = pins(SIMULATOR / "requirements.txt"), pins(SIMULATOR / "constraints.txt")
+    direct, in_turn = parts(SIMULATOR / "requirements.txt")
     needed = needed_by(set(direct)) - NOT_IN_THE_IMAGE
 
     installed = {name: distribution(name).version for name in needed}
-    assert direct | constraints == installed, "bring simulator/constraints.txt up to date"
-    assert not set(direct) & set(constraints)
+    assert direct | in_turn == installed, "bring simulator/requirements.txt up to date"
+    assert not set(direct) & set(in_turn)
 
 
 def test_the_command_line_has_the_versions_that_the_tests_run_with():
-    own, image = pins(ROOT / "requirements.txt"), pins(SIMULATOR / "requirements.txt")
-    constraints = pins(ROOT / "constraints.txt")
-    ours = {*own, *image, *pins(SIMULATOR / "constraints.txt")}
+    own, in_turn = parts(ROOT / "requirements.txt")
+    image = pins(SIMULATOR / "requirements.txt")
 
-    needed = needed_by(set(own) | set(image)) - ours
+    needed = needed_by({*own, *image}) - image.keys()
     installed = {name: distribution(name).version for name in needed}
-    assert constraints == installed, "bring constraints.txt up to date"
+    assert own | in_turn == installed, "bring requirements.txt up to date"
+    assert not {*own} & {*in_turn}
 
 
 def imported() -> str:
@@ -99,7 +111,7 @@ def test_the_dockerfile_imports_every_package_that_it_installs_directly():
     names = {name.strip().split(".")[0] for name in re.split(r"import|[,;]", imported())}
     proven = {canonicalize_name(owner) for name in names for owner in owners.get(name, ())}
 
-    assert set(pins(SIMULATOR / "requirements.txt")) <= proven
+    assert set(parts(SIMULATOR / "requirements.txt")[0]) <= proven
 
 
 def test_every_stage_starts_from_the_one_base_and_that_has_an_exact_version():

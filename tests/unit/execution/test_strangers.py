@@ -287,11 +287,12 @@ def test_checking_a_bundle_follows_no_link_out_of_it(folder):
     run = CliRunner().invoke
     words = ["publish", "last", "--output", str(folder), "--folder", "bundle"]
     assert run(commands, words, standalone_mode=False).exception is None
-    (folder / "bundle/results").rename(folder / "moved")
-    (folder / "bundle/results").symlink_to(folder / "moved")
+    (folder / "bundle/results.zip").rename(folder / "moved.zip")
+    (folder / "bundle/results.zip").symlink_to(folder / "moved.zip")
     done = run(commands, ["publish", "--check", "bundle"], standalone_mode=False)
 
-    assert ".json: is missing" in done.output
+    assert "results.zip: is missing" in done.output
+    assert "results.zip: has no result file" in done.output
 
 
 def test_no_other_command_obeys_a_stored_command(folder):

@@ -23,7 +23,7 @@ from iotbench.machine.cleaning import (
 from tests import ROOT
 from tests.fuzzing import fuzzed
 
-SOUND = {path.stem: path.read_bytes() for path in (ROOT / "tests/files/format1").glob("*.json")}
+SOUND = {path.stem: path.read_bytes() for path in (ROOT / "tests/files/results").glob("*.json")}
 TEXTS = {
     "escape": "\x1b[31mred\x1b[0m",
     "title of the terminal": "\x1b]0;owned\x07",
@@ -152,7 +152,7 @@ def printed(run, folder, contents):
         what = " ".join(word for word in command if not word.startswith("hostile/"))
         found[f"{number} {what}"] = done.out + done.err
     for path in (folder / "out").rglob("*"):
-        if path.is_file() and "results" not in path.parts:
+        if path.is_file() and path.suffix != ".zip":
             found[path.name] = path.read_text()
     return found
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import ROOT
 from tests.fuzzing import fuzzed
 
-SOUND = {path.stem: path.read_bytes() for path in (ROOT / "tests/files/format1").glob("*.json")}
+SOUND = {path.stem: path.read_bytes() for path in (ROOT / "tests/files/results").glob("*.json")}
 NAME = "20260101T000000000Z-insert-lite-abcd.json"
 CONFIG = "targets: {lite: {module: sqlite, runner: local, path: x.db}}\n"
 SCALARS = st.one_of(

@@ -17,7 +17,7 @@ settings:
       workload: devops
       parameters: {scale: 2, interval: 60s, end: 2026-01-01T12:00}
       start: 2026-01-01
-    query: {queries: [1-host-1-hr], count: 10}
+    query: {types: [1-host-1-hr], count: 10}
     mixed: {duration: 30s, warmup: 5s, batch: 1k, rate: 50, mix: "insert=80,query=20", align: true}
     modules: {sqlite: {create_indices: true}}
     options: {transaction: true}
@@ -220,16 +220,6 @@ def test_stages_are_written_as_on_the_command_line(write):
     assert setting.query.options(0.0).active == (1, 4)
 
 
-def test_a_plan_of_an_earlier_version_means_the_same(write, tmp_path):
-    (tmp_path / "q.yaml").write_text("queries: {a: {columns: {n: int64}, text: {sql: SELECT 1}}}")
-    old = read_plan(write(PLAN.replace("count: 10}", "count: 10, queries_file: q.yaml}")))
-    new = PLAN.replace("queries: [1", "types: [1")
-    new = new.replace("count: 10}", "count: 10, queries: q.yaml}")
-
-    assert old == read_plan(write(new))
-    assert old.settings[1].query.types == ("1-host-1-hr",)
-
-
 def test_a_setting_has_one_number_of_workers(write):
     several = PLAN.replace("workers: 2", "workers: 2-4")
     assert problems_of(write(several)) == [
@@ -258,7 +248,7 @@ def test_stages_exclude_other_numbers_of_workers_and_other_ends(write):
 
 
 def test_what_is_wrong_with_a_mixed_load_is_named_with_the_rest(write):
-    mixed = "mixed: {batch: -1, query_workers: 0, rate: 5, queries: [count-everything]}"
+    mixed = "mixed: {batch: -1, query_workers: 0, rate: 5, types: [count-everything]}"
     text = f"name: x\nsettings: [{{name: a, insert: {{workload: iot}}, {mixed}}}]\n"
     found = problems_of(write(text))
 

@@ -40,10 +40,10 @@ PLAN = Plan.model_validate(
                     "drop_caches": True, "verify": "full", "primary_key": "none",
                     "parameters": {"scale": 10, "interval": "10s"},
                 },
-                "query": {"queries": ["lastpoint", "cpu-*"], "count": 20, "workers": 4,
+                "query": {"types": ["lastpoint", "cpu-*"], "count": 20, "workers": 4,
                           "align": True, "warmup": "500ms"},
                 "mixed": {"duration": "30s", "warmup": "5s", "batch": 100, "rate": 50,
-                          "mix": "insert=80,query=20", "queries": ["lastpoint"],
+                          "mix": "insert=80,query=20", "types": ["lastpoint"],
                           "insert_workers": 2, "verify": "full", "retry_for": "90s"},
             },
         ],
@@ -97,7 +97,7 @@ def test_own_queries_are_a_file_relative_to_the_plan(tmp_path):
     path = tmp_path / "plan.yaml"
     path.write_text(
         "{name: a, settings: [{name: b, insert: {workload: iot},"
-        " query: {queries_file: q.yaml, runs: 2}}]}"
+        " query: {queries: q.yaml, runs: 2}}]}"
     )
     (setting,) = read_plan(path).settings
     found = meant(build_asked_command(setting, setting.query, TARGET, {}, 0.0), QueryOptions)

@@ -16,10 +16,9 @@ from iotbench.output.published import folder as bundle
 from iotbench.output.published.configuration import Targets
 from iotbench.output.published.gather import gather
 from iotbench.plans.record import ItemRecord, PlanRecord
-from iotbench.results import result_files
+from iotbench.results import packed, result_files
 from iotbench.results.command import Command
 from iotbench.results.result import Manifest
-from iotbench.store.index import FILE as INDEX
 from iotbench.store.index import entries
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status, Verdict
@@ -79,9 +78,8 @@ def test_others_can_check_it_with_and_without_this_program(written):
     assert run("--check", written) == (0, f"{written}: all right\n")
 
 
-def test_the_index_that_a_list_leaves_is_no_change(copied):
-    list(entries(copied / "results"))
-    assert (copied / "results" / INDEX).exists()
+def test_a_list_of_its_results_changes_nothing(copied):
+    assert [entry.id for entry in entries(copied / bundle.RESULTS)] == [id_of(0)]
     assert run("--check", copied) == (0, f"{copied}: all right\n")
 
 
@@ -97,6 +95,7 @@ def test_the_readme_has_verdict_figures_versions_and_the_command(written):
     )
     (versions,) = json.loads((written / "versions.json").read_text())
     assert versions["packages"] == {"driver": "1.2"}
+    assert len(versions["results"]) == 1
     assert (written / "report.html").read_text().count(str(written.parent)) == 0
 
 
@@ -122,8 +121,9 @@ def outside(folder):
 
 
 def broken(folder):
-    (path,) = (folder / "results").glob("*.json")
-    path.write_text(path.read_text().replace('"program_version"', '"programme_version"'))
+    (path,) = packed.find_files(folder / bundle.RESULTS, "*.json")
+    content = packed.read(path).replace(b'"program_version"', b'"programme_version"')
+    path.parent.write_bytes(packed.pack({path.name: content}))
     signed_again(folder)
     return "is not a result file of format 2: program_version: Field required"
 

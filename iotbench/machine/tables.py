@@ -1,0 +1,40 @@
+"""Tables and lines as text that fits a width."""
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+_UNBOUNDED = 1000
+"""Wider than any table."""
+
+
+def new_table(**changes: Any) -> Table:
+    """Return an empty table with a line below its head, and nothing around it."""
+    style: dict[str, Any] = {"show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    return Table(box=box.SIMPLE_HEAD, **style | changes)
+
+
+def measure(table: Table) -> Measurement:
+    """Return the least width of a table, and the width at which no cell is wrapped."""
+    console = _new_console(_UNBOUNDED)
+    return Measurement.get(console, console.options, table)
+
+
+def draw(parts: Iterable[Table | str], width: int) -> str:
+    """Return tables, which fit a width, and lines, which are not wrapped, as text."""
+    console = _new_console(width)
+    with console.capture() as written:
+        for part in parts:
+            console.print(part, soft_wrap=isinstance(part, str))
+    return "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())
+
+
+def _new_console(width: int) -> Console:
+    """Return a console for texts of strangers: it obeys no markup in them."""
+    file = io.StringIO()
+    return Console(file=file, width=width, highlight=False, markup=False, color_system=None)
