@@ -29,6 +29,7 @@ from simulator.load.write.sender import Sender
 from simulator.modules.contract.base import BATCH, IMPORT, Database, Session, Unsupported
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
+from tests.unit import specs
 
 REFUSED_WITHIN_S = 15
 SCRATCH = Table(
@@ -67,11 +68,10 @@ class Wideset:
         parts: int = 1,
         lacks: Collection[Awkward] = (),
     ) -> None:
-        self.dataset = Dataset(
+        self.dataset = specs.dataset(
             workload=Wide.name,
             workload_version=Wide.version,
             params={"lacks": sorted(lacks)},
-            seed=1,
             start_ms=_RECENTLY_MS if Awkward.OLD_ROWS in lacks else 0,
             primary_key=primary_key,
             parts=parts,

@@ -163,7 +163,7 @@ def _aggregate(aggregate: Aggregate, rows: list[dict[str, Any]]) -> Any:
         case Function.SUM:
             return total
         case Function.AVG:
-            return total / len(values)
+            return float(total) / len(values)  # a sum of integers is rounded first
         case Function.MIN:
             return min(values)
         case Function.MAX:

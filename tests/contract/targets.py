@@ -24,6 +24,7 @@ from tests.servers.victoriametrics import VictoriaMetrics
 from tests.standins import crate as synthetic_crate
 from tests.standins.relatives import YB_SERVERS, sorts_by_bytes
 from tests.standins.splunk import SEARCH_TOKEN, TOKEN
+from tests.unit.specs import dataset
 
 
 class Duplicate(StrEnum):
@@ -96,14 +97,12 @@ class Target:
 
     def iot(self) -> Dataset:
         """The workload `iot` with one device that starts sending now."""
-        return Dataset(
+        return dataset(
             workload=Iot.name,
             workload_version=Iot.version,
             params={"devices": 1},
-            seed=1,
             start_ms=time.time_ns() // 10**6,
             primary_key=self.wide().dataset.primary_key,
-            parts=1,
         )
 
     def at(self, server: str, note: str) -> "Target":

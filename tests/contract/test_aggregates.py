@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from simulator.data.changes import Deleting
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange, lane_range
@@ -19,6 +19,7 @@ from simulator.modules.shared.sql.preaggregated import aggregates_of
 from tests.contract.fresh_answers import Arriving
 from tests.contract.harness import ask, drop, send
 from tests.contract.targets import BY_ADDRESS, STORING, Target
+from tests.unit import specs
 
 INTERVALS = {"aggregate_intervals_s": "60,3600"}
 MINUTE_MS = 60_000
@@ -60,9 +61,7 @@ by_target = pytest.mark.parametrize("target", TARGETS)
 
 def dataset_of(*ranges):
     """Return published events in these ranges of rows."""
-    return Dataset(        workload="iot", workload_version=1, params={"devices": 3}, seed=1,
-        start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1, ranges=ranges,
-    )  # fmt: skip
+    return specs.dataset(params={"devices": 3}, start_ms=1_795_232_700_000, ranges=ranges)
 
 
 def events(*ranges):

@@ -10,14 +10,10 @@ from simulator.data.block import Block, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
-    OneOf,
-    Operator,
     RowsQuery,
-    Selection,
     Statement,
 )
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
@@ -25,7 +21,6 @@ from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from tests.contract.harness import ask, count, drop, send
-from tests.servers import free_port
 from tests.standins import aql as synthetic_aql
 from tests.standins.arango import SyntheticArango
 from tests.standins.web import Reset, Response, Web
@@ -256,64 +251,6 @@ def test_a_single_row_that_is_not_created_is_an_error():
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_queries_become_aql():
-    query = AggregateQuery(
-        POINTS,
-        (Aggregate(Function.COUNT), Aggregate(Function.AVG, "odd name")),
-        by=("site",),
-        bucket=60,
-        selection=Selection((OneOf("site", ('a"b',)),), since=-5),
-    )
-    assert Arangodb(options()).render(query).text == (
-        "FOR doc IN `points`\n"
-        'FILTER doc.`site` == "a\\"b" && doc.`t` >= -5\n'
-        "COLLECT k0 = doc.`site`, k1 = doc.`t` - (doc.`t` % 60 + 60) % 60 "
-        'AGGREGATE a0 = COUNT(1), a1 = SUM(doc["odd name"] != null ? 1 : 0), '
-        'a2 = SUM(doc["odd name"]) OPTIONS {method: "hash"}\n'
-        "SORT null\n"
-        "RETURN [k0, {bucket: k1}, TO_NUMBER(a0), {sum: a2, n: TO_NUMBER(a1), mean: true}]"
-    )
-    newest = Arangodb(options()).render(NewestQuery(POINTS, ("site",), ("number",))).text
-    assert newest == (
-        "FOR doc IN `points`\n"
-        "COLLECT k0 = doc.`site` AGGREGATE a0 = MAX([doc.`t`, doc.`number`]) "
-        'OPTIONS {method: "hash"}\nSORT null\nRETURN [k0, a0[1]]'
-    )
-
-
-def test_selected_and_newest_rows_as_aql():
-    database = Arangodb(options())
-    selection = Selection(
-        (OneOf("site", ("a", "b")),), (Compared("odd name", Operator.AT_MOST, -0.5),), until=9
-    )
-    rows = (
-        "FOR doc IN `points`\n"
-        'FILTER doc.`site` IN ["a", "b"] && doc["odd name"] != null && doc["odd name"] <= -0.5 '
-        "&& doc.`t` < 9\n"
-    )
-    some = RowsQuery(POINTS, ("number",), selection)
-    assert database.render(some).text == f"{rows}RETURN [doc.`number`]"
-    one = RowsQuery(POINTS, ("number",), Selection((OneOf("site", ("a",)),)), newest=3)
-    assert database.render(one).text == (
-        "FOR doc IN `points`\n"
-        'FILTER doc.`site` == "a"\n'
-        "SORT doc.`t` DESC\nLIMIT 3\nRETURN [doc.`number`]"
-    )
-    last = AggregateQuery(POINTS, (Aggregate(Function.LAST, "odd name"),), by=("site",))
-    assert database.render(last).text == (
-        "FOR doc IN `points`\n"
-        "COLLECT k0 = doc.`site` AGGREGATE "
-        'a0 = MAX(doc["odd name"] != null ? [doc.`t`, doc["odd name"]] : null) '
-        'OPTIONS {method: "hash"}\nSORT null\nRETURN [k0, a0[1]]'
-    )
-    buckets = AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60, newest=5)
-    assert database.render(buckets).text == (
-        "FOR doc IN `points`\n"
-        "COLLECT k0 = doc.`t` - (doc.`t` % 60 + 60) % 60 AGGREGATE a0 = COUNT(1) "
-        'OPTIONS {method: "hash"}\nSORT k0 DESC\nLIMIT 5\nRETURN [{bucket: k0}, TO_NUMBER(a0)]'
-    )
-
-
 SUM_AND_MEAN = (Aggregate(Function.SUM, "number"), Aggregate(Function.AVG, "number"))
 
 
@@ -467,18 +404,6 @@ def test_a_missing_database_or_collection_is_named(arangodb, synthetic_arango):
         Arangodb(options(url=synthetic_arango.url, database="other")).connect()
     with pytest.raises(SetupError, match=r"not found: points.*run an insert first"):
         arangodb.size_bytes([POINTS])
-
-
-def test_rows_for_an_unreachable_server_are_not_applied():
-    database = Arangodb(options(url=f"http://127.0.0.1:{free_port()}"))
-    with pytest.raises(SetupError, match="check that the server runs"):
-        database.connect()
-    with database.open() as session:
-        (payload,) = session.encode(points(), BATCH, 10)
-        with pytest.raises(Exception, match="refused") as found:
-            session.send(payload)
-        assert session.classify(found.value) is Failure.NOT_APPLIED
-        assert not session.alive
 
 
 # --- the stand-in's AQL, against the vendor's examples --------------------------------------------

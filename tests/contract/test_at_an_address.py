@@ -52,6 +52,7 @@ def test_cases_run_there_and_leave_neither_a_database_nor_the_password(server):
     assert databases(server) == before
 
 
+@pytest.mark.rare
 def test_a_wrong_password_is_one_clear_line_without_it(server):
     url = f"postgres=postgresql://{ADMIN}@127.0.0.1:{server.port()}/postgres"
 

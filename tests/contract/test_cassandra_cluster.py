@@ -6,9 +6,8 @@ import time
 import pytest
 from cassandra import Unavailable
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
-from simulator.data.schema import PrimaryKey
 from simulator.load.write.sender import Sender
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
@@ -16,14 +15,12 @@ from simulator.modules.contract.base import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, send, writing
+from tests.unit import specs
 
 pytestmark = pytest.mark.server("cassandra_cluster")
 
 ROWS = 60_000
-DATASET = Dataset(
-    workload="iot", workload_version=1, params={"devices": 20}, seed=1,
-    start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1,
-)  # fmt: skip
+DATASET = specs.dataset(params={"devices": 20}, start_ms=1_795_232_700_000)
 
 
 @pytest.fixture

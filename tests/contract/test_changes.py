@@ -6,7 +6,7 @@ import time
 import pytest
 
 from simulator.data.changes import Deleting, portion, retags_of, since
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
@@ -20,6 +20,7 @@ from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import drop
 from tests.contract.targets import STORING
+from tests.unit import specs
 
 ROWS, BATCH_ROWS, TICK_S = 600, 70, 3
 START_MS = (int(time.time()) - 4 * 3600) * 1000
@@ -49,19 +50,25 @@ def events(key):
 
 
 def fleet(key):
-    """All tables of a fleet, whose times are instants."""
+    """A fleet, whose times are instants."""
     params = {"scale": 2, "duration_ms": ROWS * TICK_S * 7500 // 2}
-    every = dataset_of("devops", key, params, ())
+    every = dataset_of("cpu", key, params, ())
     sizes = DatasetReader(every).sizes
     return every.with_ranges(RowRange(start=0, stop=n, table=t) for t, n in enumerate(sizes))
 
 
 def dataset_of(workload, key, params, ranges):
     cls = workload_class(workload)
-    return Dataset(
-        workload=cls.name, workload_version=cls.version, seed=3, start_ms=START_MS, parts=2,
-        params=params, primary_key=key, ranges=ranges,
-    )  # fmt: skip
+    return specs.dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        seed=3,
+        start_ms=START_MS,
+        parts=2,
+        params=params,
+        primary_key=key,
+        ranges=ranges,
+    )
 
 
 def half_of(dataset):

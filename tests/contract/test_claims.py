@@ -7,7 +7,7 @@ import pytest
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from tests.unit.control.interleaved import BEFORE, FAULTS, Event, History, User, World, every_event
 
-pytestmark = pytest.mark.server("postgres")
+pytestmark = [pytest.mark.server("postgres"), pytest.mark.rare]  # SQLite has all of them
 
 NAMES = ("events", "events0")
 CALLS = 14

@@ -3,17 +3,15 @@
 The server is 18.16, in the SQL of its time (clickhouse18.py); the embedded engine is a recent one.
 """
 
-import socket
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Selection, Statement
 from simulator.data.schema import PrimaryKey, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
 from simulator.modules.clickhouse.query import ClickhouseDialect
@@ -30,7 +28,6 @@ from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, drop, send
 from tests.contract.wide import READINGS
-from tests.servers import free_port
 from tests.servers.clickhouse import READER
 from tests.standins.web import Response, Web
 
@@ -140,21 +137,6 @@ def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeyp
             session.execute(f"SELECT formatQuery({text('SYSTEM SYNC REPLICA ON bench x')})")
 
 
-def test_the_published_queries_read_as_published(embedded):
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    texts = {name: embedded().render(query).text for name, query in queries.items()}
-    assert texts == {
-        "count-events": "SELECT count(*) FROM events",
-        "temperature-min-max": "SELECT max(temperature), min(temperature) FROM events",
-        "temperature-stats": "SELECT max(temperature), avg(temperature), min(temperature) "
-        "FROM events",
-        "temperature-stats-per-device": "SELECT device_id, max(temperature), avg(temperature), "
-        "min(temperature) FROM events GROUP BY device_id",
-        "newest-per-device": "SELECT device_id, argMax(temperature, timestamp) FROM events "
-        "GROUP BY device_id",
-    }
-
-
 def test_every_keyword_can_be_a_name(embedded):
     database, dialect = embedded(), ClickhouseDialect()
     with database.connect() as session:
@@ -256,12 +238,13 @@ def test_an_answer_that_ends_in_an_error_is_an_error():
 
 @SERVER
 def test_an_error_in_the_middle_of_an_answer_is_raised(old):
-    columns = (Output("n", Type.INT64, TimeUnit.SECOND),)
-    text = "SELECT throwIf(number = 3000000) FROM system.numbers LIMIT 4000000"
+    columns = tuple(Output(name, Type.TEXT, TimeUnit.SECOND) for name in ("n", "wide"))
+    failing = f"toString(throwIf(number = 300000)), concat('{'x' * 50}', toString(number))"
+    text = f"SELECT {failing} FROM system.numbers LIMIT 400000"
     with old.connect() as session:
         with pytest.raises(ServerError, match=r"(?i)throwIf|non-zero"):
             session.run(Statement(text, columns))
-        assert session.run(Statement("SELECT 1", columns)) == [(1,)]
+        assert session.run(Statement("SELECT '1', ''", columns)) == [("1", "")]
     with old.connect() as session, pytest.raises(Exception, match=r"(?i)throwIf|non-zero"):
         list(session.stream(Statement(text, columns), 1000))
 
@@ -363,40 +346,6 @@ def test_too_many_parts_mean_not_applied(old, server, server_database):
         assert count(old, session, wide.tables[0]) == stored
 
 
-@SERVER
-def test_rows_for_a_crashed_server_are_not_applied(old, server):
-    wide = Wideset()
-    old.create(wide.tables, 10)
-    with old.connect() as session:
-        payload = encoded(session, wide.batches[0], BATCH, 10)
-        session.send(payload)
-        server.kill()
-        try:
-            with pytest.raises(Exception) as caught:  # noqa: PT011
-                session.send(payload)
-            assert session.classify(caught.value) is Failure.NOT_APPLIED  # the rows were not sent
-            assert not session.alive
-            with pytest.raises(SetupError, match="check that the server runs"):
-                old.connect()
-        finally:
-            server.start()
-    with old.connect() as session:
-        assert count(old, session, wide.tables[0]) == 10
-
-
-def test_an_answer_that_never_comes_is_unknown_after_the_timeout():
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        options = {"url": f"http://127.0.0.1:{port}", "timeout_s": 0.2, "query_timeout_s": 0.2}
-        database = Clickhouse(ClickhouseOptions(**options))
-        with pytest.raises(SetupError, match=r"no answer within 0\.2 s"):
-            database.connect()
-        with database.open() as session:
-            with pytest.raises(Exception, match="no answer within") as caught:
-                session.insert("INSERT INTO t (a)", "Native", b"x")
-            assert session.classify(caught.value) is Failure.UNKNOWN
-
-
 @pytest.mark.parametrize(
     ("message", "code", "meaning"),
     [
@@ -482,11 +431,8 @@ def test_a_summary_with_fewer_rows_than_were_sent_is_an_error(version, options, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"password": "wrong-password"}, "(?i)wrong password.*check user and password"),
         ({"user": "nobody-known"}, "(?i)user.*check user and password"),
         ({"database": "no_such"}, r"no_such.*create it \(CREATE DATABASE\)"),
-        ({"url": f"http://127.0.0.1:{free_port()}"}, "refused; check that the server runs"),
-        ({"url": "http://no-such-host.invalid:8123"}, "name is not known; check the host"),
     ],
 )
 def test_a_refused_connection_is_reported_with_a_remedy(open_server, server, options, message):
@@ -519,12 +465,6 @@ def test_a_server_that_is_too_old_is_named(server_options):
         type("Old", (Clickhouse18,), {"capabilities": Clickhouse.capabilities})(
             new.options
         ).connect()
-
-
-def test_a_password_is_never_shown():
-    options = ClickhouseOptions(url="http://x:1", password="s3cret-word")
-    assert "s3cret-word" not in repr(options)
-    assert options.public()["password"] == "***"
 
 
 # --- the server ----------------------------------------------------------------------------------
@@ -611,25 +551,6 @@ def test_an_unreadable_payload_is_refused_as_a_whole_by_the_engine(embedded):
         assert count(database, session, wide.tables[0]) == 10
 
 
-def test_threads_share_the_engine(embedded):
-    database, wide = embedded(), Wideset()
-    database.create(wide.tables, 10)
-    with database.connect() as first:
-        threads = [
-            threading.Thread(target=_send_some, args=(database, wide.batches[0])) for _ in range(3)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert count(database, first, wide.tables[0]) == 30
-
-
 def _send_often(session, payload):
     for _ in range(5):
         session.send(payload)
-
-
-def _send_some(database, batch):
-    with database.connect() as session:
-        session.send(encoded(session, batch, BATCH, 10))

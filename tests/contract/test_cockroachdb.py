@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.load.write.sender import Sender
 from simulator.modules import cockroachdb as module
@@ -24,6 +24,7 @@ from simulator.modules.shared.sql.language import TRANSACTION, VALUES
 from tests.contract.harness import Wideset, ask, count
 from tests.contract.wide import READINGS, SEEN_US
 from tests.standins.relatives import CockroachdbOnPostgres
+from tests.unit import specs
 
 pytestmark = pytest.mark.server("postgres")
 
@@ -133,14 +134,6 @@ def test_a_mean_is_a_quotient_of_doubles(cockroachdb):
     )
 
 
-def test_the_published_queries_read_as_published(cockroachdb):
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    assert cockroachdb.render(queries["temperature-stats-per-device"]).text == (
-        "SELECT device_id, max(temperature), avg(temperature), min(temperature) "
-        "FROM events GROUP BY device_id"
-    )
-
-
 # --- errors --------------------------------------------------------------------------------------
 
 
@@ -170,10 +163,7 @@ def aborts(execute):
 @pytest.mark.parametrize("mode", [SINGLE, BATCH, VALUES, TRANSACTION])
 def test_an_aborted_transaction_is_sent_again_and_stored_once(cockroachdb, aborts, mode):
     rows = RowRange(start=0, stop=50)
-    dataset = Dataset(
-        workload="iot", workload_version=1, params={}, seed=1, start_ms=0,
-        primary_key=PrimaryKey.CLIENT, parts=1, ranges=(rows,),
-    )  # fmt: skip
+    dataset = specs.dataset(primary_key=PrimaryKey.CLIENT, ranges=(rows,))
     reader = DatasetReader(dataset)
     cockroachdb.create(reader.tables, 10)
     aborts("events", 2)

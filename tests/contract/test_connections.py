@@ -23,7 +23,7 @@ ROWS, BATCH_ROWS = 400, 10
 OWN, POOL = Several(connections=4), Several(connections=6, pool=2)
 
 
-@pytest.mark.parametrize("several", [OWN, POOL])
+@pytest.mark.parametrize("several", [OWN, pytest.param(POOL, marks=pytest.mark.rare)])
 @pytest.mark.parametrize("target", [pytest.param(t, id=name) for name, t in STORING.items()])
 def test_rows_of_several_connections_are_stored_once(target, database, several):
     if target.stand_in and target.module.startswith("cratedb"):
@@ -47,7 +47,7 @@ def test_rows_of_several_connections_are_stored_once(target, database, several):
     assert verdict.status is Status.VERIFIED, verdict
 
 
-@pytest.mark.parametrize("several", [OWN, POOL])
+@pytest.mark.parametrize("several", [pytest.param(OWN, marks=pytest.mark.rare), POOL])
 def test_answers_over_several_connections_are_right(target, database, several):
     wide = target.wide()
     wide.fill(database)

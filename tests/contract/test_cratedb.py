@@ -12,11 +12,11 @@ import pytest
 from pydantic import ValidationError
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, RowsQuery, Selection
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions, _sizes
@@ -24,10 +24,10 @@ from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from tests.contract.harness import count, send
 from tests.contract.wide import READINGS
-from tests.servers import free_port
 from tests.standins.crate import FLOOD_STAGE, SETUP, WRITES_BLOCKED, SyntheticCrate
 from tests.standins.relatives import CratedbPgOnPostgres, sorts_by_bytes
 from tests.standins.web import Reset, Response, Web
+from tests.unit import specs
 
 pytestmark = pytest.mark.server("postgres")
 
@@ -51,10 +51,7 @@ TEN = RowRange(start=0, stop=10)
 
 
 def events(rows=TEN, key=PrimaryKey.NONE, **params):
-    dataset = Dataset(
-        workload="iot", workload_version=1, params=params, seed=1, start_ms=1_000_000,
-        primary_key=key, parts=1, ranges=(rows,),
-    )  # fmt: skip
+    dataset = specs.dataset(params=params, start_ms=1_000_000, primary_key=key, ranges=(rows,))
     reader = DatasetReader(dataset)
     ((block,),) = reader.blocks([rows], rows.stop - rows.start)
     return reader.tables, block
@@ -164,14 +161,6 @@ def test_rows_are_visible_after_a_refresh_and_compact_after_a_merge(synthetic_cr
     sent = synthetic_crate.crate.statements
     assert [each for each in sent[before:between] if each != "SELECT 1"] == [refresh]
     assert [each for each in sent[between:] if each != "SELECT 1"] == [merge, refresh]
-
-
-def test_the_published_queries_read_as_published():
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    assert Cratedb(options()).render(queries["temperature-stats-per-device"]).text == (
-        'SELECT "device_id", max("temperature"), avg("temperature"), min("temperature") '
-        'FROM "events" GROUP BY "device_id"'
-    )
 
 
 @pytest.mark.parametrize("wrong", ["two", "1-", "-1", "0-some"])
@@ -433,19 +422,6 @@ def test_what_an_answer_means_for_the_rows(answering, answer, meaning):
         with pytest.raises(Exception, match=r".") as caught:
             session.send(payload)
         assert session.classify(caught.value) is meaning
-
-
-def test_a_server_that_is_gone_was_sent_nothing():
-    tables, block = events()
-    database = Cratedb(CratedbOptions(url=f"http://127.0.0.1:{free_port()}"))
-    with pytest.raises(SetupError, match="check that the server runs"):
-        database.create(tables, 10)
-    with database.open() as session:
-        (payload,) = session.encode(block, BATCH, 10)
-        with pytest.raises(Exception, match="refused") as caught:
-            session.send(payload)
-        assert session.classify(caught.value) is Failure.NOT_APPLIED
-        assert not session.alive
 
 
 # --- several requests in flight ------------------------------------------------------------------

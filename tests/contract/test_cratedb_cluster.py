@@ -11,10 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
-from simulator.data.schema import PrimaryKey
 from simulator.load.write.sender import Sender
 from simulator.modules.contract.base import Database
 from simulator.protocol.verdict import Status, VerifyMode
@@ -22,6 +21,7 @@ from simulator.verify.stored.comparison import verify
 from tests.contract.harness import ask, writing
 from tests.contract.targets import STORING
 from tests.servers import Server
+from tests.unit import specs
 
 CLUSTERS = [
     pytest.param(target, id=name)
@@ -37,10 +37,7 @@ COMPLETE_S = 120
 ANSWER_S = 20
 """An answer, or an error, comes within this time, although a node is gone."""
 ASKED_S = 15
-DATASET = Dataset(
-    workload="iot", workload_version=1, params={"devices": 20}, seed=1,
-    start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1,
-)  # fmt: skip
+DATASET = specs.dataset(params={"devices": 20}, start_ms=1_795_232_700_000)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
@@ -50,13 +50,6 @@ def test_the_events_table_is_that_of_the_reference_document(duck, primary_key, i
         ("sequence_number", "BIGINT", None),
         ("temperature", "FLOAT", None),
     ]
-
-
-def test_the_published_queries_read_as_published(duck):
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    assert duck.render(queries["temperature-stats"]).text == (
-        "SELECT max(temperature), avg(temperature), min(temperature) FROM events"
-    )
 
 
 def test_every_reserved_word_is_quoted(duck):

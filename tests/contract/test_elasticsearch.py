@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from urllib.parse import quote
 
 import numpy as np
@@ -31,7 +30,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.contract.changes import CORRECT
@@ -49,7 +48,6 @@ from tests import ROOT
 from tests.contract.harness import Wideset, ask, count, drop, rendered, send
 from tests.contract.reference import answer_of, rows_of
 from tests.contract.wide import READINGS
-from tests.servers import free_port
 from tests.servers.search import GUEST
 from tests.standins.web import Request, Response, Web
 
@@ -206,53 +204,6 @@ def test_names_that_an_index_cannot_have_get_different_indices(search):
 
 
 # --- queries --------------------------------------------------------------------------------------
-
-
-def test_the_searches_of_the_workload_iot():
-    database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    found = {}
-    for name, query in queries.items():
-        head, body = database.render(query).text.split("\n")
-        assert head.startswith("POST /events/_search?request_cache=false&")
-        found[name] = json.loads(body)
-    temperature = {"field": "temperature"}
-    devices = {"size": 10_000, "sources": [{"device_id": {"terms": {
-        "field": "device_id", "missing_bucket": False}}}]}  # fmt: skip
-    newest = {
-        "size": 1,
-        "sort": [{"timestamp": {"order": "desc", "missing": "_last"}}],
-        "_source": False,
-        "docvalue_fields": ["temperature"],
-    }
-    assert found == {
-        "count-events": {"size": 0, "track_total_hits": True},
-        "temperature-min-max": {
-            "size": 0,
-            "track_total_hits": False,
-            "aggs": {
-                "max_temperature": {"max": temperature},
-                "min_temperature": {"min": temperature},
-            },
-        },
-        "temperature-stats": {
-            "size": 0,
-            "track_total_hits": False,
-            "aggs": {"temperature": {"stats": temperature}},
-        },
-        "temperature-stats-per-device": {
-            "size": 0,
-            "track_total_hits": False,
-            "aggs": {
-                "groups": {"composite": devices, "aggs": {"temperature": {"stats": temperature}}}
-            },
-        },
-        "newest-per-device": {
-            "size": 0,
-            "track_total_hits": False,
-            "aggs": {"groups": {"composite": devices, "aggs": {"newest": {"top_hits": newest}}}},
-        },
-    }
 
 
 @BOTH
@@ -623,27 +574,6 @@ def test_corrections_that_an_ingest_pipeline_drops_are_an_error(search):
             session.send(corrected)
 
 
-@BOTH
-def test_a_killed_server_leaves_rows_uncertain_and_then_takes_none(search, server):
-    search.create([READINGS], 10)
-    with search.connect() as session:
-        payload = one_payload(session)
-        session.send(payload)
-        server.kill()
-        failures = []
-        for _ in range(2):
-            with pytest.raises(Exception, match=r".") as caught:
-                session.send(payload)
-            failures.append(session.classify(caught.value))
-        assert failures[0] in (Failure.UNKNOWN, Failure.NOT_APPLIED)
-        assert failures[1] is Failure.NOT_APPLIED
-        assert not session.alive
-        assert "check that the server runs" in search.explain(caught.value)
-    with pytest.raises(SetupError, match="check that the server runs"):
-        search.connect()
-    server.start()
-
-
 @ONE
 def test_a_server_that_hangs_is_given_up_after_timeout_s(open_search, server):
     database = open_search(timeout_s=1)
@@ -903,13 +833,6 @@ def test_contradictory_credentials_are_a_problem(options, words):
     assert words in problem
 
 
-def test_a_port_without_a_listener_is_an_error():
-    database = Elasticsearch(ElasticsearchOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: drop(database, [EVENTS])):
-        with pytest.raises(SetupError, match=r"refused.*check that the server runs"):
-            attempt()
-
-
 def test_a_server_that_is_not_elasticsearch_is_named():
     with Web(lambda _: Response(404, b"<html>nothing</html>")) as web:
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
@@ -933,29 +856,6 @@ def test_no_index_is_left_if_one_is_refused(open_search):
     with pytest.raises(SetupError, match="refresh_interval"):
         database.create([EVENTS], 1)
     assert "events" not in call(database, "GET", "/_all")
-
-
-@ONE
-def test_sessions_write_at_the_same_time(search):
-    search.create([READINGS], 10)
-    errors = []
-
-    def write():
-        try:
-            with search.connect() as session:
-                for _ in range(20):
-                    session.send(one_payload(session))
-        except Exception as error:  # noqa: BLE001  # shown by the assertion
-            errors.append(error)
-
-    threads = [threading.Thread(target=write) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    search.visible([READINGS])
-    with search.connect() as session:
-        assert (errors, count(search, session, READINGS)) == ([], 800)
 
 
 def test_many_indices_are_named_in_several_paths_that_a_server_takes():

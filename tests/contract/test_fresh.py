@@ -5,7 +5,7 @@ import time
 import pytest
 
 from simulator.data import workloads
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.ranges import RowRange
 from simulator.data.workloads.devops.workload import Devops
@@ -14,6 +14,7 @@ from tests.contract.fresh_answers import Arriving
 from tests.contract.harness import drop
 from tests.contract.targets import STORING
 from tests.contract.test_mixed import PlainTags
+from tests.unit import specs
 
 SCALE, TICKS, BATCH_ROWS = 4, 30, 10
 START_MS = (int(time.time()) - 3600) * 1000
@@ -39,11 +40,13 @@ def test_answers_have_what_was_acknowledged_and_nothing_that_was_not_sent(
 ):
     monkeypatch.setitem(workloads.WORKLOADS, PlainTags.name, PlainTags)
     fleet = PlainTags if target.module == "graphite" else Devops
-    dataset = Dataset(
-        workload=fleet.name, workload_version=fleet.version, seed=1, start_ms=START_MS,
-        params={"scale": SCALE, "duration_ms": TICKS * 10_000}, parts=1,
+    dataset = specs.dataset(
+        workload=fleet.name,
+        workload_version=fleet.version,
+        start_ms=START_MS,
+        params={"scale": SCALE, "duration_ms": TICKS * 10_000},
         primary_key=database.capabilities.default_key,
-    )  # fmt: skip
+    )
     reader = DatasetReader(dataset)
     types = {name: each for name, each in fresh_types(reader).items() if name.endswith("-cpu")}
     drop(database, reader.tables)

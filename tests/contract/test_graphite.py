@@ -7,23 +7,21 @@ import time
 import numpy as np
 import pytest
 
-from simulator.data.block import Block, Coded, Values
+from simulator.data.block import Block, Coded
 from simulator.data.query import Aggregate, AggregateQuery, Function, Statement, outputs
-from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE
 from simulator.modules.graphite.wire import Carbon, CarbonError, NotSent
-from tests.contract.harness import ask, count, drop
+from tests.contract import devices
+from tests.contract.devices import QUERIES, TABLE, encoded, stored
+from tests.contract.harness import ask, drop
 from tests.contract.targets import TARGETS
 from tests.servers import free_port
 from tests.standins.web import Response, Web
 
-TABLE = EVENTS.stored(PrimaryKey.DB, 1)
-QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
 SERVER = pytest.mark.server("graphite")
 HOUR_S = 3600
 
@@ -40,49 +38,11 @@ def graphite(open_graphite):
 
 def readings(rows=5, first=0, device=b"d1", ago_s=HOUR_S, odd_ms=0):
     """Rows of one device, a second apart, the first of them an hour ago."""
-    number = np.arange(first, first + rows)
-    data = {
-        "timestamp": Values((int(time.time()) - ago_s + number) * 1000 + odd_ms),
-        "device_id": Coded(np.zeros(rows, np.int64), np.array([device])),
-        "sequence_number": Values(number),
-        "temperature": Values((number / 2).astype(np.float32)),
-    }
-    return Block(TABLE, 0, number, data)
-
-
-def encoded(session, batch, mode=BATCH):
-    (payload,) = session.encode(batch, mode, len(batch))
-    return payload
-
-
-def stored(database):
-    with database.connect() as session:
-        return count(database, session, TABLE)
+    start_ms = (int(time.time()) - ago_s) * 1000 + odd_ms
+    return devices.readings(rows, first, device=device, start_ms=start_ms)
 
 
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_the_published_queries_are_summaries_of_each_series():
-    database = Graphite(GraphiteOptions(url="http://h", prefix="bench.", retention_s=86400))
-    texts = {name: database.render(query).text for name, query in QUERIES.items()}
-    path = "bench.events.GENERATION.*"
-    assert texts["count-events"].splitlines() == [
-        "from=-86400s until=now",
-        f'summarize({path}.sequence_number,"172800s","count",true)',
-    ]
-    assert texts["temperature-stats-per-device"].splitlines()[1:] == [
-        f'summarize({path}.{field},"172800s","{function}",true)'
-        for field, function in (
-            ("temperature", "max"),
-            ("temperature", "sum"),
-            ("sequence_number", "count"),
-            ("temperature", "min"),
-        )
-    ]
-    assert texts["newest-per-device"].splitlines()[1:] == [
-        f'summarize({path}.temperature,"172800s","last",true)'
-    ]
 
 
 @SERVER
@@ -237,13 +197,6 @@ def test_a_server_that_reads_nothing_is_given_up(listener):
 
 
 # --- being refused -------------------------------------------------------------------------------
-
-
-def test_a_graphite_web_that_is_not_there():
-    database = Graphite(GraphiteOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: database.create([TABLE], 1)):
-        with pytest.raises(SetupError, match=r"graphite: .*Connection refused; check that"):
-            attempt()
 
 
 @SERVER

@@ -19,7 +19,6 @@ from cryptography.hazmat.primitives.serialization import (
 from iotdb.thrift.common.ttypes import TSStatus
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.dataset import Dataset
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -32,22 +31,23 @@ from simulator.data.query import (
 )
 from simulator.data.ranges import lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
-from simulator.modules.iotdb.query import Clock, planned, render
+from simulator.modules.iotdb.query import Clock, planned
 from simulator.modules.iotdb.session import IotDbSession
 from simulator.modules.iotdb.wire import ConnectError, ServerError, Status, Unanswered, check
 from simulator.protocol.verdict import Status as Verdict
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.stored.comparison import verify
+from tests.contract.devices import TABLE, encoded, stored
 from tests.contract.harness import ask, count, drop
 from tests.contract.test_kill import ROWS_PER_BATCH, Writer
 from tests.servers import free_port
 from tests.servers.iotdb import IoTDb
+from tests.unit import specs
 
-TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 SERVER = pytest.mark.server("iotdb")
 MS, US = TimeUnit.MILLISECOND, TimeUnit.MICROSECOND
 
@@ -80,32 +80,7 @@ def readings(first=0, rows=5, devices=1, table=TABLE, temperature=0.5):
     return Block(table, 0, number, data)
 
 
-def encoded(session, batch, mode=BATCH):
-    (payload,) = session.encode(batch, mode, len(batch))
-    return payload
-
-
-def stored(database, table=TABLE):
-    with database.connect() as session:
-        return count(database, session, table)
-
-
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_the_published_queries_in_sql():
-    queries = Iot(Iot.params_model(), 1, 0).queries([TABLE])
-    texts = {name: render(query).text for name, query in queries.items()}
-    mean = 'count("temperature"), sum("temperature")'
-    assert texts == {
-        "count-events": 'SELECT count(*) FROM "events"',
-        "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
-        "temperature-stats": f'SELECT max("temperature"), {mean}, min("temperature") FROM "events"',
-        "temperature-stats-per-device": f'SELECT "device_id", max("temperature"), {mean}, '
-        'min("temperature") FROM "events" GROUP BY 1',
-        "newest-per-device": 'SELECT "device_id", last_by("time", "time"), '
-        'last_by("temperature", "time") FROM "events" GROUP BY "device_id"',
-    }
 
 
 def test_a_query_counts_in_the_servers_precision():
@@ -306,18 +281,6 @@ def test_a_refused_part_is_found_among_accepted_ones():
         check(TSStatus(code=302, message="nothing said"))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, r"127.0.0.1:\d+: Connection refused; check that the server runs, and host and port"),
-        ({"host": "no.such.host.invalid"}, "the host's name is not known; check host"),
-    ],
-)
-def test_a_server_that_cannot_be_reached(options, message):
-    with pytest.raises(SetupError, match=message):
-        nowhere(**options).connect()
-
-
 def test_another_server_on_the_port_is_recognised():
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -337,15 +300,6 @@ def test_another_server_on_the_port_is_recognised():
 def test_a_host_with_a_port_or_path_is_refused():
     with pytest.raises(ValueError, match="the port is an option of its own"):
         IotDbOptions(host="http://iotdb")
-
-
-@SERVER
-def test_a_wrong_password_is_reported_and_not_shown(open_iotdb):
-    for more in ({"password": "hush-hush"}, {"username": "nobody", "password": "hush-hush"}):
-        with pytest.raises(SetupError, match="check username and password") as caught:
-            open_iotdb(**more).connect()
-        assert "hush" not in str(caught.value)
-    assert "hush" not in str(open_iotdb(password="hush-hush").options.public())
 
 
 @SERVER
@@ -382,24 +336,6 @@ def test_rows_that_are_refused_among_others_of_their_tablet_are_an_error(iotdb):
         assert session.classify(caught.value) is Failure.FATAL
         assert count(iotdb, session, TABLE) == 2
         assert session.alive
-
-
-@SERVER
-def test_rows_sent_to_a_killed_server_are_unknown_and_later_ones_not_applied(server, iotdb):
-    iotdb.create([TABLE], 100)
-    with iotdb.connect() as session:
-        payload = encoded(session, readings())
-        server.kill("datanode")
-        try:
-            with pytest.raises(Unanswered, match="the connection was lost") as caught:
-                session.send(payload)
-            assert session.classify(caught.value) is Failure.UNKNOWN
-            assert not session.alive
-            with pytest.raises(ConnectError) as caught_again:
-                session.send(payload)
-            assert session.classify(caught_again.value) is Failure.NOT_APPLIED
-        finally:
-            server.start()
 
 
 @SERVER
@@ -470,10 +406,13 @@ def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
     del server  # it only makes sure that the programs are installed
     with IoTDb(wal_mode="SYNC") as own:
         database = IotDb(IotDbOptions(**own.options("kept")))
-        dataset = Dataset(
-            workload=Iot.name, workload_version=Iot.version, params={"devices": 1}, seed=1,
-            start_ms=1_700_000_000_000, primary_key=PrimaryKey.DB, parts=1,
-        )  # fmt: skip
+        dataset = specs.dataset(
+            workload=Iot.name,
+            workload_version=Iot.version,
+            params={"devices": 1},
+            start_ms=1_700_000_000_000,
+            primary_key=PrimaryKey.DB,
+        )
         database.create([TABLE], ROWS_PER_BATCH)
         writer = Writer(database.connect(), dataset, 0)
         writer.start()

@@ -15,7 +15,7 @@ import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, lane_range
-from simulator.modules.contract.base import BATCH, Failure, Session
+from simulator.modules.contract.base import BATCH, Failure, Payload, Session
 from simulator.modules.evidence import Kill
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
@@ -26,6 +26,8 @@ WRITERS = 3
 ROWS_PER_BATCH = 100
 BATCHES_BEFORE = 30
 """Batches that are acknowledged, over all writers, before the server is killed."""
+NOTICED_S = 30
+"""Time in which a driver notices that its server is gone."""
 
 BY_SERVERS = [
     pytest.param(t, id=n)
@@ -60,6 +62,7 @@ class Writer(threading.Thread):
         self.acknowledged = lane_range(lane, 0, 0)
         self.uncertain: list[RowRange] = []
         self.error: Exception | None = None
+        self.last: Payload | None = None
         rows = lane_range(lane, 0, 10**6)
         blocks = DatasetReader(dataset).blocks([rows])
         self._batches = (batch for block in blocks for batch in block)
@@ -67,7 +70,7 @@ class Writer(threading.Thread):
     def run(self) -> None:
         for batch in self._batches:
             for payload in self.session.encode(batch, BATCH, ROWS_PER_BATCH):
-                stop = self.acknowledged.stop + payload.rows
+                self.last, stop = payload, self.acknowledged.stop + payload.rows
                 try:
                     self.session.send(payload)
                 except Exception as error:  # noqa: BLE001  # classified by the module
@@ -76,6 +79,20 @@ class Writer(threading.Thread):
                         self.uncertain = [RowRange(start=self.acknowledged.stop, stop=stop)]
                     return
                 self.acknowledged = self.acknowledged.model_copy(update={"stop": stop})
+
+
+def assert_of_no_use(writer: Writer) -> None:
+    """Check that nothing can be sent any more; in the end, that is certainly not applied."""
+    assert writer.last is not None
+    deadline_s = time.monotonic() + NOTICED_S
+    while time.monotonic() < deadline_s:  # a dying server may have answered, so that it is new
+        with pytest.raises(Exception, match=r".") as caught:
+            writer.session.send(writer.last)
+        if writer.session.classify(caught.value) is Failure.NOT_APPLIED:
+            if not writer.session.alive:
+                return
+            time.sleep(0.1)
+    pytest.fail(f"the session seems to be of use after {caught.value!r}")
 
 
 @pytest.mark.controls("kill")
@@ -94,6 +111,8 @@ def test_acknowledged_rows_are_stored_after_a_kill(target, server, database, rec
     for writer in writers:
         writer.join(60)
         assert writer.error, "a killed server acknowledges nothing"
+    assert_of_no_use(writers[0])
+    for writer in writers:
         writer.session.close()
     server.start()
     database.visible(tables)

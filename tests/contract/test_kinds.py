@@ -376,6 +376,8 @@ KINDS: dict[str, Sequence[Kind]] = {
     "opentsdb": OPENTSDB,
 }
 """Target -> the kinds that its catalogue has, beside the tables that an insert makes itself."""
+SLOW = (("cassandra", "index"), ("cassandra", "table of another keyspace"))
+"""Each takes Cassandra 20 s; a type shows the same."""
 ONE_KIND = "test_foreign.py makes the one kind that it has"
 STAND_IN = "its stand-in has the catalogue of another database"
 NOT_TRIED = {
@@ -412,7 +414,12 @@ def _do(database: Database, name: str, steps: Sequence[Step]) -> None:
 @pytest.mark.parametrize(
     ("target", "kind"),
     [
-        pytest.param(TARGETS[name], kind, id=f"{name}-{kind.what.replace(' ', '-')}")
+        pytest.param(
+            TARGETS[name],
+            kind,
+            id=f"{name}-{kind.what.replace(' ', '-')}",
+            marks=[pytest.mark.rare] if (name, kind.what) in SLOW else [],
+        )
         for name, kinds in KINDS.items()
         for kind in kinds
     ],

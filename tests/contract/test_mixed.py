@@ -9,7 +9,7 @@ import pytest
 
 from simulator.data import workloads
 from simulator.data.block import Block, Coded, ColumnData
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.edges import edges
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
@@ -24,6 +24,7 @@ from simulator.verify.stored.comparison import verify
 from simulator.verify.truth.folding import truths
 from tests.contract.harness import ask, drop
 from tests.contract.targets import STORING
+from tests.unit import specs
 
 COUNT = (Aggregate(Function.COUNT),)
 SCALE, TICKS, BATCH_ROWS = 3, 60, 100
@@ -60,14 +61,12 @@ def dataset(target, monkeypatch):
     monkeypatch.setitem(workloads.WORKLOADS, PlainTags.name, PlainTags)
     key = target.database.capabilities.default_key
     fleet = PlainTags if target.module == "graphite" else Devops
-    return Dataset(
+    return specs.dataset(
         workload=fleet.name,
         workload_version=fleet.version,
         params={"scale": SCALE, "duration_ms": TICKS * 10_000},
-        seed=1,
         start_ms=START_MS,
         primary_key=key,
-        parts=1,
         ranges=tuple(RowRange(start=0, stop=ROWS, table=table) for table in range(9)),
     )
 

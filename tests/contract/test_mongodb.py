@@ -46,7 +46,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Failure
 from simulator.modules.mongodb import session as mongodb_session
@@ -55,7 +55,6 @@ from simulator.modules.mongodb.query import Format
 from simulator.modules.mongodb.session import commands
 from tests.contract.harness import Wideset, ask, count, created, refusal
 from tests.contract.targets import STORING
-from tests.servers import free_port
 from tests.servers.ferretdb import ADMIN
 
 pytestmark = pytest.mark.server("ferretdb")
@@ -225,35 +224,6 @@ def test_a_time_series_collection_is_created():
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_the_published_queries_are_pipelines(mongodb):
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    stats = (
-        '"max_temperature": {"$max": "$temperature"}, '
-        '"avg_temperature": {"$avg": "$temperature"}, "min_temperature": {"$min": "$temperature"}'
-    )
-    names = '"max_temperature": 1, "avg_temperature": 1, "min_temperature": 1'
-    texts = {name: mongodb.render(query).text for name, query in queries.items()}
-    stages = {
-        "count-events": '{"$group": {"_id": null, "count": {"$sum": 1}}}, '
-        '{"$project": {"_id": 0, "count": 1}}',
-        "temperature-min-max": '{"$group": {"_id": null, "max_temperature": '
-        '{"$max": "$temperature"}, "min_temperature": {"$min": "$temperature"}}}, '
-        '{"$project": {"_id": 0, "max_temperature": 1, "min_temperature": 1}}',
-        "temperature-stats": f'{{"$group": {{"_id": null, {stats}}}}}, '
-        f'{{"$project": {{"_id": 0, {names}}}}}',
-        "temperature-stats-per-device": '{"$group": {"_id": {"device_id": "$device_id"}, '
-        f'{stats}}}}}, {{"$project": {{"_id": 0, "device_id": "$_id.device_id", {names}}}}}',
-        "newest-per-device": '{"$group": {"_id": {"device_id": "$device_id"}, "newest": {"$top": '
-        '{"sortBy": {"timestamp": -1}, "output": {"temperature": "$temperature"}}}}}, '
-        '{"$project": {"_id": 0, "device_id": "$_id.device_id", '
-        '"temperature": "$newest.temperature"}}',
-    }
-    assert texts == {
-        name: f'{{"aggregate": "events", "pipeline": [{text}], "allowDiskUse": true}}'
-        for name, text in stages.items()
-    }
-
-
 def test_a_tuned_query_is_a_command(mongodb):
     wide = Wideset(PrimaryKey.DB)
     wide.fill(mongodb)
@@ -356,31 +326,6 @@ def test_the_stored_rows_of_a_partly_refused_batch_are_counted(open_mongodb, ord
     assert "Duplicate key" in message
     assert "--clean" in message
     assert ordered or "7 rows were stored and 3 errors reported" in message
-
-
-def test_a_server_that_is_killed(server, open_mongodb):
-    wide, database = Wideset(PrimaryKey.DB), open_mongodb(connect_timeout_s=1)
-    database.create(wide.tables, 10)
-    with database.connect() as session:
-        payload = encoded(session, wide.batches[0], 10)
-        session.send(payload)
-        server.kill()
-        with pytest.raises(AutoReconnect) as caught:
-            session.send(payload)
-        assert session.classify(caught.value) is Failure.UNKNOWN
-        assert not session.alive
-
-        with pytest.raises(PyMongoError) as again:
-            session.send(payload)
-        assert isinstance(again.value, ServerSelectionTimeoutError)
-        assert (
-            session.classify(again.value) is Failure.NOT_APPLIED
-        )  # there was no server to send to
-    with pytest.raises(SetupError, match="check that the server runs"):
-        database.connect()
-    server.start()
-    with database.connect() as session:
-        assert count(database, session, wide.tables[0]) == 10
 
 
 def test_a_storage_that_is_killed_behind_the_server(server, mongodb):
@@ -588,12 +533,6 @@ def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
 # --- refused connections, and secrets ------------------------------------------------------------
 
 
-def test_a_wrong_password_is_refused_and_never_shown(open_mongodb):
-    for message in refusal(open_mongodb(password="swordfish")):
-        assert "Authentication failed.; check user and password" in message
-        assert "swordfish" not in message
-
-
 def test_a_missing_password_is_named(open_mongodb):
     for message in refusal(open_mongodb(password=None)):
         assert "A password is required; check user and password" in message
@@ -603,19 +542,6 @@ def test_no_user_at_all(server, open_mongodb):
     reach = f"mongodb://127.0.0.1:{server.port()}/"
     for message in refusal(open_mongodb(connection_string=reach, password=None)):
         assert "requires authentication; grant the user" in message
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
-def test_a_server_that_cannot_be_reached(open_mongodb, host):
-    reach = f"mongodb://ann:swordfish@{host}:{free_port()}/"
-    for message in refusal(
-        open_mongodb(connection_string=reach, password=None, connect_timeout_s=1)
-    ):
-        assert host in message
-        assert "; check that the server runs" in message
-        assert "swordfish" not in message
-        assert "Topology" not in message
-        assert "configured timeouts" not in message
 
 
 SECRET = "s3cret"

@@ -1,29 +1,24 @@
 """What is OpenTSDB's own: texts of queries, requests and their limits, and what errors mean."""
 
-import threading
 import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from simulator.data.block import Block, Coded, Values
+from simulator.data.block import Block
 from simulator.data.query import OneOf, RowsQuery, Selection, Statement, outputs
-from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
-from simulator.modules.shared.http.client import NoAnswer, NotConnected
+from tests.contract.devices import QUERIES, TABLE, encoded, readings, stored
 from tests.contract.harness import ask, count, drop
-from tests.servers import free_port
 from tests.standins.web import Response, Web
 
-TABLE = EVENTS.stored(PrimaryKey.DB, 1)
-QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
 SERVER = pytest.mark.server("opentsdb")
 
 
@@ -37,51 +32,7 @@ def opentsdb(open_opentsdb):
     return open_opentsdb()
 
 
-def readings(rows=5, first=0, device=b"d1"):
-    """Rows of one device, a second apart."""
-    number = np.arange(first, first + rows)
-    data = {
-        "timestamp": Values(1_700_000_000_000 + number * 1000),
-        "device_id": Coded(np.zeros(rows, np.int64), np.array([device])),
-        "sequence_number": Values(number),
-        "temperature": Values((number / 2).astype(np.float32)),
-    }
-    return Block(TABLE, 0, number, data)
-
-
-def encoded(session, batch, mode=BATCH):
-    (payload,) = session.encode(batch, mode, len(batch))
-    return payload
-
-
-def stored(database):
-    with database.connect() as session:
-        return count(database, session, TABLE)
-
-
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_the_published_queries_are_sub_queries_of_one_request():
-    database = OpenTsdb(OpenTsdbOptions(url="http://h", prefix="bench."))
-    texts = {name: database.render(query).text for name, query in QUERIES.items()}
-    begin = (
-        'POST /api/query?arrays\n{"start": 10000000000, "end": 4294000000001, '
-        '"msResolution": true, "showQuery": true, "queries": ['
-    )
-    metric = '{"metric": "bench.events.temperature", "aggregator": '
-    group = '{"type": "wildcard", "tagk": "device_id", "filter": "*", "groupBy": true}'
-    assert texts["count-events"] == (
-        begin + '{"metric": "bench.events.sequence_number", "aggregator": "zimsum", '
-        '"downsample": "0all-count", "filters": []}]}'
-    )
-    assert texts["temperature-min-max"] == (
-        f'{begin}{metric}"mimmax", "downsample": "0all-max", "filters": []}}, '
-        f'{metric}"mimmin", "downsample": "0all-min", "filters": []}}]}}'
-    )
-    assert texts["newest-per-device"] == (
-        f'{begin}{metric}"mimmax", "downsample": "0all-last", "filters": [{group}]}}]}}'
-    )
 
 
 @SERVER
@@ -309,44 +260,8 @@ def test_a_send_that_is_not_synchronous_is_there_once_visible(open_opentsdb):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_not_there_is_named():
-    database = OpenTsdb(OpenTsdbOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: drop(database, [TABLE])):
-        with pytest.raises(SetupError, match=r"opentsdb: .*Connection refused; check that"):
-            attempt()
-
-
 def test_a_server_that_is_something_else():
     with Web(lambda _: Response(404, b"no such page")) as web:
         database = OpenTsdb(OpenTsdbOptions(url=web.url))
         with pytest.raises(SetupError, match=r"answered 404.*check that url is that of a TSD"):
             database.connect()
-
-
-@SERVER
-def test_a_server_that_is_killed(server, opentsdb):
-    opentsdb.create([TABLE], 10)
-    with opentsdb.connect() as session:
-        session.send(encoded(session, readings(10)))
-        caught: list[Exception] = []
-
-        def send():
-            try:
-                session.send(encoded(session, readings(10, first=10)))
-            except NoAnswer as error:
-                caught.append(error)
-
-        sending = threading.Thread(target=send)
-        with server.paused("hbase"):  # so that the TSD is killed before it can answer
-            sending.start()
-            time.sleep(0.5)
-            server.kill("tsd")
-            sending.join()
-        (error,) = caught
-        assert session.classify(error) is Failure.UNKNOWN
-        assert not session.alive
-        with pytest.raises(NotConnected) as again:
-            session.send(encoded(session, readings(10)))
-        assert session.classify(again.value) is Failure.NOT_APPLIED
-    server.start()
-    assert stored(opentsdb) in (10, 20)

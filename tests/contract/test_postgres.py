@@ -19,7 +19,6 @@ from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, drop, refusal
 from tests.contract.wide import READINGS
-from tests.servers import free_port
 
 pytestmark = pytest.mark.server("postgres")
 
@@ -123,22 +122,6 @@ def test_indices_are_those_of_the_reference_document(open_postgres):
         "btree (temperature)",
         'btree (device_id, "timestamp", temperature)',
     ]
-
-
-def test_the_published_queries_read_as_published(postgres):
-    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    texts = {name: postgres.render(query).text for name, query in queries.items()}
-    assert texts == {
-        "count-events": "SELECT count(*) FROM events",
-        "temperature-min-max": "SELECT max(temperature), min(temperature) FROM events",
-        "temperature-stats": "SELECT max(temperature), avg(temperature), min(temperature) "
-        "FROM events",
-        "temperature-stats-per-device": "SELECT device_id, max(temperature), avg(temperature), "
-        "min(temperature) FROM events GROUP BY device_id",
-        "newest-per-device": "SELECT device_id, temperature FROM (SELECT *, max(timestamp) OVER "
-        "(PARTITION BY device_id) AS newest_time FROM events) AS newest "
-        "WHERE timestamp = newest_time",
-    }
 
 
 def test_names_of_indices_of_a_table_with_the_longest_name_differ(open_postgres):
@@ -311,28 +294,6 @@ def test_a_backend_that_is_terminated(postgres, mode, meaning):
         assert session.classify(again.value) is Failure.NOT_APPLIED  # it was never sent
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_server_that_crashes(server, postgres, mode):
-    wide = Wideset()
-    postgres.create(wide.tables, 10)
-    with postgres.connect() as session:
-        payload = encoded(session, wide.batches[0], mode, 1)
-        session.send(payload)
-        server.kill()
-        try:
-            with pytest.raises(psycopg2.Error) as caught:
-                session.send(payload)
-            known = mode == TRANSACTION
-            assert session.classify(caught.value) is (
-                Failure.NOT_APPLIED if known else Failure.UNKNOWN
-            )
-            assert not session.alive
-        finally:
-            server.start()
-    with postgres.connect() as session:
-        assert session.run(postgres.render(AggregateQuery(READINGS, COUNT))) == [(1,)]
-
-
 @pytest.mark.parametrize(
     ("mode", "stored", "meaning"),
     [
@@ -459,24 +420,10 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_wrong_password_is_refused_and_never_shown(open_postgres):
-    for message in refusal(open_postgres(password="swordfish")):
-        assert 'password authentication failed for user "bench"; check user and password' in message
-        assert "swordfish" not in message
-
-
 def test_an_unknown_database_is_named(server, open_postgres):
     reach = server.connection_string("nowhere")
     for message in refusal(open_postgres(connection_string=reach)):
         assert 'database "nowhere" does not exist; create it' in message
-
-
-def test_an_unreachable_server_is_named_with_the_remedy(open_postgres):
-    reach = f"postgresql://ann:swordfish@127.0.0.1:{free_port()}/db"
-    for message in refusal(open_postgres(connection_string=reach, password=None)):
-        assert "Connection refused" in message
-        assert "; check that the server runs" in message
-        assert "swordfish" not in message
 
 
 def test_missing_permissions_are_named_with_the_remedy(

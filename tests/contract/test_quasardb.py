@@ -26,7 +26,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
@@ -48,7 +48,6 @@ COLUMNS = (
 )
 POINTS = Table("points", COLUMNS, ("site", "t"), TimeUnit.MICROSECOND)
 EVENTS_TABLE = EVENTS.stored(PrimaryKey.NONE, 1)
-QUERIES = Iot(Iot.params_model(), 1, 0).queries([EVENTS_TABLE])
 
 
 def database(**given):
@@ -356,17 +355,6 @@ def test_describe_reads_what_the_node_says(connected, push, durable):
 
 
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_the_published_queries_read_as_documented():
-    texts = {name: database().render(query).text for name, query in QUERIES.items()}
-    assert texts["count-events"] == 'SELECT count("sequence_number") FROM "events"'
-    assert texts["temperature-min-max"] == (
-        'SELECT max("temperature"), min("temperature") FROM "events"'
-    )
-    assert texts["newest-per-device"] == (
-        'SELECT "device_id", last("temperature") FROM "events" GROUP BY "device_id"'
-    )
 
 
 def test_each_part_is_asked_by_itself_in_a_range_and_the_answers_are_put_together(cluster, answers):

@@ -1,6 +1,7 @@
 """What is specific to QuestDB: lines, tables, its log, and what errors mean."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,19 +13,20 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, DRIVER, Failure
+from simulator.modules.contract.base import DRIVER, Failure
 from simulator.modules.questdb import database as module
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
 from simulator.modules.questdb.query import LINES, check_names, stored
 from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
 from tests import ROOT
+from tests.contract import devices
+from tests.contract.devices import TABLE, encoded
 from tests.contract.harness import ask, count, drop, refusal
 from tests.contract.targets import TARGETS
-from tests.servers import free_port
 
 SERVER = pytest.mark.server("questdb")
-TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+readings = partial(devices.readings, temperature=0.5)
 QUERIES = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
 
 
@@ -53,23 +55,6 @@ def batch(table, **columns):
             kind |= {Type.FLOAT32: np.float32, Type.FLOAT64: np.float64}
             data[column.name] = Values(numbers.astype(kind.get(column.type, np.int64)), valid)
     return Block(table, 0, np.arange(len(items)), data)
-
-
-def readings(first=0, rows=5, temperature=0.5, table=TABLE):
-    """Rows of one device, a second apart."""
-    number = np.arange(first, first + rows)
-    data = {
-        "timestamp": Values(1_700_000_000_000 + number * 1000),
-        "device_id": Coded(np.zeros(rows, np.int64), np.array([b"d1"])),
-        "sequence_number": Values(number),
-        "temperature": Values(np.full(rows, temperature, np.float32)),
-    }
-    return Block(table, 0, number, data)
-
-
-def encoded(session, block, mode=BATCH):
-    (payload,) = session.encode(block, mode, len(block))
-    return payload
 
 
 def put(database, block):
@@ -316,22 +301,6 @@ def test_a_table_that_differs_in_case_alone_is_in_the_way(database):
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_the_published_queries_read_as_documented():
-    database = QuestDb(QuestDbOptions(url="http://h"))
-    texts = {name: database.render(query).text for name, query in QUERIES.items()}
-    stats = ", ".join(f'{called}("temperature")' for called in ("max", "avg", "min"))
-    assert texts == {
-        "count-events": 'SELECT count(*) FROM "events"',
-        "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
-        "temperature-stats": f'SELECT {stats} FROM "events"',
-        "temperature-stats-per-device": f'SELECT "device_id", {stats} FROM "events" '
-        'GROUP BY "device_id"',
-        "newest-per-device": 'SELECT "device_id", "temperature" FROM (SELECT *, '
-        'max("timestamp") OVER (PARTITION BY "device_id") AS newest_time FROM "events") '
-        'AS newest WHERE "timestamp" = newest_time',
-    }
-
-
 @SERVER
 def test_the_tuned_queries_of_the_configuration_are_true(database):
     lines = (ROOT / "config.yaml").read_text().splitlines()
@@ -495,7 +464,7 @@ def test_a_server_that_is_killed_under_its_client(database, server):
         server.kill()
         try:
             with pytest.raises(NotConnected) as caught:
-                session.send(encoded(session, readings(5), DRIVER))
+                session.send(encoded(session, readings(first=5), DRIVER))
         finally:
             server.start()
         assert session.classify(caught.value) is Failure.NOT_APPLIED
@@ -510,7 +479,7 @@ def test_a_server_that_does_not_answer_its_client_in_time(database, open_questdb
     database.create([TABLE], 10)
     with open_questdb(timeout_s=1).connect() as session:
         session.send(encoded(session, readings(), DRIVER))
-        payload = encoded(session, readings(5), DRIVER)
+        payload = encoded(session, readings(first=5), DRIVER)
         with server.paused(server.name), pytest.raises(NoAnswer, match="timeout") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.UNKNOWN
@@ -553,18 +522,6 @@ def test_wrong_credentials_are_refused(open_questdb, wrong):
     for message in refusal(open_questdb(**wrong)):
         assert "401: Unauthorized; check the credentials" in message
         assert "swordfish" not in message
-
-
-@SERVER
-def test_an_unreachable_server_is_named_with_the_remedy(open_questdb):
-    port = free_port()
-    for message in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
-        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in message
-
-
-@SERVER
-def test_no_credential_is_ever_shown(database, server):
-    assert server.password not in f"{database.options!r} {database.options.public()}"
 
 
 @SERVER

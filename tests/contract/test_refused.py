@@ -9,7 +9,8 @@ import pytest
 from pydantic import SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules.contract.base import Database
+from simulator.modules.contract.base import BATCH, Database, Failure
+from simulator.modules.shared.http.client import HttpDatabase, HttpOptions
 from tests.contract.harness import refusal
 from tests.contract.targets import STORING, Target
 from tests.servers import SERVERS, Server, free_port
@@ -33,6 +34,7 @@ _HOSTS = {"127.0.0.1", "localhost", *chain(*map(_hosts, SERVERS.values()))}
 ADDRESS = re.compile("|".join(map(re.escape, sorted(_HOSTS))))
 PORT = re.compile(rf"((?:{ADDRESS.pattern}):|port=)\d+")
 WRONG = "wr0ng-s3cret"
+CREDENTIALS = re.compile("; check (the credentials|user(name)? and password)")
 
 
 @pytest.fixture(params=[STORING[name] for name in NETWORKED.values()], ids=NETWORKED.values())
@@ -63,7 +65,22 @@ def test_a_port_without_a_listener_is_named_with_the_remedy(target, database):
             return port
         return PORT.sub(rf"\g<1>{port}", value) if isinstance(value, str) else value
 
-    assert all(str(port) in text for text in refused(target, changed(database, change)))
+    given = changed(database, change)
+
+    assert all(re.search(rf"{port}.*; check that", text) for text in refused(target, given))
+    if isinstance(database.options, HttpOptions):
+        assert_nothing_was_sent(type(database)(database.options_model(**given)), target)
+
+
+def assert_nothing_was_sent(database: HttpDatabase[Any], target: Target) -> None:
+    """Check that rows for a server that does not run count as not sent."""
+    block = target.wide().batches[0].slice(0, 5)
+    with database.open() as session:
+        (payload, *_) = session.encode(block, BATCH, 5)
+        with pytest.raises(Exception, match="refused") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert not session.alive
 
 
 def test_a_host_that_does_not_exist(target, database):
@@ -72,7 +89,7 @@ def test_a_host_that_does_not_exist(target, database):
 
     texts = refused(target, changed(database, change))
 
-    assert all("no-such-host.invalid" in text for text in texts)
+    assert all(re.search(r"no-such-host\.invalid.*; check", text) for text in texts)
 
 
 def test_a_server_that_is_too_old(database, monkeypatch):
@@ -101,3 +118,7 @@ def test_a_wrong_credential_is_refused_and_never_shown(target, database):
     texts = refused(target, changed(database, lambda n, v: WRONG if n in secrets else v))
 
     assert not any(WRONG in text for text in texts)
+    assert all(CREDENTIALS.search(text) for text in texts)
+    shown = f"{database.options!r} {database.options.public()} {database.describe()}"
+    accepted = (getattr(database.options, name).get_secret_value() for name in secrets)
+    assert not any(secret in shown for secret in accepted)

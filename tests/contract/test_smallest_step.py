@@ -24,6 +24,7 @@ from tests.contract import reference
 from tests.contract.harness import drop, send
 from tests.contract.steps import ROWS, STAND_IN, Step, Steps, altered_rows
 from tests.contract.targets import TARGETS
+from tests.unit import specs
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +35,12 @@ def _steps_are_known(monkeypatch):
 
 def _dataset(target) -> Dataset:
     start_s = int(time.time()) - 3600
-    return Dataset(
+    return specs.dataset(
         workload=Steps.name,
         workload_version=Steps.version,
         params={"lacks": sorted(target.lacks)},
-        seed=1,
         start_ms=start_s * 1000,
         primary_key=target.wide().dataset.primary_key,
-        parts=1,
         ranges=(RowRange(start=0, stop=ROWS),),
     )
 

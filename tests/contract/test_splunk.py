@@ -27,7 +27,6 @@ from simulator.modules.shared.http.client import HttpError
 from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.splunk.wire import NULL, RAW
 from tests.contract.harness import ask, count, drop, send
-from tests.servers import free_port
 from tests.standins.splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk
 from tests.standins.web import Reset, Response, Web
 
@@ -305,62 +304,7 @@ def test_missing_credentials_are_a_problem_before_anything_starts():
     assert Splunk(right).problems(PrimaryKey.NONE, 1, BATCH, 10) == []
 
 
-def test_rows_for_an_unreachable_server_are_not_applied():
-    database = Splunk(options(f"http://127.0.0.1:{free_port()}"))
-    with pytest.raises(SetupError, match="check that the server runs"):
-        database.connect()
-    with database.open() as session:
-        (payload,) = session.encode(points(), BATCH, 10)
-        with pytest.raises(Exception, match="refused") as found:
-            session.send(payload)
-        assert session.classify(found.value) is Failure.NOT_APPLIED
-        assert not session.alive
-
-
 # --- searches ------------------------------------------------------------------------------------
-
-
-def test_queries_become_searches():
-    query = AggregateQuery(
-        POINTS,
-        (*COUNT, Aggregate(Function.AVG, "level")),
-        by=("site",),
-        bucket=60,
-        selection=Selection((OneOf("site", ('B "',)),), since=5),
-    )
-    rows = (
-        'search index="points" | where \'r.site\'=="B \\"" AND tonumber(\'r.t\')>=5'
-        "{} | eval bucket=floor(tonumber('r.t')/60) | stats count BY "
-    )
-    assert Splunk(options()).render(query).text.split("\n") == [
-        rows.format("") + '"r.site" bucket',
-        rows.format(' | fillnull value="(null)" "r.level"') + '"r.site" "r.level" bucket',
-    ]
-    newest = Splunk(options()).render(NewestQuery(POINTS, ("site",), ("level",))).text
-    assert newest == 'search index="points" | stats latest(_raw) AS _raw BY "r.site"'
-
-
-def test_selected_and_newest_rows_as_searches():
-    splunk, index = Splunk(options()), 'search index="points"'
-    selection = Selection(
-        (OneOf("site", ("a", "b")),), (Compared("level", Operator.EQUAL, -0.5),), until=9
-    )
-    some = splunk.render(RowsQuery(POINTS, ("number", "t"), selection)).text
-    assert some == (
-        f"{index} | where ('r.site'==\"a\" OR 'r.site'==\"b\") AND tonumber('r.level')==-0.5 "
-        'AND tonumber(\'r.t\')<9 | table "r.number" "r.t"'
-    )
-    one = Selection((OneOf("site", ("a",)),))
-    newest = splunk.render(RowsQuery(POINTS, selection=one, newest=3)).text
-    assert newest == f"{index} | where 'r.site'==\"a\" | sort 3 - _time | fields _raw"
-    ends = (Aggregate(Function.FIRST, "level"), Aggregate(Function.LAST, "level"))
-    asked = AggregateQuery(POINTS, (*COUNT, *ends), bucket=60, newest=2, selection=one)
-    counted, found = splunk.render(asked).text.split("\n")
-    rows = f"{index} | where 'r.site'==\"a\" | eval bucket=floor(tonumber('r.t')/60)"
-    latest = " BY bucket | sort 0 - bucket | streamstats dc(bucket) AS place | where place<=2"
-    assert counted == f"{rows} | stats count{latest}"
-    both = 'earliest("r.level") AS "first_level" latest("r.level") AS "last_level"'
-    assert found == f"{rows} | stats {both}{latest}"
 
 
 @pytest.mark.parametrize(("limit", "exact"), [(2**53 - 1, True), (2**53, False), (-(2**53), False)])

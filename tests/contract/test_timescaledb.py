@@ -2,16 +2,15 @@
 
 import re
 
-import psycopg2
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract.base import BATCH
 from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
@@ -19,6 +18,7 @@ from tests import ROOT
 from tests.contract.harness import Wideset, drop, send
 from tests.contract.targets import STORING
 from tests.contract.wide import READINGS, STATES
+from tests.unit import specs
 
 pytestmark = pytest.mark.server("timescaledb", "timescaledb15")
 
@@ -43,10 +43,7 @@ def fetched(database, statement, *parameters):
 
 def events(*ranges):
     """Return the reader of published events in these ranges of rows."""
-    dataset = Dataset(
-        workload="iot", workload_version=1, params={"devices": 3}, seed=1,
-        start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1, ranges=ranges,
-    )  # fmt: skip
+    dataset = specs.dataset(params={"devices": 3}, start_ms=1_795_232_700_000, ranges=ranges)
     return DatasetReader(dataset)
 
 
@@ -221,15 +218,6 @@ def test_hypertables_are_dropped_with_their_chunks(timescaledb):
 
 
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_the_newest_rows_are_asked_for_as_published(timescaledb):
-    query = Iot(Iot.params_model(), 1, 0).queries([EVENTS])["newest-per-device"]
-    assert timescaledb.render(query).text == (
-        "SELECT device_id, temperature FROM events JOIN (SELECT device_id AS newest_device_id, "
-        "max(timestamp) AS newest_time FROM events GROUP BY device_id) AS newest "
-        "ON device_id = newest_device_id AND timestamp = newest_time"
-    )
 
 
 def test_the_tuned_text_of_the_configuration_answers_the_same(open_timescaledb):
@@ -408,10 +396,7 @@ def test_a_postgresql_without_timescaledb_is_refused_before_anything_starts(serv
 )
 def test_the_columnstore_holds_the_same_rows_in_less_space(request, target):
     """Of the Community edition, which no registry has: with --address timescaledb_compressed=..."""
-    dataset = Dataset(
-        workload="iot", workload_version=1, params={}, seed=1, start_ms=1_700_000_000_000,
-        primary_key=PrimaryKey.NONE, parts=1, ranges=(RowRange(start=0, stop=50_000),),
-    )  # fmt: skip
+    dataset = specs.dataset(start_ms=1_700_000_000_000, ranges=(RowRange(start=0, stop=50_000),))
     reader, sizes = DatasetReader(dataset), {}
     for compress in (False, True):
         database = target.open(request, compress=compress)
@@ -427,21 +412,3 @@ def test_the_columnstore_holds_the_same_rows_in_less_space(request, target):
         verdict = verify(database, dataset, (), VerifyMode.FULL)
         assert verdict.status is Status.VERIFIED, verdict.reason
     assert sizes[True] < sizes[False] / 4
-
-
-def test_a_server_that_crashes_keeps_what_it_acknowledged(server, timescaledb):
-    wide = Wideset()
-    timescaledb.create(wide.tables, 10)
-    with timescaledb.connect() as session:
-        one, two = session.encode(wide.batches[0].slice(0, 20), BATCH, 10)
-        session.send(one)
-        server.kill()
-        try:
-            with pytest.raises(psycopg2.Error) as caught:
-                session.send(two)
-            assert session.classify(caught.value) is Failure.UNKNOWN
-            assert not session.alive
-        finally:
-            server.start()
-    with timescaledb.connect() as session:
-        assert session.run(timescaledb.render(AggregateQuery(READINGS, COUNT))) == [(10,)]

@@ -1,7 +1,7 @@
 """What is VictoriaMetrics' own: expressions, numbers it holds, retention, duplicates, refusals."""
 
-import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,23 +19,23 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, Failure, Payload
-from simulator.modules.shared.http.client import NoAnswer, NotConnected, Refused
+from simulator.modules.shared.http.client import NoAnswer, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
 from simulator.modules.victoriametrics.server import Page, seconds
 from simulator.modules.victoriametrics.wire import Bodies, Inexact
+from tests.contract import devices
+from tests.contract.devices import QUERIES, TABLE, encoded, stored
 from tests.contract.harness import ask, count, drop
-from tests.servers import free_port
 from tests.servers.victoriametrics import VictoriaMetrics as Server
 from tests.standins.web import Response, Web
 
-TABLE = EVENTS.stored(PrimaryKey.DB, 1)
-QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
 SERVER = pytest.mark.server("victoriametrics")
 START_MS = 1_795_232_700_000
+readings = partial(devices.readings, start_ms=START_MS)
 PAGE = b"""vm_app_version{version="victoria-metrics-x", short_version="v1.145.0"} 1
 flag{name="retentionPeriod", value="%s", is_set="false"} 1
 flag{name="futureRetention", value="2d", is_set="false"} 1
@@ -52,23 +52,6 @@ def victoria(open_victoria):
     return open_victoria()
 
 
-def readings(rows=5, first=0, device=b"d1"):
-    """Rows of one device, a second apart."""
-    number = np.arange(first, first + rows)
-    data = {
-        "timestamp": Values(START_MS + number * 1000),
-        "device_id": Coded(np.zeros(rows, np.int64), np.array([device])),
-        "sequence_number": Values(number),
-        "temperature": Values((number / 2).astype(np.float32)),
-    }
-    return Block(TABLE, 0, number, data)
-
-
-def encoded(session, batch, mode=BATCH):
-    (payload,) = session.encode(batch, mode, len(batch))
-    return payload
-
-
 def fill(database, *batches):
     database.create([TABLE], 10)
     with database.connect() as session:
@@ -78,27 +61,7 @@ def fill(database, *batches):
     database.compact([TABLE])
 
 
-def stored(database, table=TABLE):
-    with database.connect() as session:
-        return count(database, session, table)
-
-
 # --- queries -------------------------------------------------------------------------------------
-
-
-def test_the_published_queries_are_an_expression_for_each_partial_aggregate():
-    database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h", prefix="b_"))
-    texts = {name: database.render(query).text.splitlines() for name, query in QUERIES.items()}
-    every = '{__name__="b_events_%s",benchmark_table="b_events"}[9000000000001ms]'
-    head = "/api/v1/query?nocache=1&time=2255-03-14T16:00:00.000Z"
-    temperature = every % "temperature"
-    assert texts["count-events"] == [head, f"sum(count_over_time({every % 'sequence_number'}))"]
-    assert texts["temperature-min-max"] == [
-        head,
-        f"max(max_over_time({temperature}))",
-        f"min(min_over_time({temperature}))",
-    ]
-    assert texts["newest-per-device"] == [head, f"last_over_time({temperature})"]
 
 
 def test_parts_are_added_up_by_the_server():
@@ -474,13 +437,6 @@ def test_rows_just_sent_are_dropped_too(victoria):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_not_there_is_named():
-    database = VictoriaMetrics(VictoriaMetricsOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: drop(database, [TABLE])):
-        with pytest.raises(SetupError, match=r"victoriametrics: .*Connection refused; check that"):
-            attempt()
-
-
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_server_that_is_something_else(status):
     with Web(lambda _: Response(status, b"up 1\n")) as web:
@@ -531,35 +487,6 @@ def test_a_password_is_asked_for_and_never_shown():
         with pytest.raises(SetupError, match="-deleteAuthKey"):
             drop(database, [TABLE])
         assert "right-one" not in repr(options)
-
-
-@SERVER
-def test_a_server_that_is_killed(server, victoria):
-    fill(victoria, readings(10))
-    time.sleep(12)  # so that these are on disk, and their index
-    with victoria.connect() as session:
-        caught: list[Exception] = []
-
-        def send():
-            try:
-                session.send(encoded(session, readings(10, first=10)))
-            except NoAnswer as error:
-                caught.append(error)
-
-        sending = threading.Thread(target=send)
-        with server.paused("victoriametrics"):  # so that it is killed before it can answer
-            sending.start()
-            time.sleep(0.5)
-            server.kill()
-            sending.join()
-        (error,) = caught
-        assert session.classify(error) is Failure.UNKNOWN
-        assert not session.alive
-        with pytest.raises(NotConnected) as again:
-            session.send(encoded(session, readings(10)))
-        assert session.classify(again.value) is Failure.NOT_APPLIED
-    server.start()
-    assert stored(victoria) == 10
 
 
 @SERVER

@@ -1,14 +1,12 @@
 """What the collector writes: a check's steps, and reports one by one before a short outcome."""
 
 import asyncio
-import json
 import os
 import signal
 import socket
 
 import pytest
 
-from iotbench.execution.stream import EventStream
 from simulator.clock import OwnClock
 from simulator.control import collector as simulator_collector
 from simulator.control.collector import Collector
@@ -126,21 +124,6 @@ def test_the_outcome_does_not_grow_with_the_workers(events_of):
     assert lengths[-1] - few[-1] < 10
 
 
-def test_the_outcome_says_how_many_reports_there_are_without_them(events_of):
-    *_, (*_, outcome), _ = events_of(with_reports(collector_of(Work.INSERT, MANY)))
-
-    assert (outcome.status, outcome.reports, outcome.workers) == ("done", MANY, ())
-
-
-def test_the_command_line_puts_them_together_again(lines_of):
-    _, lines = lines_of(with_reports(collector_of(Work.INSERT, MANY)))
-    stream = EventStream()
-
-    reported = [stream.take(line) for line in lines]
-
-    assert reported[-1].workers == tuple(full_report(index) for index in range(MANY))
-
-
 def test_the_reports_of_a_failed_run_are_reported_too(events_of):
     _, events, _ = events_of(with_reports(collector_of(Work.INSERT, 3), 2, fails="disk is full"))
 
@@ -233,10 +216,3 @@ def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of
 
     assert (events[-1].status, events[-1].exit_code) == ("interrupted", 130)
     assert events[-1].cause == "stopped by the user"
-
-
-def test_every_line_is_one_event_in_json(lines_of):
-    _, lines = lines_of(collector_of(Work.CHECK))
-
-    bodies = [json.loads(line.partition(" ")[2]) for line in lines]
-    assert {body["event"] for body in bodies} == {"phase", "check", "outcome"}

@@ -120,36 +120,6 @@ def test_heartbeats_are_bounded_and_nobody_seems_silent(workers, every_s):
     assert 3 * every_s <= SILENCE_S
 
 
-def test_a_worker_that_arrives_twice_does_not_count_twice():
-    async def scenario():
-        run = registered(2, Clock())
-        arrival = Arrival(index=0, barrier="insert")
-        waits = [asyncio.create_task(arriving(run, arrival)) for _ in range(2)]
-        await turns()
-        done = [wait.done() for wait in waits]
-        run.stop("enough")
-        await asyncio.gather(*waits)
-        return run.waiting("insert"), done
-
-    assert within_a_moment(scenario()) == (1, [False, False])
-
-
-def test_barriers_are_apart():
-    async def scenario():
-        run = registered(2, Clock())
-        waits = [
-            asyncio.create_task(arriving(run, Arrival(index=index, barrier=name)))
-            for index, name in enumerate(("one", "two"))
-        ]
-        await turns()
-        done = [wait.done() for wait in waits]
-        run.stop("enough")
-        await asyncio.gather(*waits)
-        return done, run.released_s
-
-    assert within_a_moment(scenario()) == ([False, False], {})
-
-
 def test_registration_waits_for_the_tables():
     async def scenario():
         run = Coordinator(1, Clock())
@@ -259,27 +229,6 @@ def test_the_loss_of_a_worker_ends_the_run_unless_it_has_reported():
     run.lose(0, "was killed by SIGKILL")
 
     assert run.cause == "worker 0 was killed by SIGKILL"
-
-
-def test_a_run_is_finished_when_all_have_reported():
-    async def scenario():
-        run = registered(2, Clock())
-        wait = asyncio.create_task(run.wait_finished())
-        run.report(WorkerReport(index=0))
-        await turns()
-        before = wait.done()
-        run.report(WorkerReport(index=1))
-        await wait
-        return before, run.stopped.is_set()
-
-    assert within_a_moment(scenario()) == (False, False)
-
-
-def test_a_reported_error_ends_the_run():
-    run = registered(2, Clock())
-    run.report(WorkerReport(index=1, error="disk is full"))
-
-    assert run.cause == "worker 1: disk is full"
 
 
 def test_a_lost_worker_is_reported_of_by_its_last_words():

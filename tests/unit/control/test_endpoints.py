@@ -1,14 +1,9 @@
 """The HTTP of the collector: every request gets a documented status and a reason."""
 
-import json
-
 import pytest
 
 from simulator.control.workers import coordinator, endpoints
-from simulator.protocol.messages import Arrival, Heartbeat, Registration, Reply
 from tests.unit.control.run import (
-    ANSWERS,
-    QUERIES,
     REGISTRATION,
     TOKEN,
     Http,
@@ -16,16 +11,11 @@ from tests.unit.control.run import (
     insert_report,
     insert_spec,
     json_bytes,
-    query_report,
-    query_spec,
-    times,
     uid_of,
     within_a_moment,
 )
 
 PATHS = sorted(endpoints.KINDS)
-KEY = {"instance": 0, "digest": "0" * 64}
-SMALL = 16 << 10
 BEAT = json_bytes({"index": 0, "phase": "start"})
 
 
@@ -98,49 +88,6 @@ def test_what_is_no_message_is_refused_with_the_reason(gate, path, body, reason)
     assert len(text) <= 530
 
 
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("/register", {"version": ""}),
-        ("/register", {"version": "x" * 1001}),
-        ("/barrier", {"barrier": None}),
-        ("/heartbeat", {"phase": "start", "rows": -1}),
-        ("/heartbeat", {"phase": "start", "rows": 2**63}),
-        ("/heartbeat", {"phase": "start", "other": 1}),
-        ("/report", {"rows": -1}),
-        ("/report", {"cpu_s": -1.0}),
-        ("/report", {"ended_s": float("nan")}),
-        ("/report", {"ended_s": float("inf")}),
-        ("/report", {"latency": "x" * (2**19 + 1)}),
-        ("/report", {"latency": "<script>"}),
-        ("/report", {"uncertain": [{"start": -1, "stop": 1, "step": 1}]}),
-        ("/report", {"uncertain": [{"start": 0, "stop": 1, "step": 0}]}),
-        ("/report", {"uncertain": [{"start": 0, "stop": 1, "step": 1}] * 5001}),
-        ("/report", {"rows_by_second": [0, -1]}),
-        ("/report", {"rows_by_second": [[]] * 100_000}),
-        ("/report", {"queries": [{**times(0).model_dump(), "wait_s": -1.0}]}),
-        ("/answers/known", {"query": "q", "answers": [{"instance": 0, "digest": "x" * 64}]}),
-        ("/answers/known", {"query": "q", "answers": []}),
-        ("/answers/known", {"query": "q", "answers": [KEY] * 101}),
-        ("/answers", {"query": "q", "answers": []}),
-        ("/answers", {"query": "q", "answers": [KEY | {"rows": []}] * 101}),
-        ("/answers", {"query": "q", "answers": [KEY | {"rows": [[[]]]}]}),
-        ("/answers", {"query": "q", "answers": [KEY | {"rows": [[{}]]}]}),
-        ("/answers", {"query": "q", "answers": [KEY | {"rows": [[float("nan")]]}]}),
-        ("/fold", {"folded": {"number": -1, "content": None}}),
-        ("/fold", {"folded": {"number": 1}}),
-        ("/fold", {"folded": {"number": 1, "content": "<script>"}}),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_numbers_texts_and_lists_have_limits(gate, path, content):
-    status, text = asked(gate, path, json_bytes({"index": 0} | content))
-
-    assert status == 400, text
-    assert gate.run.reports == {}
-    assert gate.run.beats == {}
-
-
 def test_a_long_error_is_shortened_so_that_its_report_arrives(gate):
     report = insert_report(0, error="x" * 50_000, rows=0, rows_by_second=())
 
@@ -195,45 +142,3 @@ def test_a_message_that_does_not_belong_to_the_run_is_a_conflict(gate):
     status, text = asked(gate, "/report", json_bytes({"index": 0, "rows": 99}))
 
     assert (status, text) == (409, "worker 0: reports 99 rows of 130, and no error")
-
-
-def test_a_whole_insert_run_over_http():
-    gate = gate_of(insert_spec(2))
-    http = Http(gate)
-
-    async def run():
-        statuses = []
-        for path, make in (
-            ("/register", lambda i: Registration(index=i, **REGISTRATION)),
-            ("/heartbeat", lambda i: Heartbeat(index=i, phase="prefill", prefill_rows=1)),
-            ("/barrier", lambda i: Arrival(index=i, barrier="insert")),
-            ("/report", insert_report),
-            ("/heartbeat", lambda i: Heartbeat(index=i, phase="insert", rows=100)),
-            ("/report", insert_report),
-        ):
-            statuses += [await http.post(path, make(index)) for index in (0, 1)]
-        return statuses
-
-    answered = within_a_moment(run())
-
-    assert {status for status, _ in answered} == {200}
-    assert all(Reply.model_validate_json(text).stop is None for _, text in answered)
-    assert gate.run._all_reported.is_set()
-
-
-def test_a_whole_query_run_over_http():
-    gate = gate_of(query_spec(1))
-    http = Http(gate)
-
-    async def run():
-        answered = [await http.post("/register", Registration(index=0, **REGISTRATION))]
-        for query, answer in zip(QUERIES, ANSWERS, strict=True):
-            answered.append(await http.post("/barrier", Arrival(index=0, barrier=query)))
-            answered.append(await http.post("/answers", answer))
-        return [*answered, await http.post("/report", query_report())]
-
-    answered = within_a_moment(run())
-
-    assert {status for status, _ in answered} == {200}
-    assert json.loads(answered[2][1]) == {"known": [True]}
-    assert gate.run._all_reported.is_set()

@@ -219,13 +219,6 @@ def test_equal_rows_of_two_queries_are_two_answers(asked):
     assert asked.knows(question(nothing[1]), uid_of(0)) == (False,)
 
 
-def test_every_different_answer_is_kept(query):
-    query.answer(ANSWERS[0], uid_of(0))
-    query.answer(answer(QUERIES[0], [[999]]), uid_of(0))
-
-    assert sorted(found.rows for _, found in query.answers(QUERIES[0])) == [((999,),), ((1000,),)]
-
-
 @pytest.mark.parametrize("name", ["newest-per-device", "lunch"])
 def test_an_answer_to_a_query_that_the_run_does_not_have_is_rejected(query, inserting, name):
     for gate in (query, inserting):
@@ -262,13 +255,6 @@ def test_a_run_is_finished_when_every_worker_has_reported(inserting):
 
     assert inserting.run._all_reported.is_set()
     assert not inserting.run.stopped.is_set()
-
-
-def test_a_report_counts_once(inserting):
-    report(inserting, insert_report(0))
-    report(inserting, insert_report(0))
-
-    assert inserting.run.reports == {0: insert_report(0)}
 
 
 def test_an_error_in_a_report_ends_the_run(insert):
@@ -311,12 +297,6 @@ def test_a_worker_that_was_stopped_reports_what_it_has(inserting):
     report(inserting, insert_report(0, rows=5, rows_by_second=(5,)))
 
     assert inserting.run.reports[0].rows == 5
-
-
-def test_the_report_of_a_query_run(asked):
-    report(asked, query_report())
-
-    assert asked.run._all_reported.is_set()
 
 
 @pytest.mark.parametrize(

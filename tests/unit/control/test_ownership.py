@@ -1,6 +1,5 @@
 """Whose the tables are, and whose rows they hold, on a real SQLite file."""
 
-import re
 import sqlite3
 from contextlib import closing, suppress
 
@@ -332,28 +331,6 @@ def several(database, statements):
         change(database, statement)
 
 
-@pytest.mark.parametrize(
-    ("made", "described"),
-    [
-        (FOREIGN, "table events \\(2 rows, 4.1 kB\\)"),
-        ("CREATE TABLE Events (mine TEXT)", "table events \\(0 rows, 4.1 kB\\)"),
-        ("CREATE VIEW events AS SELECT 1 AS one", "view events \\(1 row, size unknown\\)"),
-        ("CREATE TABLE iotbench_marks (mine TEXT)", "table iotbench_marks \\(0 rows"),
-        (
-            "CREATE TABLE iotbench_marks AS SELECT 1 AS time, 2 AS mark, 3 AS part, 4 AS value",
-            "table iotbench_marks \\(1 row,",
-        ),
-    ],
-)
-def test_what_others_made_is_refused_and_stays_as_it_is(database, made, described):
-    several(database, made)
-    before = dump(database)
-
-    with pytest.raises(ConfigError, match=f"did not make {described}.*nothing was changed"):
-        DatabaseWork(insert_spec(), database, lambda _: None).prepare()
-    assert dump(database) == before
-
-
 def test_all_that_is_in_the_way_stands_in_one_message(database):
     several(database, f"{FOREIGN}; CREATE TABLE iotbench_marks (mine TEXT)")
 
@@ -401,35 +378,6 @@ class Killed(BaseException):
     """Ends the process at once."""
 
 
-@pytest.mark.parametrize("moment", ["create", "drop", "write", "existing", "open"])
-@pytest.mark.parametrize("calls", [1, 2, 3])
-def test_after_a_death_at_any_moment_of_preparing_the_next_insert_knows_its_tables(
-    database, monkeypatch, moment, calls
-):
-    change(database, "CREATE TABLE other AS SELECT 7 AS seven")
-    insert(database, parts=4)
-    left = calls
-
-    def dying(self, *arguments, **named):
-        nonlocal left
-        left -= 1
-        if not left:
-            raise Killed
-        return method(self, *arguments, **named)
-
-    owner = MarkTable if moment in ("write", "open") else Sqlite
-    method = getattr(owner, moment)
-    with monkeypatch.context() as patched, suppress(Killed):
-        patched.setattr(owner, moment, dying)
-        insert(database, seed=2)
-    insert(database, seed=3, parts=2)
-
-    with closing(sqlite3.connect(database.options.path)) as connection:
-        names = {name for (name,) in connection.execute(NAMES)}
-        assert connection.execute("SELECT seven FROM other").fetchall() == [(7,)]
-    assert names == {"other", TABLE.name, "events0", "events1"}
-
-
 def test_other_parts_of_the_users_are_neither_needed_nor_dropped(database):
     change(database, "CREATE TABLE events2 AS SELECT 7 AS seven")
     insert(database, parts=2)
@@ -463,29 +411,6 @@ def test_marks_of_earlier_versions_name_their_tables_by_their_dataset(database):
     with closing(sqlite3.connect(database.options.path)) as connection:
         names = {name for (name,) in connection.execute(NAMES)}
     assert names == {TABLE.name, "events"}
-
-
-def test_a_table_without_a_signature_is_ours_only_by_an_earlier_mark_and_our_columns(database):
-    """Earlier versions signed nothing: what they made is recognised by its columns."""
-    insert(database)
-    ours = dump(database)
-    ((made,),) = rows_of(database, "SELECT sql FROM sqlite_master WHERE name = 'events'")
-    unsigned = re.sub(r"/\*.*\*/ ", "", made)
-    assert unsigned != made
-    for replaced, mark in ((unsigned, {}), ("CREATE TABLE events (mine TEXT)", {"signed": False})):
-        change(database, "DROP TABLE events")
-        change(database, replaced)
-        book = MarkTable(database)
-        book.open()
-        book.write_last(book.read().current[0].model_copy(update=mark))
-        with pytest.raises(ConfigError, match="did not make table events"):
-            insert(database)
-    change(database, "DROP TABLE events")
-    change(database, unsigned)
-
-    assert insert(database, seed=2).rows == ROWS
-    assert "/*" in ours
-    assert "/*" in dump(database)
 
 
 def test_rows_of_a_version_without_marks_are_recognised_by_verify(database):

@@ -7,21 +7,27 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Texts, Values, replace
 from simulator.data.changes import corrected, in_unit, portion, retagged, retags_of, since
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import OneOf, Selection
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey, TimeUnit
 from simulator.data.workloads import workload_class
+from tests.unit import specs
 
 ROWS = 200
 
 
 def made(workload="iot", ranges=(), **params):
     cls = workload_class(workload)
-    return Dataset(
-        workload=cls.name, workload_version=cls.version, params=params, seed=5, start_ms=10**12,
-        primary_key=PrimaryKey.CLIENT, parts=1, ranges=ranges or (RowRange(start=0, stop=ROWS),),
-    )  # fmt: skip
+    return specs.dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        params=params,
+        seed=5,
+        start_ms=10**12,
+        primary_key=PrimaryKey.CLIENT,
+        ranges=ranges or (RowRange(start=0, stop=ROWS),),
+    )
 
 
 def drawn(dataset, item=None, place=0):

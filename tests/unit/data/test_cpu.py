@@ -1,20 +1,14 @@
 """Workload cpu: the table of both documents, its values, and the queries of TSBS."""
 
-import hashlib
-
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
-from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
-from simulator.data.query import AggregateQuery, Compared, NewestQuery, Operator, RowsQuery, outputs
+from simulator.data.query import AggregateQuery, Compared, NewestQuery, Operator, RowsQuery
 from simulator.data.query_type import askable
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.cpu import Cpu, CpuParams, Kind
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
-from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
@@ -84,39 +78,6 @@ def test_integers_are_not_pinned():
     assert np.bincount(data).max() < 0.03 * len(data)
 
 
-@pytest.mark.parametrize(("usage", "precision"), KINDS)
-def test_any_rows_are_those_of_the_whole_table(usage, precision):
-    workload = fleet(scale=5, usage=usage, precision=precision, duration_ms=2 * HOUR_MS)
-    (table,) = workload.tables
-    columns = outputs(RowsQuery(table))
-
-    def hashes(rows):
-        return block_hashes(columns, Block(table, 0, rows, workload.draw(table, rows)))
-
-    whole = hashes(np.arange(3600))
-    for rows in (np.arange(1, 3600, 7), np.arange(1234, 1301), np.array([0, 1, 3599])):
-        assert np.array_equal(hashes(rows), whole[rows])
-
-
-@pytest.mark.parametrize(
-    ("usage", "precision", "expected"),
-    [
-        (*KINDS[0], "3b936111425f4e1a"),
-        (*KINDS[1], "9fe6e9f27324a674"),
-        (*KINDS[2], "f5afc4fc5182edbb"),
-    ],
-)
-def test_rows_are_those_of_this_version(usage, precision, expected):
-    """If they change, `version` is to be raised."""
-    workload = fleet(scale=3, usage=usage, precision=precision)
-    (table,) = workload.tables
-    rows = np.arange(0, workload.size(table), 11)
-    block = Block(table, 0, rows, workload.draw(table, rows))
-    digest = hashlib.sha256(block_hashes(outputs(RowsQuery(table)), block).tobytes())
-
-    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
-
-
 def test_query_types_have_the_names_of_tsbs():
     assert [*types()] == [
         "single-groupby-1-1-1", "single-groupby-1-1-12", "single-groupby-1-8-1",
@@ -173,20 +134,6 @@ def test_busy_rows_newest_rows_and_newest_minutes():
     assert START_MS + HOUR_MS <= newest.selection.until <= START_MS + 30 * HOUR_MS
 
 
-def test_the_candidates_of_a_query_give_its_true_answer():
-    workload = fleet(scale=6, duration_ms=30 * HOUR_MS, interval_ms=60_000)
-    query = workload.query_types(workload.tables, aligned=True)["high-cpu-1"].instance(0)
-
-    def truth(rows):
-        oracle = Oracle([query])
-        oracle.add(Block(query.table, 0, rows, workload.draw(query.table, rows)))
-        return oracle.truth(query).answer
-
-    few = workload.candidates(query.table, query.selection)
-    assert len(few) == 720
-    assert truth(few) == truth(np.arange(workload.size(query.table)))
-
-
 def test_a_day_is_the_default_so_that_all_query_types_can_be_asked():
     workload = Cpu(CpuParams(scale=32), 1, START_MS)
     types = workload.query_types(workload.tables, aligned=True)
@@ -218,14 +165,3 @@ def test_types_that_ask_about_more_fields_than_there_are_name_both_numbers():
     assert every["double-groupby-5"].problem == ("it asks about 5 fields, and the table cpu has 1")
     assert len(asked["cpu-max-all-8"].instance(0).aggregates) == 1
     assert asked["lastpoint"].instance(0).columns == ("usage_user",)
-
-
-@pytest.mark.parametrize("fields", [0, 11])
-def test_a_host_has_one_to_ten_percentages(fields):
-    with pytest.raises(ValidationError, match="fields"):
-        CpuParams(fields=fields)
-
-
-def test_full_precision_needs_doubles():
-    with pytest.raises(ValidationError, match="choose usage doubles"):
-        CpuParams(precision="full")

@@ -1,20 +1,15 @@
 """Workload dashboard: clusters of hosts, the two tables that devops has not, and the panels."""
 
-import hashlib
-
 import numpy as np
 import pytest
 
 from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
-from simulator.data.query import AggregateQuery, Function, OneOf, RowsQuery, outputs
+from simulator.data.query import AggregateQuery, Function, OneOf, RowsQuery
 from simulator.data.query_type import askable
-from simulator.data.schema import Type
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.dashboard.tables import CLUSTER_HOSTS, DATA, META, whole_clusters
 from simulator.data.workloads.dashboard.workload import Dashboard, DashboardParams
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
-from simulator.data.workloads.shared.fleets import MOST_MEMBERS
 from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
@@ -138,54 +133,6 @@ def test_a_service_is_up_half_of_the_time():
     assert abs(up.mean() - 0.5) < 0.02
     assert np.abs(up.mean(axis=0) - 0.5).max() < 0.12
     assert abs((np.diff(up, axis=0) == 0).mean() - 0.5) < 0.02
-
-
-@pytest.mark.parametrize("name", ["system", "status"])
-@pytest.mark.parametrize("precision", Precision)
-def test_any_rows_and_columns_are_those_of_the_whole_table(name, precision):
-    workload = fleet(scale=13, precision=precision, duration_ms=HOUR_MS)
-    table = table_of(workload, name)
-    whole = workload.draw(table, np.arange(workload.size(table)))
-    for rows in (np.arange(1, 4680, 7), np.array([0, 1, 4679])):
-        for column in table.columns:
-            alone = workload.draw(table.only({column.name}), rows)[column.name].values()
-            assert np.array_equal(alone, whole[column.name].values()[rows])
-            assert alone.dtype.kind == {"int64": "i", "float64": "f"}.get(
-                column.type.value, alone.dtype.kind
-            )
-
-
-@pytest.mark.parametrize(
-    ("distribution", "precision", "expected"),
-    [
-        (Distribution.UNPINNED, Precision.GRID, "607a813b6d295a71"),
-        (Distribution.UNPINNED, Precision.FULL, "e47d3ac38afeb1d7"),
-        (Distribution.DOCUMENTED, Precision.GRID, "2629b9517935b23f"),
-        (Distribution.DOCUMENTED, Precision.FULL, "1775902370833a25"),
-    ],
-)
-def test_rows_are_those_of_this_version(distribution, precision, expected):
-    """If they change, `version` is to be raised."""
-    workload = fleet(scale=13, distribution=distribution, precision=precision, duration_ms=600_000)
-    digest = hashlib.sha256()
-    for table in workload.tables:
-        rows = np.arange(workload.size(table))
-        block = Block(table, 0, rows, workload.draw(table, rows))
-        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
-
-    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
-
-
-def test_no_text_is_longer_than_its_column_declares():
-    workload = fleet(scale=300, scale_offset=MOST_MEMBERS - 300, duration_ms=10_000)
-    for table in workload.tables:
-        data = workload.draw(table, np.arange(300))
-        for tag in table.tags:
-            if tag.type is Type.TEXT:
-                longest = int(np.strings.str_len(data[tag.name].values()).max())
-                assert longest <= tag.max_characters, tag
-    assert {*data["cluster_id"].values()} >= {b"10000000"}
-    assert table.column("cluster_id").max_characters == 8
 
 
 @pytest.mark.parametrize(

@@ -102,19 +102,6 @@ def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
     assert cut == drawn(plain, [whole], 10**6)
 
 
-def test_another_seed_is_other_data():
-    ranges = [lane_range(0, 0, 100)]
-    one, other = (drawn(dataset(seed=seed), ranges, 100) for seed in (1, 2))
-
-    assert [name for name in one if one[name] == other[name]] == ["sequence_number"]
-
-
-def test_lanes_are_other_data():
-    one, other = (drawn(dataset(), [lane_range(lane, 0, 100)], 100) for lane in (0, 1))
-
-    assert [name for name in one if one[name] == other[name]] == ["sequence_number"]
-
-
 @given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
 @settings(max_examples=50)
 def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
@@ -166,12 +153,6 @@ def test_tables_of_unequal_size_are_written_in_step(rows, block_rows, parts):
     assert {name: sorted(numbers) for name, numbers in found.items()} == expected
 
 
-def test_blocks_are_full_but_for_the_last():
-    blocks = list(DatasetReader(dataset()).blocks([lane_range(0, 5, 25)], 10))
-
-    assert [[len(batch) for batch in block] for block in blocks] == [[10], [10], [5]]
-
-
 def test_an_empty_range_has_no_blocks():
     assert list(DatasetReader(dataset()).blocks([lane_range(3, 7, 0)])) == []
 
@@ -220,10 +201,6 @@ def test_a_range_outside_one_lane_is_refused(start, stop):
         RowRange(start=start, stop=stop)
 
 
-def test_a_whole_lane_is_a_range():
-    assert len(lane_range(1, 0, LANE_ROWS)) == LANE_ROWS
-
-
 def test_a_lane_ends_after_all_of_its_rows():
     held = dataset().with_ranges([lane_range(0, 0, 10), lane_range(0, 50, 10), lane_range(2, 0, 1)])
 
@@ -245,19 +222,6 @@ def test_a_dataset_of_another_workload_version_is_refused():
 def test_an_unknown_workload_names_the_nearest():
     with pytest.raises(ConfigError, match=r"'iott' is not known .*did you mean 'iot'"):
         DatasetReader(dataset(workload="iott", params={}))
-
-
-@pytest.mark.parametrize("primary_key", [PrimaryKey.NONE, PrimaryKey.CLIENT])
-@pytest.mark.parametrize("column", ["timestamp", "device_id", "sequence_number", "temperature"])
-def test_a_reader_of_one_column_draws_it_and_the_time_as_one_of_all(column, primary_key):
-    whole = DatasetReader(dataset(primary_key=primary_key))
-    (table,), rows = whole.tables, np.arange(100, 300)
-    some = whole.reading([RowsQuery(table, (column,))]).drawn(table, rows)
-
-    assert [*some.data] == [c.name for c in some.table.columns]
-    assert {*some.data} == {"timestamp", column}
-    for name, data in some.data.items():
-        assert np.array_equal(data.values(), whole.drawn(table, rows).data[name].values())
 
 
 def test_a_reader_of_a_key_made_by_the_client_draws_what_it_is_made_of():

@@ -22,6 +22,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Role, Type
 from simulator.data.workloads.file import File, FileReading
 from simulator.errors import ConfigError
+from tests.unit import specs
 
 MINUTES = [dt.datetime(2024, 1, 1, 9, minute, tzinfo=dt.UTC) for minute in range(5)]
 INSTANTS = pa.array([0, 1, 2, 3, 4], pa.timestamp("s"))
@@ -345,14 +346,11 @@ def test_options_that_a_file_rules_out_are_all_reported():
 
 def stored(params):
     """A dataset as a result file holds it."""
-    dataset = Dataset(
+    dataset = specs.dataset(
         workload=File.name,
         workload_version=File.version,
         params=params.model_dump(mode="json"),
         seed=0,
-        start_ms=0,
-        primary_key=PrimaryKey.NONE,
-        parts=1,
     )
     return Dataset.model_validate_json(json.dumps(dataset.model_dump(mode="json")))
 

@@ -1,23 +1,19 @@
 """The data of homes has the tables, sensors, values and changes that the document gives it."""
 
-import hashlib
 from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
-from simulator.data.block import Block, Coded, Texts
-from simulator.data.hashes import block_hashes
-from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
-from simulator.data.schema import Role, Type, dtype_of
+from simulator.data.block import Texts
+from simulator.data.query import Compared, OneOf, Operator, Selection
+from simulator.data.schema import Type
 from simulator.data.walks import Clamped, Distribution, Precision
 from simulator.data.workloads.homes.changes import Changes
 from simulator.data.workloads.homes.sensors import sensors_of
 from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, kinds
 from simulator.data.workloads.homes.workload import Homes, HomesParams
-from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -180,116 +176,6 @@ def test_tables_are_of_different_sizes():
     assert sizes["window_state_room"] == sizes["radiator_valve_room"] > 12 * sizes["home_state"]
 
 
-@pytest.mark.parametrize("precision", Precision)
-@pytest.mark.parametrize("name", TABLES)
-def test_every_column_has_its_type(name, precision):
-    workload = homes(scale=40, precision=precision)
-    table = table_of(workload, name)
-    data = workload.draw(table, np.arange(100))
-
-    assert list(data) == [column.name for column in table.columns]
-    for column in table.columns:
-        array = data[column.name].values()
-        assert len(array) == 100
-        assert array.dtype.kind == dtype_of(column.type).kind
-        assert column.type is Type.TEXT or array.dtype == dtype_of(column.type)
-        if column.type is Type.FLOAT64 and column.exact:
-            assert not (array * 1024 % 1).any()
-        elif column.type is Type.FLOAT64:
-            assert precision is Precision.FULL
-            assert len(np.unique(array)) == 100
-
-
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("precision", Precision)
-def test_any_rows_are_those_of_the_whole_table(name, precision):
-    workload = homes(scale=5, precision=precision, duration_ms=12 * HOUR_MS)
-    table = table_of(workload, name)
-    columns = outputs(RowsQuery(table))
-
-    def hashes(rows):
-        return block_hashes(columns, Block(table, 0, rows, workload.draw(table, rows)))
-
-    size = workload.size(table)
-    whole = hashes(np.arange(size))
-    assert len(np.unique(whole)) == size
-    for rows in (
-        np.arange(1, size, 7),
-        np.arange(size // 3, size // 2),
-        np.array([0, 1, size - 1]),
-    ):
-        assert np.array_equal(hashes(rows), whole[rows])
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_column_alone_is_that_of_the_whole_table(name):
-    workload, rows = homes(scale=3), np.arange(12)
-    table = table_of(workload, name)
-    whole = workload.draw(table, rows)
-    for column in table.columns:
-        alone = workload.draw(table.only({column.name}), rows)
-        assert [*alone] == [*dict.fromkeys(("time", column.name))]
-        assert np.array_equal(alone[column.name].values(), whole[column.name].values())
-
-
-@pytest.mark.parametrize("name", [name for name in TABLES if name != CONFIG])
-def test_a_longer_run_and_more_homes_begin_alike(name):
-    workload, larger = homes(), homes(scale=100)
-    series = workload.series(table_of(workload, name))
-    all_series = larger.series(table_of(larger, name))
-    short = drawn(name, range(series * 10))
-    longer = drawn(name, range(series * 10), duration_ms=10 * DAY_MS)
-    rows = np.arange(10)[:, None] * all_series + np.arange(series)
-    more = drawn(name, rows.ravel(), scale=100)
-
-    for column, data in short.items():
-        assert np.array_equal(data.values(), longer[column].values())
-        assert np.array_equal(data.values(), more[column].values())
-
-
-@pytest.mark.parametrize(
-    ("distribution", "precision", "expected"),
-    [
-        (Distribution.UNPINNED, Precision.GRID, "cbde1268ed46a3c1"),
-        (Distribution.UNPINNED, Precision.FULL, "ad8c3b40366d3ba6"),
-        (Distribution.DOCUMENTED, Precision.GRID, "8c01e2e5cdac45a1"),
-        (Distribution.DOCUMENTED, Precision.FULL, "32f92052fd9e7487"),
-    ],
-)
-def test_rows_are_those_of_this_version(distribution, precision, expected):
-    """If they change, `version` is to be raised."""
-    workload = homes(scale=3, distribution=distribution, precision=precision)
-    digest = hashlib.sha256()
-    for table in workload.tables:
-        middle = workload.size(table) // 2
-        rows = np.arange(middle, min(middle + 300, workload.size(table)))
-        block = Block(table, 0, rows, workload.draw(table, rows))
-        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
-
-    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
-
-
-def test_rows_depend_on_the_seed():
-    one, other = (drawn("weather_outdoor", seed=seed, scale=10) for seed in (1, 2))
-
-    assert (one["pressure"].values() == other["pressure"].values()).mean() < 0.01
-    configs = [drawn(CONFIG, seed=seed)["config_string"].listed()[0] for seed in (1, 2)]
-    assert configs[0][:100] != configs[1][:100]
-
-
-def test_tags_share_one_array_of_codes_and_keep_their_levels():
-    workload = homes(scale=10)
-    for table in workload.tables:
-        one, other = (workload.draw(table, np.arange(first, first + 10)) for first in (0, 10))
-        tags = [one[tag.name] for tag in table.tags]
-
-        assert all(isinstance(tag, Coded) and tag.codes is tags[0].codes for tag in tags)
-        assert all(one[tag.name].levels is other[tag.name].levels for tag in table.tags)
-        for column in table.with_role(Role.FIELD):
-            if isinstance(one[column.name], Coded):
-                assert one[column.name].levels is other[column.name].levels
-
-
 @pytest.mark.parametrize("distribution", Distribution)
 @pytest.mark.parametrize("precision", Precision)
 @pytest.mark.parametrize("name", BOUNDS)
@@ -335,16 +221,6 @@ def test_documented_walks_begin_where_the_document_has_them(name, column, precis
     # A clamped walk is reflected beyond its clamps, so that one that starts on a clamp leaves it.
     assert np.abs(first - STARTS[name, column]).max() <= 1.5 * deviation
     assert np.abs(np.median(first) - STARTS[name, column]) <= 1 / 64 + 1e-9
-
-
-@pytest.mark.parametrize("distribution", Distribution)
-def test_no_walk_sticks_to_a_bound(distribution):
-    for name in BOUNDS:
-        data = values(name, scale=20, distribution=distribution, precision=Precision.FULL)
-        for column, array in data.items():
-            if array.dtype == np.float64 and column not in ("state", "leakage"):
-                steps = np.diff(array.reshape(1440, -1), axis=0)
-                assert (steps == 0).mean() < 0.06, (name, column)
 
 
 @pytest.mark.parametrize("distribution", Distribution)
@@ -399,18 +275,6 @@ def test_a_configuration_has_10_to_19_kib_of_all_characters():
     assert len({text[-64:] for text in data.listed()}) == len(data)
 
 
-def test_a_long_text_does_not_widen_the_others():
-    workload = homes(scale=50)
-    table = table_of(workload, CONFIG)
-    rows = np.arange(100)
-    block = Block(table, 0, rows, workload.draw(table, rows))
-    text = block.data["config_string"]
-
-    assert len(text.content) == text.lengths.sum()
-    assert block.size_bytes == text.lengths.sum() + 100 * (8 + 2 * 13)
-    assert text.slice(3, 4).listed() == [text.listed()[3]]
-
-
 def changes(homes=7, interval_ms=60_000, hours=100):
     end_ms = hours * HOUR_MS // interval_ms * interval_ms
     return Changes(homes, interval_ms, end_ms, time_key=1, turn_key=2)
@@ -461,29 +325,6 @@ def test_the_rows_of_some_homes_are_found_without_drawing_them():
         assert found.rows_of_homes(np.array([3, 17]), first, stop).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize(
-    ("since", "until"), [(0, HOUR_MS), (9 * HOUR_MS + 1, 10 * HOUR_MS + 60_000), (-5, 10 * DAY_MS)]
-)
-@pytest.mark.parametrize("by_home", [True, False])
-def test_candidates_are_the_rows_that_match(name, since, until, by_home):
-    workload = homes(scale=12, duration_ms=20 * HOUR_MS)
-    table = table_of(workload, name)
-    everything = workload.draw(table, np.arange(workload.size(table)))
-    one = OneOf("home_id", ("0000000000003", "0000000000007", "0000000000099"))
-    selection = Selection((one,) * by_home, (), START_MS + since, START_MS + until)
-    time = everything["time"].values() - START_MS
-    expected = (time >= since) & (time < until)
-    if by_home:
-        expected &= np.isin(everything["home_id"].values(), [v.encode() for v in one.values])
-
-    found = workload.candidates(table, selection)
-    if not by_home and expected.mean() > 0.5:
-        assert found is None
-    else:
-        assert found.tolist() == np.flatnonzero(expected).tolist()
-
-
 def test_candidates_are_narrowed_by_room_and_any_row_can_match_a_number():
     workload = homes(scale=12)
     table = table_of(workload, "air_quality_room")
@@ -493,62 +334,6 @@ def test_candidates_are_narrowed_by_room_and_any_row_can_match_a_number():
     assert len(workload.candidates(table, room)) == 12 * 60
     assert workload.candidates(table, warm) is None
     assert workload.candidates(table_of(workload, CONFIG), Selection()) is None
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_no_text_is_longer_than_its_column_declares(name):
-    workload = homes(scale=300)
-    table = table_of(workload, name)
-    data = workload.draw(table, np.arange(min(workload.size(table), 20_000)))
-    for column in table.columns:
-        if column.type is Type.TEXT:
-            longest = max(map(len, data[column.name].values().tolist()))
-            assert longest == column.max_characters, column.name
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"scale": 0}, "greater than or equal to 1"),
-        ({"scale": 10**6 + 1}, "less than or equal to 1000000"),
-        ({"interval_ms": 3_600_001}, "less than or equal to 3600000"),
-        ({"duration_ms": 59_999}, "less than an interval of"),
-        ({"scale": 10**6, "duration_ms": 10**10}, "rows per table"),
-        ({"distribution": "pinned"}, "documented"),
-        ({"devices": 3}, "Extra inputs"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(params, message):
-    with pytest.raises(ValidationError, match=message):
-        HomesParams(**params)
-
-
-def truth(workload, query, rows):
-    oracle = Oracle([query])
-    for start in range(0, len(rows), 5000):
-        part = rows[start : start + 5000]
-        oracle.add(Block(query.table, 0, part, workload.draw(query.table, part)))
-    return oracle.truth(query).answer
-
-
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [("1-home-12-hours", 12), ("aggregate-keep", 12), ("bare-agg-last", None),
-     ("window-agg-mean", 6), ("sorted-pivot", None)],
-)  # fmt: skip
-def test_the_candidates_of_a_query_give_its_true_answer(name, rows):
-    workload = homes(scale=6)
-    query = workload.query_types(workload.tables, aligned=True)[name].instance(3)
-    few = workload.candidates(query.table, query.selection)
-    everything = np.arange(workload.size(query.table))
-
-    assert len(few) < len(everything) / 2
-    answer = truth(workload, query, few)
-    assert answer == truth(workload, query, everything)
-    if rows is not None:
-        assert len(answer.rows) == rows
-    elif name == "bare-agg-last":
-        assert len(answer.rows) == workload.series(query.table)
 
 
 def test_the_documents_query_types_are_asked_or_say_why_not():

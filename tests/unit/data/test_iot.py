@@ -7,18 +7,11 @@ import numpy as np
 import pytest
 
 from iotbench.measurements.insert.checks import MOST_WORKERS
-from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.query import outputs
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.iot import (
-    _PREFIX_STEP,
-    _PREFIXES,
-    EVENTS,
-    TEMPERATURES,
-    Iot,
-    IotParams,
-)
+from simulator.data.workloads.iot import EVENTS, TEMPERATURES, Iot, IotParams
+from tests.unit import specs
 
 START_MS = 1_795_232_700_000
 
@@ -104,17 +97,6 @@ def test_device_names_are_unique_over_lanes():
     assert len(np.unique(np.concatenate(names))) == 40_000
 
 
-def test_device_names_are_unique_however_many_there_are():
-    """The first four characters are a permutation: n * step + offset modulo 62**4."""
-    assert math.gcd(_PREFIX_STEP, _PREFIXES) == 1
-
-
-def test_names_depend_on_the_seed():
-    one, other = (drawn(rows=1, devices=100, seed=seed)["device_id"].levels for seed in (1, 2))
-
-    assert not set(one.tolist()) & set(other.tolist())
-
-
 def test_every_device_of_a_lane_sends():
     data = drawn(rows=10_000, devices=20)["device_id"]
     counts = np.bincount(data.codes, minlength=20)
@@ -143,14 +125,11 @@ def test_device_and_time_are_unique():
 
 
 def test_the_clients_key_is_device_time_and_sequence_number_joined():
-    dataset = Dataset(
-        workload="iot",
+    dataset = specs.dataset(
         workload_version=Iot.version,
         params={"devices": 3},
-        seed=1,
         start_ms=START_MS,
         primary_key=PrimaryKey.CLIENT,
-        parts=1,
     )
     ((batch,),) = DatasetReader(dataset).blocks([lane_range(2, 95, 10)])
     columns = [batch.data[c].values().tolist() for c in ("device_id", "timestamp")]
@@ -161,24 +140,6 @@ def test_the_clients_key_is_device_time_and_sequence_number_joined():
 
     assert list(batch.data) == ["id", "timestamp", "device_id", "sequence_number", "temperature"]
     assert batch.data["id"].values().tolist() == expected
-
-
-def test_the_five_published_queries_are_there():
-    queries = Iot(IotParams(), 1, START_MS).queries((EVENTS,))
-    asked = {name: [output.name for output in outputs(query)] for name, query in queries.items()}
-
-    assert asked == {
-        "count-events": ["count"],
-        "temperature-min-max": ["max_temperature", "min_temperature"],
-        "temperature-stats": ["max_temperature", "avg_temperature", "min_temperature"],
-        "temperature-stats-per-device": [
-            "device_id",
-            "max_temperature",
-            "avg_temperature",
-            "min_temperature",
-        ],
-        "newest-per-device": ["device_id", "temperature"],
-    }
 
 
 @pytest.mark.parametrize("lane", [0, 1, 4095, MOST_WORKERS - 1])

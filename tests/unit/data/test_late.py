@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.dataset import Correction, Dataset, DatasetReader
+from simulator.data.dataset import Correction, DatasetReader
 from simulator.data.late import GROUPS, Late, LateOrder
 from simulator.data.query import Selection
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
-from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS, WORKLOADS
+from tests.unit import specs
 
 HOUR_MS = 3_600_000
 
@@ -74,14 +74,11 @@ def test_another_seed_delays_other_rows():
 
 
 def dataset(workload, late, **params):
-    return Dataset(
+    return specs.dataset(
         workload=workload,
         workload_version=WORKLOADS[workload].version,
         params=params,
-        seed=1,
         start_ms=1_767_225_600_000,
-        primary_key=PrimaryKey.NONE,
-        parts=1,
         late=late,
     )
 

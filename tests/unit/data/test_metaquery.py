@@ -1,15 +1,12 @@
 """Workload metaquery: many series of few points, and the queries about them."""
 
-import hashlib
 import math
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
-from simulator.data.query import DistinctQuery, RowsQuery, Selection, outputs
+from simulator.data.query import DistinctQuery
 from simulator.data.walks import Precision
 from simulator.data.workloads.metaquery import MOST_SCALE, Metaquery, MetaqueryParams
 from simulator.verify.truth.oracle import Oracle
@@ -76,18 +73,6 @@ def test_values_are_even_between_0_and_1(precision):
     assert made(precision=precision).tables[0].column("val").exact is (precision is Precision.GRID)
 
 
-@pytest.mark.parametrize(
-    ("precision", "expected"),
-    [(Precision.GRID, "7c02214b394eda69"), (Precision.FULL, "96860215f85c178a")],
-)
-def test_rows_are_those_of_this_version(precision, expected):
-    """If they change, `version` is to be raised."""
-    workload = made(precision=precision)
-    hashes = block_hashes(outputs(RowsQuery(workload.tables[0])), whole(workload))
-
-    assert (workload.version, hashlib.sha256(hashes.tobytes()).hexdigest()[:16]) == (1, expected)
-
-
 @pytest.mark.parametrize("wanted", [1, 1000, 50_000, 250_000])
 def test_a_cardinality_is_about_the_number_of_series(wanted):
     workload = made(scale=3, cardinality=wanted)
@@ -98,22 +83,6 @@ def test_a_cardinality_is_about_the_number_of_series(wanted):
     assert MetaqueryParams(**workload.params.model_dump(mode="json")) == workload.params
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"scale": 0}, "greater than or equal to 1"),
-        ({"scale": 9296}, "makes 86415616 points, and from start to end are 86400000 ms"),
-        ({"scale": MOST_SCALE + 1, "duration_ms": 1 << 50}, "less than or equal to 1048576"),
-        ({"cardinality": -1}, "greater than or equal to 0"),
-        ({"cardinality": 10**9}, "choose a later end"),
-        ({"interval_ms": 5}, "Extra inputs"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(params, message):
-    with pytest.raises(ValidationError, match=message):
-        MetaqueryParams(**params)
-
-
 def test_the_largest_scales_are_accepted():
     assert MetaqueryParams(scale=9295).step_ms == 1
     largest = made(scale=MOST_SCALE, duration_ms=1 << 41)
@@ -122,26 +91,6 @@ def test_the_largest_scales_are_accepted():
 
     assert last["time"].values().tolist() == [START_MS + (1 << 41) - 2]
     assert table.column("x").max_characters == len(f"Tag-{MOST_SCALE - 1}")
-
-
-@pytest.mark.parametrize(
-    ("since", "until"), [(0, HOUR_MS), (8_641, 17_281), (-5, 20 * 8_640), (DAY_MS - 9_000, None),
-                         (DAY_MS + 1, None), (None, 0)]
-)  # fmt: skip
-def test_candidates_are_the_rows_of_the_time(since, until):
-    workload = made()
-    times = columns(workload)["time"] - START_MS
-    inside = np.ones(len(times), np.bool_)
-    if since is not None:
-        inside &= times >= since
-    if until is not None:
-        inside &= times < until
-    ends = {name: None if end is None else START_MS + end
-            for name, end in (("since", since), ("until", until))}  # fmt: skip
-
-    found = workload.candidates(workload.tables[0], Selection(**ends))
-    assert found.tolist() == np.flatnonzero(inside).tolist()
-    assert workload.candidates(workload.tables[0], Selection()) is None
 
 
 def test_the_documents_queries_are_asked_or_say_why_not():

@@ -1,13 +1,8 @@
 """Workload multi-measurement: as many tables as the scale says, whose points mix in time."""
 
-import hashlib
-
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
-from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
 from simulator.data.query import AggregateQuery, RowsQuery, Selection, outputs
 from simulator.data.schema import names_of
 from simulator.data.walks import Precision
@@ -75,42 +70,12 @@ def test_values_are_even_between_0_and_1(precision):
     assert bool((values * 8192 % 1).any()) is (precision is Precision.FULL)
 
 
-@pytest.mark.parametrize(
-    ("precision", "expected"),
-    [(Precision.GRID, "fc37b888df96af0d"), (Precision.FULL, "5a574d621c2ea598")],
-)
-def test_rows_are_those_of_this_version(precision, expected):
-    """If they change, `version` is to be raised."""
-    workload = made(precision=precision)
-    digest, rows = hashlib.sha256(), np.arange(POINTS)
-    for table in workload.tables:
-        block = Block(table, 0, rows, workload.draw(table, rows))
-        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
-
-    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
-
-
 def test_a_larger_scale_begins_alike():
     one, more = made(scale=1), made(scale=4)
 
     for ours, theirs in zip(one.tables, more.tables, strict=False):
         for column in ("time", "field_0"):
             assert np.array_equal(drawn(one, ours, column), drawn(more, theirs, column))
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"scale": 0}, "greater than or equal to 1"),
-        ({"scale": MOST_SCALE + 1}, "less than or equal to 200"),
-        ({"duration_ms": 49}, "from start to end are 49 ms, and a table has a point in each"),
-        ({"duration_ms": 50 << 31}, "of 1 to 2147483647 ms; choose another end"),
-        ({"cardinality": 50}, "Extra inputs"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(params, message):
-    with pytest.raises(ValidationError, match=message):
-        MultiMeasurementParams(**params)
 
 
 @pytest.mark.parametrize(

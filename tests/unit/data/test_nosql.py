@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
-from simulator.data.query import RowsQuery, outputs
 from simulator.data.ranges import LANE_ROWS
-from simulator.data.schema import PrimaryKey, Role, Type, dtype_of
+from simulator.data.schema import PrimaryKey, Type
 from simulator.data.workloads.nosql import LETTERS, Large, Light, NosqlParams, Slim
 
 START_MS = 1_520_000_000_999
@@ -38,17 +35,6 @@ def test_tables_are_the_documents(cls, types, key):
     assert cls.default_key is key
     assert (table.key, table.tags) == ((), ())
     assert [index.columns for index in table.indices] == ([("val1",)] if cls is Light else [])
-
-
-@pytest.mark.parametrize("cls", ALL)
-def test_every_column_has_its_type(cls):
-    data = values(cls, rows=100)
-
-    assert list(data) == [column.name for column in cls.table.columns]
-    for column in cls.table.columns:
-        assert len(data[column.name]) == 100
-        assert data[column.name].dtype.kind == dtype_of(column.type).kind
-        assert column.type is Type.TEXT or data[column.name].dtype == dtype_of(column.type)
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -99,37 +85,6 @@ def test_texts_are_200_letters_each_as_likely_as_another():
         by_letter = np.bincount(letters[:, place], minlength=256)[LETTERS]
         assert np.abs(by_letter / (20_000 / 52) - 1).max() < 0.35
     assert (letters[:, :-1] == letters[:, 1:]).mean() == pytest.approx(1 / 52, rel=0.02)
-
-
-@pytest.mark.parametrize("cls", ALL)
-def test_any_row_is_drawn_alone(cls):
-    workload = cls(NosqlParams(), 1, START_MS)
-    columns = outputs(RowsQuery(cls.table))
-
-    def hashes(rows):
-        return block_hashes(columns, Block(cls.table, 0, rows, workload.draw(cls.table, rows)))
-
-    for lane in (0, 3):
-        whole = hashes(lane * LANE_ROWS + np.arange(5000))
-        for rows in (np.arange(1, 5000, 7), np.arange(123, 130), np.array([0, 4999])):
-            assert np.array_equal(hashes(lane * LANE_ROWS + rows), whole[rows])
-
-
-@pytest.mark.parametrize("cls", ALL)
-def test_a_column_alone_is_that_of_the_whole_table(cls):
-    workload, rows = cls(NosqlParams(), 1, START_MS), np.arange(500)
-    whole = workload.draw(cls.table, rows)
-    for column in cls.table.columns:
-        alone = workload.draw(cls.table.only({column.name}), rows)
-        assert np.array_equal(alone[column.name].values(), whole[column.name].values())
-
-
-@pytest.mark.parametrize("cls", ALL)
-def test_workers_and_seeds_have_values_of_their_own(cls):
-    one, lane, seed = (values(cls, **of) for of in ({}, {"lane": 1}, {"seed": 2}))
-    for column in cls.table.with_role(Role.FIELD):
-        assert (one[column.name] == lane[column.name]).mean() < 0.001
-        assert (one[column.name] == seed[column.name]).mean() < 0.001
 
 
 @pytest.mark.parametrize("cls", ALL)

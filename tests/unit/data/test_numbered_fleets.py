@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from simulator.data.block import Block
 from simulator.data.hashes import block_hashes
@@ -102,21 +101,3 @@ def test_homes_have_about_as_many_series():
     series = sum(map(workload.series, workload.tables)) - 1 + workload.params.scale
 
     assert abs(series / 20_000 - 1) < 0.02
-
-
-@pytest.mark.parametrize(
-    ("cls", "params", "message"),
-    [
-        (Devops, {"scale_offset": -1}, "greater than or equal to 0"),
-        (Devops, {"scale_offset": 10**8}, "more than the 100000000 members"),
-        (Homes, {"scale_offset": 999_990, "scale": 11}, "more than the 1000000 members"),
-        (Devops, {"cardinality": 8}, "cardinality 8 is less than the 9 series of one member"),
-        (Homes, {"cardinality": 55}, "less than the 55.5 series"),
-        (Cpu, {"cardinality": -1}, "greater than or equal to 0"),
-        (Cpu, {"cardinality": 10**9}, "less than or equal to 100000000"),
-        (Cpu, {"cardinality": "many"}, "valid integer"),
-    ],
-)
-def test_parts_and_cardinalities_that_make_no_sense_are_refused(cls, params, message):
-    with pytest.raises(ValidationError, match=message):
-        cls.params_model(**params)

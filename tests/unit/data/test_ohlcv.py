@@ -1,15 +1,13 @@
 """Bars have the counts, times and prices that the document of the ingress benchmark gives them."""
 
-import hashlib
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from simulator.data.block import Block
 from simulator.data.hashes import block_hashes
-from simulator.data.query import OneOf, RowsQuery, Selection, outputs
+from simulator.data.query import RowsQuery, outputs
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.base import client_key
 from simulator.data.workloads.ohlcv import (
@@ -178,78 +176,6 @@ def test_symbol_and_time_are_unique_and_every_stock_has_its_own_prices():
     assert len(np.unique(keys)) == 99
 
 
-@pytest.mark.parametrize("symbols", [1, 5])
-def test_any_rows_are_those_of_the_whole_table(symbols):
-    workload = stocks(symbols=symbols, years=0.1)
-    whole = hashes(workload, np.arange(workload.size(BARS)))
-    last = workload.size(BARS) - 1
-
-    for rows in (
-        np.arange(1, last, 7),
-        np.arange(1234, 1301),
-        np.array([0, 1, last]),
-        np.array([3]),
-        np.arange(0, last, 390 * symbols),
-    ):
-        assert np.array_equal(hashes(workload, rows), whole[rows])
-
-
-@pytest.mark.parametrize("column", [column.name for column in BARS.columns])
-def test_a_column_alone_is_that_of_the_whole_table(column):
-    workload, rows = stocks(symbols=2), np.arange(10_000, 11_000)
-    alone = workload.draw(BARS.only({column}), rows)
-
-    assert [*alone] == [*dict.fromkeys(("time", column))]
-    assert np.array_equal(alone[column].values(), values(workload, rows)[column])
-
-
-def test_more_years_begin_alike_and_other_seeds_differ():
-    rows = np.arange(5000)
-    short, long, other = (
-        values(stocks(seed, years=years), rows) for seed, years in ((1, 1), (1, 18), (2, 1))
-    )
-
-    assert all(np.array_equal(short[name], long[name]) for name in short)
-    assert all((short[name] == other[name]).mean() < 0.05 for name in ("close", "volume"))
-
-
-def test_rows_are_those_of_this_version():
-    """If they change, `version` is to be raised."""
-    workload = stocks(symbols=3, years=1)
-    digest = hashlib.sha256(hashes(workload, np.arange(0, workload.size(BARS), 11)).tobytes())
-
-    assert (workload.version, digest.hexdigest()[:16]) == (1, "4073ec73d4dd9326")
-
-
-@pytest.mark.parametrize(
-    ("since", "until"),
-    [
-        (0, DAY_MS),
-        (OPENING_MS + 59_999, OPENING_MS + 60_001),
-        (5 * DAY_MS, 7 * DAY_MS),
-        (4 * DAY_MS + OPENING_MS + 60_000, 9 * DAY_MS),
-        (-DAY_MS, 3 * DAY_MS + 23 * 3_600_000),
-        (2000 * DAY_MS, 2001 * DAY_MS),
-    ],
-)
-@pytest.mark.parametrize("start_ms", [MONDAY_MS, MONDAY_MS + 3 * DAY_MS + 1])
-def test_candidates_are_the_rows_that_match(start_ms, since, until):
-    workload = stocks(symbols=4, years=0.2, start_ms=start_ms)
-    names = ("DJ1", "DJ3", "DJ9")
-    selection = Selection(
-        (OneOf("symbol", names),), since=MONDAY_MS + since, until=MONDAY_MS + until
-    )
-    found = values(workload)
-    expected = np.isin(found["symbol"], [name.encode() for name in names])
-    expected &= (found["time"] >= MONDAY_MS + since) & (found["time"] < MONDAY_MS + until)
-
-    assert workload.candidates(BARS, selection).tolist() == np.flatnonzero(expected).tolist()
-
-
-def test_any_row_can_match_without_a_selection():
-    assert stocks().candidates(BARS, Selection()) is None
-
-
 def truth(workload, query, rows):
     oracle = Oracle([query])
     oracle.add(Block(BARS, 0, rows, workload.draw(BARS, rows)))
@@ -284,26 +210,3 @@ def test_a_window_longer_than_the_data_is_impossible():
     shortest = stocks(years=0.001)
     day = shortest.query_types(shortest.tables, aligned=False)["1-symbol-1-day"]
     assert day.instance(0).selection.since == MONDAY_MS
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"symbols": 0}, "greater than or equal to 1"),
-        ({"years": 0}, "greater than 0"),
-        ({"years": float("nan")}, "less than or equal to 8000"),
-        ({"symbols": 100_000, "years": 8000}, "reduce the symbols or the years"),
-        ({"scale": 3}, "Extra inputs"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(params, message):
-    with pytest.raises(ValidationError, match=message):
-        OhlcvParams(**params)
-
-
-def test_no_symbol_is_longer_than_its_column_declares():
-    workload = stocks(symbols=100_000, years=0.001)
-    symbols = workload.draw(BARS, np.arange(100_000))["symbol"].values()
-
-    assert len(np.unique(symbols)) == 100_000
-    assert np.strings.str_len(symbols).max() == BARS.column("symbol").max_characters

@@ -7,7 +7,6 @@ import pytest
 
 from simulator.data.block import Block
 from simulator.data.derived import innermost
-from simulator.data.query import Operator
 from simulator.data.query_type import askable
 from simulator.data.workloads.trucks.workload import Trucks, TrucksParams
 from simulator.verify.truth.oracle import Oracle
@@ -241,16 +240,3 @@ def test_activity_and_breakdowns(fleet, rows):
     )
     assert len(active) > 30
     assert sum(broken.values()) > 100
-
-
-def test_conditions_are_those_of_tsbs(fleet):
-    def condition(name):
-        (compared,) = instance(fleet, name).selection.compared
-        return compared.operator, compared.value
-
-    assert condition("low-fuel") == (Operator.LESS, 0.1)
-    assert condition("high-load") == (Operator.MORE, 0.9)
-    assert condition("stationary-trucks") == (Operator.LESS, 1)
-    assert condition("long-driving-sessions") == (Operator.MORE, 22)
-    assert condition("long-daily-sessions") == (Operator.MORE, 60)
-    assert condition("daily-activity") == (Operator.LESS, 1)

@@ -1,21 +1,15 @@
 """Workload trucks: tables, values and irregularities as in the document, and its queries."""
 
-import hashlib
-
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
-from simulator.data.block import Block
-from simulator.data.hashes import block_hashes
-from simulator.data.query import AggregateQuery, NewestQuery, OneOf, RowsQuery, Selection, outputs
+from simulator.data.query import AggregateQuery, NewestQuery
 from simulator.data.query_type import askable
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.trucks.tables import FIELDS
 from simulator.data.workloads.trucks.workload import Nulls, Trucks, TrucksParams
-from simulator.verify.truth.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 HOUR_MS = 3_600_000
@@ -86,55 +80,6 @@ def test_columns_have_their_type_and_bounds(name, precision, distribution):
                 assert np.array_equal(array * 64 % 1, np.zeros(len(array)))
     times = data["time"].values()
     assert START_MS <= times.min() <= times.max() < START_MS + 6 * HOUR_MS
-
-
-@pytest.mark.parametrize("scale", [1, 3, 450])
-@pytest.mark.parametrize("name", TABLES)
-def test_any_rows_are_those_of_the_whole_table(name, scale):
-    initial = max(scale // 2, 1)
-    workload = fleet(scale=scale, initial_scale=initial, duration_ms=HOUR_MS)
-    table = table_of(workload, name)
-    columns, size = outputs(RowsQuery(table)), workload.size(table)
-
-    def hashes(rows):
-        return block_hashes(columns, Block(table, 0, rows, workload.draw(table, rows)))
-
-    whole = hashes(np.arange(size))
-    halves = np.array_split(np.arange(size), 9)
-    assert np.array_equal(np.concatenate([hashes(half) for half in halves]), whole)
-    for rows in (np.arange(1, size, 7), np.array([0, size // 2, size - 1])):
-        assert np.array_equal(hashes(rows), whole[rows])
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_column_alone_is_that_of_the_whole_table(name):
-    workload = fleet(scale=7, duration_ms=HOUR_MS)
-    table, rows = table_of(workload, name), np.arange(900)
-    whole = workload.draw(table, rows)
-    for column in table.columns:
-        alone = workload.draw(table.only({column.name}), rows)[column.name]
-        assert np.array_equal(alone.values(), whole[column.name].values())
-        assert np.array_equal(alone.present(), whole[column.name].present())
-
-
-@pytest.mark.parametrize(
-    ("params", "expected"),
-    [
-        ({}, "8f516e51fcccc48d"),
-        ({"distribution": "documented", "precision": "full"}, "405c54bc8af5e360"),
-        ({"initial_scale": 1, "nulls": "none"}, "cfdbfc7def775eb0"),
-    ],
-)
-def test_rows_are_those_of_this_version(params, expected):
-    """If they change, `version` is to be raised."""
-    workload = fleet(scale=3, **params)
-    digest = hashlib.sha256()
-    for table in workload.tables:
-        rows = np.arange(0, workload.size(table), 11)
-        block = Block(table, 0, rows, workload.draw(table, rows))
-        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
-
-    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -268,23 +213,6 @@ def test_tags_follow_from_the_truck_and_capacities_from_the_model():
     assert counts == {"name": 500, "fleet": 4, "driver": 6, "model": 3, "device_version": 4}
 
 
-def test_rows_depend_on_the_seed():
-    one, other = (drawn("readings", seed=seed, scale=50, nulls="none") for seed in (1, 2))
-
-    assert (one["elevation"].values() == other["elevation"].values()).mean() < 0.01
-    assert (one["time"].values() == other["time"].values()).mean() < 0.9
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_no_text_is_longer_than_its_column_declares(name):
-    data = drawn(name, scale=3000, duration_ms=100_000)
-    for tag in table_of(fleet(), name).tags:
-        if tag.type is Type.TEXT:
-            longest = int(np.strings.str_len(data[tag.name].values()).max())
-            assert longest == (tag.max_characters if tag.name != "name" else len("truck_2999"))
-    assert table_of(fleet(), name).column("name").max_characters == len("truck_99999999")
-
-
 def test_query_types_have_the_names_of_tsbs():
     workload = fleet(scale=50, duration_ms=24 * HOUR_MS)
     types = workload.query_types(workload.tables, aligned=False)
@@ -295,56 +223,3 @@ def test_query_types_have_the_names_of_tsbs():
     trucks = {types["single-last-loc"].instance(n).selection.one_of[0].values for n in range(500)}
     assert (len(fleets), len(trucks)) == (4, 50)
     assert isinstance(types["last-loc"].instance(0), NewestQuery)
-
-
-def truth(workload, query, rows):
-    oracle = Oracle([query])
-    for part in np.array_split(rows, max(len(rows) // 5000, 1)):
-        oracle.add(Block(query.table, 0, part, workload.draw(query.table, part)))
-    return oracle.truth(query).answer
-
-
-@pytest.mark.parametrize("name", ["last-loc", "single-last-loc"])
-def test_the_candidates_of_a_query_give_its_true_answer(name):
-    workload = fleet(scale=12, initial_scale=5)
-    query = workload.query_types(workload.tables, aligned=False)[name].instance(1)
-    few = workload.candidates(query.table, query.selection)
-    size = workload.size(query.table)
-
-    assert 0 < len(few) < size / 2
-    assert truth(workload, query, few) == truth(workload, query, np.arange(size))
-
-
-@pytest.mark.parametrize(
-    ("since", "until"), [(0, HOUR_MS), (9_999, 500_001), (-5, 600_000), (5 * HOUR_MS, None)]
-)
-def test_candidates_hold_the_rows_of_a_time(since, until):
-    workload = fleet(scale=6, initial_scale=2)
-    table = table_of(workload, "readings")
-    trucks = OneOf("name", ("truck_1", "truck_4", "truck_9"))
-    end = None if until is None else START_MS + until
-    selection = Selection((trucks,), (), START_MS + since, end)
-    data = workload.draw(table, np.arange(workload.size(table)))
-    times = data["time"].values()
-    matches = np.isin(data["name"].values(), [b"truck_1", b"truck_4"])
-    matches &= (times >= START_MS + since) & (times < (end or START_MS * 2))
-    found = workload.candidates(table, selection)
-
-    assert np.isin(np.flatnonzero(matches), found).all()
-    assert len(found) < matches.sum() + 300
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"scale": 0}, "greater than or equal to 1"),
-        ({"duration_ms": 99_999}, "9 intervals, and a truck sends ten at once"),
-        ({"duration_ms": 9_999}, "less than an interval of"),
-        ({"initial_scale": 2}, "initial_scale 2 is more than scale 1"),
-        ({"scale": 10**8, "duration_ms": 10**12}, "rows per table"),
-        ({"nulls": "tags"}, "fields"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(params, message):
-    with pytest.raises(ValidationError, match=message):
-        TrucksParams(**params)

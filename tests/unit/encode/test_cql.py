@@ -220,7 +220,3 @@ def test_a_level_that_no_row_has_is_no_reason_to_refuse():
         Values(np.zeros(2, np.int32)),
     )
     assert encoder().encode(batch, 10)
-
-
-def test_an_empty_block_has_no_sends():
-    assert encoder().encode(batches(3, [0, 0, 0], coded=True).slice(0, 0), 10) == []

@@ -1,7 +1,5 @@
 """Line protocol: known bytes, what is left out, and what is refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -140,11 +138,6 @@ def test_instants_reach_as_far_as_64_bits_of_nanoseconds(unit):
         beyond = last + (1 if last > 0 else -1)
         with pytest.raises(UnstorableError, match=r"column time: .* is outside 1677-09-21"):
             encode(batch([(TIME, values([0, beyond]))], unit))
-
-
-def test_an_empty_block_is_no_payload():
-    block = batch([(TIME, values([])), (field("x", Type.FLOAT64), values([], np.float64))])
-    assert encode(replace(block, rows=block.rows[:0])) == []
 
 
 @pytest.mark.parametrize("sites", [("a", "bb", "ccc", "d"), ("a", "b", "c", "d")])

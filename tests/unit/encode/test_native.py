@@ -1,7 +1,5 @@
 """ClickHouse's binary formats: known bytes, the vendor's own decoder, and a small one of ours."""
 
-import struct
-
 import numpy as np
 import pytest
 from clickhouse_connect.driver import ctypes as driver
@@ -13,16 +11,6 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.native import Native, RowBinary, leb128
 from simulator.modules.clickhouse.query import ClickhouseDialect
-
-FORMATS = {
-    Type.INT16: "<h",
-    Type.INT32: "<i",
-    Type.INT64: "<q",
-    Type.FLOAT32: "<f",
-    Type.FLOAT64: "<d",
-    Type.BOOL: "<?",
-    Type.TIMESTAMP: "<q",
-}
 
 
 def block(columns, role=Role.FIELD):
@@ -60,36 +48,6 @@ def driver_reads(content):
 
 def row_binary(batch, batch_rows=10**6):
     return RowBinary(batch.table.columns).encode(batch, batch_rows)
-
-
-def decoded(content, columns):
-    """The rows of a RowBinary payload."""
-    at, rows = 0, []
-    while at < len(content):
-        row = []
-        for column in columns:
-            if column.nullable:
-                at += 1
-                if content[at - 1]:
-                    row.append(None)
-                    continue
-            if column.type is Type.TEXT:
-                length, shift = 0, 0
-                while True:
-                    digit, at = content[at], at + 1
-                    length |= (digit & 0x7F) << shift
-                    shift += 7
-                    if digit < 0x80:
-                        break
-                row.append(content[at : at + length].decode())
-                at += length
-            else:
-                (value,) = struct.unpack_from(FORMATS[column.type], content, at)
-                row.append(value)
-                at += struct.calcsize(FORMATS[column.type])
-        rows.append(tuple(row))
-    assert at == len(content)
-    return rows
 
 
 def test_known_bytes_of_native():
@@ -135,38 +93,6 @@ def test_known_bytes_of_row_binary():
     assert row_binary(batch) == [b"\x02ab\x01" + b"\x00\x00\x08\x00"]
 
 
-@pytest.mark.parametrize("coded", [False, True])
-@pytest.mark.parametrize(
-    ("kind", "items"),
-    [
-        (Type.INT16, np.array([-32768, 32767, 0], np.int16)),
-        (Type.INT32, np.array([-(2**31), 2**31 - 1, 0], np.int32)),
-        (Type.INT64, np.array([-(2**63), 2**63 - 1, 0], np.int64)),
-        (Type.FLOAT32, np.array([3.4028235e38, 1e-45, -0.0, 0.1], np.float32)),
-        (Type.FLOAT64, np.array([1.7976931348623157e308, 5e-324, -0.0, 0.1])),
-        (Type.BOOL, np.array([True, False])),
-        (Type.TEXT, np.array([b"", b"x", "Grüße\n\t\\".encode()])),
-        (Type.TEXT, np.array([b"same", b"long"])),
-        (Type.TEXT, np.array([b"", b""])),
-        (Type.TEXT, np.array([b"x" * n for n in (127, 128, 16_383, 16_384, 0)])),
-    ],
-)
-def test_boundary_values_read_back_unchanged(kind, items, coded):
-    data = Coded(np.arange(len(items)), items) if coded else Values(items)
-    plain = [text.decode() for text in items.tolist()] if kind is Type.TEXT else items.tolist()
-    valid = np.arange(len(items)) != 0
-    some = Coded(np.arange(len(items)), items, valid) if coded else Values(items, valid)
-
-    for role in (Role.FIELD, Role.TAG):
-        for values, expected in ((data, plain), (some, [None, *plain[1:]])):
-            batch = block({"x": (kind, values)}, role)
-            (one,), (other,) = native(batch), row_binary(batch)
-            for read in (driver_reads(one), decoded(other, batch.table.columns)):
-                found = [value for (value,) in read]
-                assert found == expected
-                assert list(map(str, found)) == list(map(str, expected))  # -0.0 too
-
-
 def test_instants_are_numbers_of_the_tables_unit():
     microseconds = np.array([-62_135_596_800_000_000, -1, 253_402_300_799_999_999])
     (content,) = native(block({"at": (Type.TIMESTAMP, Values(microseconds))}))
@@ -193,32 +119,6 @@ def test_a_dictionary_longer_than_the_rows_is_not_sent():
 
     assert all(b"LowCardinality(String)" in content for content in native(batch, 10))
     assert not any(b"LowCardinality" in content for content in native(batch, 9))
-
-
-@pytest.mark.parametrize("batch_rows", [1, 3, 4, 10, 100])
-def test_payloads_are_cut_anywhere(batch_rows):
-    valid = np.arange(10) % 3 > 0
-    levels = np.array([b"a", b"longer", b""])
-    batch = block(
-        {
-            "n": (Type.INT64, Values(np.arange(10) - 5, valid)),
-            "tag": (Type.TEXT, Coded(np.arange(10) % 3, levels, valid)),
-            "text": (Type.TEXT, Values(np.array([b"x" * (n * 20) for n in range(10)]))),
-        },
-        Role.TAG,
-    )
-    whole = decoded(row_binary(batch)[0], batch.table.columns)
-    for payloads, read in (
-        (native(batch, batch_rows), driver_reads),
-        (row_binary(batch, batch_rows), lambda p: decoded(p, batch.table.columns)),
-    ):
-        assert len(payloads) == -(-10 // batch_rows)
-        assert [tuple(row) for payload in payloads for row in read(payload)] == whole
-
-
-def test_an_empty_block_makes_no_payload():
-    batch = block({"n": (Type.INT64, Values(np.array([], np.int64)))})
-    assert native(batch) == row_binary(batch) == []
 
 
 @given(st.integers(0, 2**40))

@@ -60,18 +60,6 @@ def test_a_key_is_the_id_and_no_field():
     assert rows == [{"n": 1}, {"n": 2}]
 
 
-@pytest.mark.parametrize("batch_rows", [1, 2, 3, 5, 100])
-def test_payloads_are_whole_rows_and_together_all_of_them(batch_rows):
-    batch = block({"n": (Type.INT32, Values(np.array([1, -20, 300, 4, 50], np.int32)))})
-    payloads = encode(batch, batch_rows)
-    assert len(payloads) == -(-5 // batch_rows)
-    assert all(payload.endswith(b"}\n") for payload in payloads)
-    assert [len(payload.splitlines()) // 2 for payload in payloads[:-1]] == (
-        [batch_rows] * (len(payloads) - 1)
-    )
-    assert read(payloads)[1] == [{"n": n} for n in (1, -20, 300, 4, 50)]
-
-
 def test_any_name_is_a_field():
     names = ["plain", 'say "x"', "back\\slash", "tab\t", "東京", "%s"]
     batch = block({name: (Type.BOOL, Values(np.array([True]))) for name in names})
@@ -83,26 +71,6 @@ def test_any_text_comes_back(texts):
     items = np.array([text.encode() for text in texts])
     for data in (Values(items), Coded(np.arange(len(items)), items)):
         assert read(encode(block({"x": (Type.TEXT, data)})))[1] == [{"x": text} for text in texts]
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
-def test_any_number_comes_back(numbers):
-    batch = block({"x": (Type.FLOAT64, Values(np.array(numbers)))})
-    assert read(encode(batch))[1] == [{"x": number} for number in numbers]
-
-
-@given(
-    st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=50)
-)
-def test_any_single_comes_back(numbers):
-    batch = block({"x": (Type.FLOAT32, Values(np.array(numbers, np.float32)))})
-    found = [row["x"] for row in read(encode(batch))[1]]
-    assert np.array(found, np.float32).tolist() == numbers
-
-
-def test_what_stands_in_place_of_a_null_is_not_written():
-    data = Values(np.array([np.nan, 1.5]), np.array([False, True]))
-    assert read(encode(block({"x": (Type.FLOAT64, data)})))[1] == [{"x": None}, {"x": 1.5}]
 
 
 @pytest.mark.parametrize("has_key", [False, True])

@@ -64,11 +64,3 @@ def test_what_stands_in_place_of_null_does_not_matter():
     rows = encode({"at": (Type.TIMESTAMP, data)}, unit=TimeUnit.SECOND, instant=Instant.AWARE)
 
     assert rows == [[(None,), (datetime(1970, 1, 1, tzinfo=UTC),)]]
-
-
-@pytest.mark.parametrize("batch_rows", [1, 3, 10, 11])
-def test_pieces_are_the_same_rows_whatever_their_size(batch_rows):
-    pieces = encode({"i": (Type.INT32, Values(np.arange(10, dtype=np.int32)))}, batch_rows)
-
-    assert [row for piece in pieces for row in piece] == [(i,) for i in range(10)]
-    assert {len(piece) for piece in pieces[:-1]} <= {batch_rows}

@@ -171,7 +171,7 @@ def test_every_number_comes_back(rows):
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**53), 2**53)), min_size=1))
-def testpickles_are_what_python_reads(rows):
+def test_pickles_are_what_python_reads(rows):
     batch = block(*zip(*rows, strict=True))
     instead = {"time": batch.data["time"].array, "length of the path": path_lengths(batch)}
     (messages,) = pickles(TABLE, "t").encode(batch, len(rows), instead=instead)

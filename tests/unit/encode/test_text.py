@@ -2,16 +2,13 @@
 
 import csv
 import io
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import csv as arrow_csv
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
@@ -146,28 +143,6 @@ def test_integers_are_exact(dtype, items):
     assert one(kind, Coded(codes, np.array(items, dtype))) == expected
 
 
-@given(st.lists(st.integers(INT64.min, INT64.max), min_size=1))
-@settings(max_examples=50)
-def test_any_integer_is_exact(items):
-    assert one(Type.INT64, values(items, np.int64)).split() == [b"%d" % item for item in items]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_floats_read_back_in_single_and_double_precision(dtype):
-    info = np.finfo(dtype)
-    extremes = [info.max, info.min, info.tiny, info.smallest_subnormal, 0.1, 1e16, 1e-5]
-    grid = [-0.0, 0.0, 1013.265625, -19.984375, 34.5, 1e6]
-    for items in (extremes, grid):
-        array = np.array(items, dtype)
-        lines = one(Type.FLOAT64, Values(array)).splitlines()
-
-        assert all(b"." in line or b"e" in line for line in lines)
-        read = np.array([float(line) for line in lines])
-        np.testing.assert_array_equal(read, array.astype(np.float64))
-        np.testing.assert_array_equal(np.signbit(read), np.signbit(array))
-        np.testing.assert_array_equal(np.array([dtype(line) for line in lines]), array)
-
-
 def test_floats_of_a_grid_have_one_width():
     levels = np.arange(-20 * 64, 35 * 64, dtype=np.float32) / np.float32(64)
     lines = one(Type.FLOAT32, Coded(np.arange(3520), levels)).splitlines()
@@ -257,70 +232,3 @@ def test_csv_reads_back_with_the_csv_module(data, items):
         rows = list(csv.reader(io.StringIO(payload.decode(), newline="")))
 
         assert rows == [[str(i), text] for i, text in enumerate(sample)]
-
-
-def test_csv_reads_back_with_arrow():
-    """NULL and the empty text also differ."""
-    count = len(TEXTS)
-    valid = np.arange(count) != 3
-    batch = block(
-        {
-            "i": (Type.INT64, values(np.arange(count) * 100 - 300, np.int64)),
-            "t": (Type.TEXT, replace(as_values(TEXTS), valid=valid)),
-            "f": (Type.FLOAT64, values(np.arange(count) / 64 - 1, np.float64)),
-        }
-    )
-    (payload,) = encode(batch, CSV)
-    table = arrow_csv.read_csv(
-        pa.BufferReader(payload),
-        read_options=arrow_csv.ReadOptions(column_names=["i", "t", "f"]),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types={"t": pa.string()},
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-
-    assert table["i"].to_pylist() == [i * 100 - 300 for i in range(count)]
-    assert table["t"].to_pylist() == [t if v else None for t, v in zip(TEXTS, valid, strict=True)]
-    assert table["f"].to_pylist() == [i / 64 - 1 for i in range(count)]
-
-
-@given(items=texts)
-@settings(max_examples=50)
-def test_tsv_escapes_undo(items):
-    undo = {b"\\\\": b"\\", b"\\t": b"\t", b"\\n": b"\n", b"\\r": b"\r"}
-    for sample in (TEXTS, items):
-        lines = one(Type.TEXT, as_values(sample), TSV).split(b"\n")[:-1]
-        read = [re.sub(rb"\\.", lambda escape: undo[escape[0]], line).decode() for line in lines]
-
-        assert read == sample
-
-
-@given(count=st.integers(1, 40), batch_rows=st.integers(1, 50))
-@settings(max_examples=50)
-def test_pieces_are_the_same_rows_whatever_their_size(count, batch_rows):
-    numbers = np.arange(count) * 7
-    batch = block(
-        {
-            "i": (Type.INT64, Values(numbers - 50, numbers % 3 != 0)),
-            "t": (Type.TEXT, Coded(numbers % 3, np.array([b"", b"one", b"t,w"]))),
-        }
-    )
-    pieces = encode(batch, CSV, batch_rows)
-    values_pieces = encode(batch, SQL, batch_rows)
-
-    assert [piece.count(b"\n") for piece in pieces[:-1]] == [batch_rows] * (len(pieces) - 1)
-    assert b"".join(pieces) == b"".join(encode(batch, CSV))
-    assert [b",".join(values_pieces)] == encode(batch, SQL)
-
-
-def test_a_slice_of_a_block_encodes_like_its_rows():
-    (whole,) = encode(block(SAMPLE), CSV)
-
-    assert encode(block(SAMPLE).slice(1, 3), CSV) == [b"".join(whole.splitlines(keepends=True)[1:])]
-
-
-def test_no_rows_make_no_payload():
-    assert encode(block(SAMPLE).slice(0, 0), CSV) == []

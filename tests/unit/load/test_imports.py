@@ -4,15 +4,15 @@ import threading
 
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.data.schema import PrimaryKey
 from simulator.encode.text import CSV, Text
 from simulator.errors import RunError
 from simulator.load.connection import Stopped
 from simulator.load.write.sender import Sender
 from simulator.modules.contract.base import IMPORT
 from simulator.modules.null import Null, NullOptions, NullSession
+from tests.unit import specs
 
 
 class Importing(NullSession):
@@ -42,14 +42,8 @@ class Database(Null):
 
 
 def dataset(parts=1):
-    return Dataset(
-        workload="devops",
-        workload_version=1,
-        params={"scale": 30, "duration_ms": 7_200_000},
-        seed=3,
-        start_ms=0,
-        primary_key=PrimaryKey.NONE,
-        parts=parts,
+    return specs.dataset(
+        workload="devops", params={"scale": 30, "duration_ms": 7_200_000}, seed=3, parts=parts
     )
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
-from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
 from simulator.load.connection import Stopped
@@ -20,6 +19,7 @@ from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
+from tests.unit import specs
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -104,15 +104,7 @@ class _Session:
 
 
 def reader(parts=1):
-    dataset = Dataset(
-        workload="iot",
-        workload_version=1,
-        params={},
-        seed=1,
-        start_ms=0,
-        primary_key=PrimaryKey.NONE,
-        parts=parts,
-    )
+    dataset = specs.dataset(parts=parts)
     return DatasetReader(dataset)
 
 

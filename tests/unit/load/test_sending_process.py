@@ -8,7 +8,7 @@ from queue import SimpleQueue
 import psutil
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
@@ -18,17 +18,10 @@ from simulator.load.write.sending_process import SendingProcess
 from simulator.modules import open_database
 from simulator.modules.contract.base import BATCH, Failure
 from simulator.protocol.spec import PlannedFault, Several
+from tests.unit.specs import dataset
 
 ROWS, BATCH_ROWS = 100, 10
-IOT = Dataset(
-    workload="iot",
-    workload_version=1,
-    params={},
-    seed=1,
-    start_ms=0,
-    primary_key=PrimaryKey.DB,
-    parts=1,
-)
+IOT = dataset(primary_key=PrimaryKey.DB)
 NEVER = PlannedFault(name="kill-worker", instants_s=(1000.0,), lasts_s=1.0, kills_workers=True)
 SOON = NEVER.model_copy(update={"instants_s": (0.5,), "lasts_s": 0.3})
 

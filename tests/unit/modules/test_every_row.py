@@ -2,9 +2,10 @@
 
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery, outputs
 from simulator.modules import MODULES, database_class
+from tests.unit import specs
 
 STORING = [name for name in MODULES if database_class(name).capabilities.stores]
 
@@ -19,10 +20,7 @@ def test_a_module_returns_the_columns_of_a_table_whatever_their_order(module, wo
     }
     made = database(database.options_model.model_construct(**given))
     for key in database.capabilities.primary_keys:
-        dataset = Dataset(
-            workload=workload, workload_version=1, params={}, seed=1, start_ms=0,
-            primary_key=key, parts=1,
-        )  # fmt: skip
+        dataset = specs.dataset(workload=workload, primary_key=key)
         for table in DatasetReader(dataset).tables:
             query = RowsQuery(table)
             found = made.render(query).outputs

@@ -21,7 +21,6 @@ from simulator.modules.shared.http.client import (
     Refused,
     basic,
     classify,
-    gzip_body,
     lines,
     words,
 )
@@ -64,20 +63,6 @@ def failed(http, kind, body=b"rows"):
     with pytest.raises(kind) as caught:
         http.request("POST", "/write", body)
     return caught.value
-
-
-def test_bytes_go_out_and_come_back_over_one_connection(serve, connect):
-    web = serve(lambda request: Response(200, request.body[::-1], {"X-Made": "yes"}))
-    http = connect(f"{web.url}/base/", {"Authorization": "Token t"})
-    replies = [http.request("POST", "/write?db=x", b"abc", {"X-One": "1"}) for _ in range(3)]
-
-    assert [reply.body for reply in replies] == [b"cba"] * 3
-    assert replies[0].headers["x-made"] == "yes"
-    assert {request.path for request in web.requests} == {"/base/write?db=x"}
-    assert {request.client for request in web.requests} == {web.requests[0].client}
-    assert web.requests[0].headers["Authorization"] == "Token t"
-    assert web.requests[0].headers["X-One"] == "1"
-    assert http.alive
 
 
 @pytest.mark.parametrize(
@@ -139,26 +124,6 @@ def test_an_acknowledgement_of_another_number_of_rows_leaves_them_uncertain(stor
     with pytest.raises(RowCountMismatch, match=f"acknowledged {stored} of 3 rows") as caught:
         expect_rows(stored, 3)
     assert classify(caught.value) is Failure.UNKNOWN
-
-
-def test_a_port_without_a_listener_is_named_with_the_remedy(connect):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    http = connect(f"http://127.0.0.1:{port}")
-    error = failed(http, NotConnected)
-
-    assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in str(error)
-    assert classify(error) is Failure.NOT_APPLIED
-    assert not http.alive
-
-
-@pytest.mark.parametrize("host", ["nowhere.invalid", "no..where", "x" * 70])
-def test_an_unknown_host_is_named(connect, host):
-    error = failed(connect(f"http://{host}:1"), NotConnected)
-
-    assert "name is not known; check the host in url" in str(error)
-    assert classify(error) is Failure.NOT_APPLIED
 
 
 def test_a_host_that_accepts_no_connection(connect, monkeypatch):
@@ -229,18 +194,6 @@ def test_the_answer_of_a_server_that_closes_before_the_body_is_read(connect):
         with pytest.raises(HttpError, match="Port 9000 speaks another protocol"):
             http.request("POST", "/", body())
         thread.join()
-
-
-def test_a_server_that_takes_too_long(serve, connect):
-    done = threading.Event()
-    web = serve(lambda _: done.wait(5) and OK)
-    http = connect(web.url, timeout_s=0.1)
-    error = failed(http, NoAnswer)
-    done.set()
-
-    assert "no answer within 0.1 s" in str(error)
-    assert classify(error) is Failure.UNKNOWN
-    assert not http.alive
 
 
 def test_a_connection_that_the_system_gives_up_is_not_a_late_answer(connect, monkeypatch):
@@ -318,26 +271,11 @@ def test_a_long_answer_arrives_in_pieces(serve, connect):
     assert len({request.client for request in web.requests}) == 2
 
 
-def test_a_refused_stream_raises_the_refusal(serve, connect):
-    with pytest.raises(Refused, match="400: no such thing"):
-        next(connect(serve(Response(400, b"no such\nthing")).url).stream("GET", "/"))
-
-
 def test_lines_are_complete_wherever_the_pieces_are_cut():
     text = "ein\nZürich\r\n\n東京".encode()
     for width in range(1, len(text) + 1):
         pieces = [text[start : start + width] for start in range(0, len(text), width)]
         assert list(lines(pieces)) == ["ein\n", "Zürich\r\n", "\n", "東京"]
-
-
-def test_a_gzipped_body_decompresses_to_the_original(serve, connect):
-    body = b"line protocol " * 1000
-    zipped = gzip_body(body)
-    web = serve(OK)
-    connect(web.url).request("POST", "/", zipped, {"Content-Encoding": "gzip"})
-
-    assert web.requests[0].content == body
-    assert len(web.requests[0].body) < len(body) / 20
 
 
 # --- TLS -----------------------------------------------------------------------------------------

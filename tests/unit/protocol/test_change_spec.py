@@ -1,17 +1,17 @@
 """A run that changes rows: what its tasks leave, and what marks say of it."""
 
 from simulator.data.changes import since
-from simulator.data.dataset import Dataset, DatasetReader, Retag
+from simulator.data.dataset import DatasetReader, Retag
 from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.protocol import mark as marks
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.spec import Change, Insert, RunSpec, Work
+from tests.unit import specs
 
-STORED = Dataset(
-    workload="iot", workload_version=1, params={}, seed=1, start_ms=10**12,
-    primary_key=PrimaryKey.CLIENT, parts=1, ranges=(RowRange(start=0, stop=100),),
-)  # fmt: skip
+STORED = specs.dataset(
+    start_ms=10**12, primary_key=PrimaryKey.CLIENT, ranges=(RowRange(start=0, stop=100),)
+)
 
 
 def spec_of(*workers):

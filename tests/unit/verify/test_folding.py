@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.data.block import Coded, Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.fleet import FleetTable
 from simulator.data.query import (
     Aggregate,
@@ -35,6 +35,7 @@ from simulator.verify.truth import fold_tasks
 from simulator.verify.truth.fold_tasks import FoldTasks, fold_rows
 from simulator.verify.truth.folding import fold_here, truths
 from simulator.verify.truth.oracle import Oracle
+from tests.unit import specs
 
 HOSTS = np.array([b"host_%d" % host for host in range(10)])
 TICKS = 300
@@ -91,11 +92,12 @@ def fleet(monkeypatch):
 
 def dataset(*ranges, primary_key=PrimaryKey.NONE, parts=1, every=(0, 0)):
     take, each = every
-    return Dataset(
-        workload="fleet", workload_version=1, params={}, seed=1, start_ms=0,
-        primary_key=primary_key, parts=parts,
+    return specs.dataset(
+        workload="fleet",
+        primary_key=primary_key,
+        parts=parts,
         ranges=tuple(RowRange(start=a, stop=b, take=take, every=each) for a, b in ranges),
-    )  # fmt: skip
+    )
 
 
 WHOLE = dataset((0, 1000), (1000, 3000))

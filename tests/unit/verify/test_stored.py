@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
@@ -17,13 +17,13 @@ from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
 from simulator.verify.truth.fold_tasks import FoldTasks
 from simulator.verify.truth.folding import fold_here
 from simulator.verify.truth.record import to_bytes
+from tests.unit import specs
 
 
 def dataset(rows):
-    return Dataset(
-        workload="iot", workload_version=1, params={}, seed=1, start_ms=1_700_000_000_000,
-        primary_key=PrimaryKey.DB, parts=1, ranges=[RowRange(start=0, stop=rows)],
-    )  # fmt: skip
+    return specs.dataset(
+        start_ms=1_700_000_000_000, primary_key=PrimaryKey.DB, ranges=[RowRange(start=0, stop=rows)]
+    )
 
 
 @pytest.fixture

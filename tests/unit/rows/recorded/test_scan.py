@@ -117,7 +117,7 @@ def tables_of(form):
 
 
 @pytest.mark.parametrize("form", RecordFormat)
-@pytest.mark.parametrize("chunk", [1, 61, 1000, 1 << 20])
+@pytest.mark.parametrize("chunk", [pytest.param(1, marks=pytest.mark.rare), 61, 1 << 20])
 def test_every_record_is_found_in_portions_of_any_size(monkeypatch, form, chunk):
     monkeypatch.setattr(scanning, "_CHUNK_BYTES", chunk)
     tables = tables_of(form)
