@@ -11,9 +11,17 @@ from iotbench.comparison.calibration import read_calibrations
 from iotbench.comparison.comparison import NOISE, Comparison, compared
 from iotbench.comparison.junit import check_cases, comparison_cases
 from iotbench.comparison.sides import Side, expect_comparable
-from iotbench.comparison.thresholds import Check, Scope, Threshold, checks_of, comparison_checks
-from iotbench.config.options.basic import SHARE, Command, option, output_option
+from iotbench.comparison.thresholds import (
+    Check,
+    Scope,
+    Threshold,
+    changed_percentiles,
+    checks_of,
+    comparison_checks,
+)
+from iotbench.config.options.basic import SHARE, Command, Parsed, option, output_option
 from iotbench.config.options.declared import options_of
+from iotbench.figures.figures import parse_percentile
 from iotbench.machine.streams import print_out
 from iotbench.machine.terminal import width_of
 from iotbench.measurements import summary_of
@@ -59,6 +67,15 @@ Examples:
     show_default=True,
     help="Of a plan: which results to compare.",
 )
+@option(
+    "--percentile",
+    "percentiles",
+    type=Parsed("name", parse_percentile),
+    multiple=True,
+    metavar="NAME",
+    help="Compare this percentile as well, such as p90_ms or p99.99_ms, where every run has enough"
+    " samples for it; may be given several times.",
+)
 @options_of(Gates, "gates")
 def compare(  # noqa: PLR0913
     *,
@@ -68,6 +85,7 @@ def compare(  # noqa: PLR0913
     form: str,
     noise: float,
     of: str,
+    percentiles: tuple[str, ...],
     gates: Gates,
 ) -> None:
     """Compare results of inserts or queries with those of BASE.
@@ -82,7 +100,7 @@ def compare(  # noqa: PLR0913
     measured in turns, as a plan does, or if `calibrate` has measured what equal sweeps differ by on
     this machine. Results of other rows, and those with the verdict mismatch, are refused.
 
-    --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p99_ms_change >
+    --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p90_ms_change >
     10%'), and numbers of rows ('slower > 0').
     """
     if others:
@@ -92,7 +110,8 @@ def compare(  # noqa: PLR0913
     known = read_calibrations()
     with expect_whole(", ".join((base, *others))):
         expect_comparable(sides)
-        comparisons = [compared(sides[0], other, noise, known) for other in sides[1:]]
+        named = dict.fromkeys((*percentiles, *changed_percentiles(gates.fail_if)))
+        comparisons = [compared(sides[0], each, noise, known, [*named]) for each in sides[1:]]
         thresholds = gates.expected(_scope(comparisons))
         text = tables.format_record(comparisons, form, width_of(sys.stdout))
         checks = [check for each in comparisons for check in _checks(each, thresholds)]

@@ -8,8 +8,8 @@ import click
 
 from iotbench.commands.show import show
 from iotbench.config.completion.words import complete_result, complete_target
-from iotbench.config.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
-from iotbench.figures.figures import percent_of
+from iotbench.config.options.basic import COUNT, MOMENT, TAG, Command, Parsed, option, output_option
+from iotbench.figures.figures import parse_percentile
 from iotbench.machine import outfile
 from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import is_fitted, width_of
@@ -17,9 +17,10 @@ from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
 from iotbench.results.names import Named, id_of, parse_name
+from iotbench.results.result import Result
 from iotbench.store import changes, export, listing
 from iotbench.store.entry import Entry
-from iotbench.store.gathered import GATHERED
+from iotbench.store.gathered import GATHERED, Part, parts_of
 from iotbench.store.index import entries
 from iotbench.store.lookup import expect_files, path_of, paths_of
 from simulator.errors import ConfigError, counted
@@ -148,6 +149,7 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
 @option(
     "--percentile",
     "percentiles",
+    type=Parsed("name", parse_percentile),
     multiple=True,
     metavar="NAME",
     help="Export this percentile as well, such as p90_ms or p99.99_ms, where there are enough"
@@ -181,30 +183,48 @@ def export_results(  # noqa: PLR0913
 ) -> None:
     """Write the figures of results for other programs.
 
-    Every figure has its unit, the number of measurements, its spread and its verdict.
+    Every figure has its unit, the number of measurements, its spread and its verdict. Of the file
+    of a plan, all its results are written, each with its setting and repeat.
     """
     own = export.OWN[form]
-    if unknown := [each for each in percentiles if not percent_of(each)]:
-        raise ConfigError(
-            [f"--percentile: expected a name such as p99.99_ms, got {each!r}" for each in unknown]
-        )
     if to and (problem := outfile.problem_with(to, own)):
         raise ConfigError(f"--to: {problem}")
-    found = []
-    for path in paths_of(output, names, only_sweeps=True):
-        name = parse_name(path)
-        if name and not name.is_sweep:
-            raise ConfigError(
-                f"{path}: gathers sweeps; export their results, or use `show --format json`"
-            )
-        result = files.read(path)
-        found.append((id_of(path) or result.sweep_id, result))
+    found, parts = _read_parts(paths_of(output, names, only_sweeps=True))
     with expect_whole(", ".join(names)):
-        text = export.export(found, form, percentiles, pattern)
+        text = export.export(found, form, percentiles, pattern, parts)
     if to is None:
         print_out(text)
         return
     outfile.write(to, text, own)
+
+
+def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, Part]]:
+    """Return the results in these files, each once with its id; and id -> what it is a part of."""
+    found: dict[Path, tuple[str, Result]] = {}
+    parts: dict[str, Part] = {}
+    problems = []
+    for path in paths:
+        each = parts_of(path)
+        if not any(part.file for part in each):
+            problems.append(f"{path}: none of its parts has a result")
+            continue
+        for part in each:
+            if not part.file:
+                say(f"warning: {path}: has no result of {part.cause}", err=True)
+                continue
+            file = path.parent / part.file
+            try:
+                result = files.read(file)
+            except ConfigError as error:
+                problems += error.problems
+                continue
+            name = id_of(file) or result.sweep_id
+            found[file.resolve()] = name, result
+            if part.part_of:
+                parts[name] = part
+    if problems:
+        raise ConfigError(problems)
+    return [*found.values()], parts
 
 
 @results.command("rm", cls=Command)

@@ -9,7 +9,7 @@ from iotbench.comparison.calibration import Calibration, calibration_of
 from iotbench.comparison.query_plans import PlanComparison, compare_plans
 from iotbench.comparison.sides import Sample, Side, differing, is_same_work
 from iotbench.comparison.statistics import Difference, Sweeps, are_in_turns, difference
-from iotbench.figures.figures import Better, Figure
+from iotbench.figures.figures import Better, Figure, find_figure
 from iotbench.figures.rows import Place
 from iotbench.figures.subjects import Subject
 from simulator.errors import ConfigError
@@ -82,6 +82,8 @@ class Comparison:
     """Rows of one side: "base" or "other", and which."""
     plans: PlanComparison
     noise: float
+    percentiles: tuple[Figure, ...] = ()
+    """Percentiles that were named in addition to the figures of every comparison."""
 
     def count(self, judgement: Judgement) -> int:
         """Return how many rows have this judgement."""
@@ -107,13 +109,19 @@ class Comparison:
 
 
 def compared(
-    base: Side, other: Side, noise: float = NOISE, known: Sequence[Calibration] = ()
+    base: Side,
+    other: Side,
+    noise: float = NOISE,
+    known: Sequence[Calibration] = (),
+    percentiles: Sequence[str] = (),
 ) -> Comparison:
     """Compare two sides; ConfigError if they have no row in common.
 
-    `known`: what equal sweeps differ by on this machine.
+    `known`: what equal sweeps differ by on this machine; `percentiles`: names of further figures.
     """
-    before, after = base.samples(), other.samples()
+    shown = base.subject.compared
+    more = tuple(each for each in map(find_figure, percentiles) if each not in shown)
+    before, after = (side.samples([each.name for each in more]) for side in (base, other))
     common = [key for key in before if key in after]
     if not common:
         raise ConfigError(
@@ -127,8 +135,7 @@ def compared(
         found = [calibration_of(known, side.first, key.workers) for side in (base, other)]
         calibrations = tuple(each for each in found if each)
         calibrations = calibrations if len(calibrations) == len(found) else ()
-        row = _row(key, base.subject.compared, before[key], after[key], noise, len(common),
-                   calibrations)  # fmt: skip
+        row = _row(key, (*shown, *more), before[key], after[key], noise, len(common), calibrations)
         is_disturbed = base.is_disturbed(key) or other.is_disturbed(key)
         rows.append(_without_judgement(row) if is_disturbed and not row.in_turns else row)
     return Comparison(
@@ -140,6 +147,7 @@ def compared(
         tuple(only),
         compare_plans(base, other),
         noise,
+        more,
     )
 
 

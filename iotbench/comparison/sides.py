@@ -70,13 +70,16 @@ class Side:
         results = (result for _, result in self.results)
         return much_other_work(*results, workers=place.workers) is not None
 
-    def samples(self) -> dict[Place, Sample]:
+    def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, Sample]:
         """Return what was measured for each row, run by run."""
-        return samples_of([result for _, result in self.results])
+        return samples_of([result for _, result in self.results], percentiles)
 
 
-def samples_of(results: Sequence[Result]) -> dict[Place, Sample]:
-    """Return row -> what its runs measured; each run is summarised alone."""
+def samples_of(results: Sequence[Result], percentiles: Sequence[str] = ()) -> dict[Place, Sample]:
+    """Return row -> what its runs measured; each run is summarised alone.
+
+    `percentiles`: names of further percentiles.
+    """
     found: dict[Place, dict[int, list[_Measured]]] = defaultdict(lambda: defaultdict(list))
     for number, result in enumerate(sorted(results, key=lambda each: each.created)):
         for run in result.runs:
@@ -85,12 +88,17 @@ def samples_of(results: Sequence[Result]) -> dict[Place, Sample]:
                     place = row.place if run.stages else replace(row.place, workers=run.workers)
                     found[place][number].append((row.verdict, row.figures))
     began_s = sorted(each.created.timestamp() for each in results)
-    return {place: _sample(sweeps, began_s) for place, sweeps in found.items()}
+    return {place: _sample(sweeps, began_s, percentiles) for place, sweeps in found.items()}
 
 
-def _sample(sweeps: Mapping[int, Sequence[_Measured]], began_s: Sequence[float]) -> Sample:
+def _sample(
+    sweeps: Mapping[int, Sequence[_Measured]],
+    began_s: Sequence[float],
+    percentiles: Sequence[str],
+) -> Sample:
     runs = [each for sweep in sweeps.values() for each in sweep]
-    common = [name for name in runs[0][1] if all(name in figures for _, figures in runs)]
+    names = dict.fromkeys((*runs[0][1], *percentiles))
+    common = [name for name in names if all(name in figures for _, figures in runs)]
     return Sample(
         verdicts=tuple(dict.fromkeys(verdict for verdict, _ in runs)),
         values={

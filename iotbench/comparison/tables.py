@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from iotbench.comparison.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
 from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import Difference, noise_of
+from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
 from iotbench.machine.cleaning import markdown
 from iotbench.machine.tables import draw, new_table
+from iotbench.results.latency import fewest_samples
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
@@ -121,6 +124,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield from _runs(comparison)
     for name, place in comparison.only:
         yield f"only in {name}: {place}"
+    yield from _not_carried(comparison)
     for what, base, other in comparison.differing:
         yield f"differs: {what}: {base} -> {other}"
     if not comparison.differing:
@@ -129,6 +133,16 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield from _of_the_machine(comparison)
     yield _judgements(comparison)
     yield from _explain(comparison)
+
+
+def _not_carried(comparison: Comparison) -> Iterator[str]:
+    """Yield the named percentiles that a row is without."""
+    for row in comparison.rows:
+        for figure in comparison.percentiles:
+            if figure not in [line.figure for line in row.lines]:
+                least = fewest_samples(percent_of(figure.name) or Fraction())
+                few = f"a run has fewer than {least:,} samples"
+                yield f"not compared: {figure.name} of {row.place}: {few}"
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:

@@ -13,12 +13,12 @@ from fnmatch import fnmatchcase
 from iotbench.comparison.comparison import Comparison, Judgement
 from iotbench.comparison.tables import interval_of
 from iotbench.config.input.quantities import parse_number
-from iotbench.figures.figures import FACETS, Unit, is_among, resolve, unit_of
+from iotbench.figures.figures import FACETS, Unit, is_among, percent_of, resolve, unit_of
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place
 from iotbench.figures.subjects import Subject
 from iotbench.figures.summary import Summary
-from iotbench.results.latency import FEWEST
+from iotbench.results.latency import FEWEST, fewest_samples
 from simulator.errors import nearest
 
 EXIT_CODE = 99
@@ -125,7 +125,7 @@ def _parse(text: str, scope: Scope) -> Threshold:
     figure, known = _ALIASES.get(name, name), _list_known(scope)
     if figure not in known and not _is_percentile(figure, scope):
         raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
-    kind = known[figure] if figure in known else unit_of(figure)
+    kind = known[figure] if figure in known else _unit_of(figure)
     units = _UNITS[kind] if kind else {}
     if unit and unit not in units:
         expected = f"one of {', '.join(units)}" if units else "none"
@@ -140,8 +140,21 @@ def _parse(text: str, scope: Scope) -> Threshold:
 
 def _is_percentile(name: str, scope: Scope) -> bool:
     """Return whether a name is a percentile, such as p99.99_ms, that rows of a scope have."""
+    if scope.compares and percent_of(name.removesuffix(_CHANGE)):
+        name = name.removesuffix(_CHANGE)
     figure, _ = resolve(name) or (None, "")
-    return any(figure and is_among(each.figures, figure.name) for each in scope.subjects)
+    return any(figure and each.has(figure.name) for each in scope.subjects)
+
+
+def _unit_of(name: str) -> Unit | None:
+    return Unit.SHARE if name.endswith(_CHANGE) else unit_of(name)
+
+
+def changed_percentiles(texts: Iterable[str]) -> list[str]:
+    """Return the percentiles whose changes these thresholds limit, such as p90_ms."""
+    written = (_WRITTEN.fullmatch(text) for text in texts)
+    names = dict.fromkeys(each[1] for each in written if each and each[1].endswith(_CHANGE))
+    return [name for each in names if percent_of(name := each.removesuffix(_CHANGE))]
 
 
 def _list_known(scope: Scope) -> dict[str, Unit | None]:
@@ -177,9 +190,7 @@ def checks_of(
     """
     for threshold in thresholds:
         figure, _ = resolve(threshold.figure) or (None, "")
-        having = [
-            each for each in summaries if figure and is_among(each.subject.figures, figure.name)
-        ]
+        having = [each for each in summaries if figure and each.subject.has(figure.name)]
         if not having:
             continue
         found = [check for each in having for check in _row_checks(threshold, each, place)]
@@ -237,7 +248,9 @@ def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> 
         where = f"{place}{row.place}"
         line = next((line for line in row.lines if line.figure.name == name), None)
         if line is None or line.difference is None:
-            yield Check(threshold.text, where, f"{name} cannot be compared", ok=False)
+            percent = None if line else percent_of(name)
+            needs = f": needs {fewest_samples(percent):,} samples of each run" if percent else ""
+            yield Check(threshold.text, where, f"{name} cannot be compared{needs}", ok=False)
             continue
         change = line.difference.change
         interval = interval_of(line.difference)

@@ -248,6 +248,13 @@ def percent_of(name: str) -> Fraction | None:
     return Fraction(match[1]) if match and Fraction(match[1]) else None
 
 
+def parse_percentile(text: str) -> str:
+    """Return the name of a percentile."""
+    if not percent_of(text):
+        raise ValueError(f"expected a name such as p99.99_ms, got {text!r}")
+    return text
+
+
 def figure_named(name: str) -> Figure | None:
     """Return the figure of a name: one that is declared, or any percentile of the waits."""
     if name in FIGURES or not percent_of(name):

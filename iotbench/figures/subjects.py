@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from iotbench.figures import changes, inserts, mixed, queries
 from iotbench.figures.checks import rows_by_check
-from iotbench.figures.figures import FIGURES, Figure
+from iotbench.figures.figures import FIGURES, Figure, is_among
 from iotbench.figures.rows import Place, Row
 from iotbench.results.latency import Latency
 from iotbench.results.metrics import InsertMetrics
@@ -51,6 +51,10 @@ class Subject:
         """The figures that a comparison shows, the decisive one first."""
         names = dict.fromkeys((self.judged_by, *FIGURES))
         return tuple(FIGURES[n] for n in names if n in self.figures and FIGURES[n].compared)
+
+    def has(self, name: str) -> bool:
+        """Return whether its rows may have a figure; any percentile is one where they wait."""
+        return is_among(self.figures, name)
 
     def figures_at(self, place: Place) -> frozenset[str]:
         """Return the figures that a row may have: figures of inserts, or of queries."""

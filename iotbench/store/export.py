@@ -6,9 +6,10 @@ Every figure has its number of measurements, its spread if there is one, and its
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -22,6 +23,7 @@ from iotbench.measurements import summary_of
 from iotbench.results.result import Result
 from iotbench.store import openmetrics
 from iotbench.store.entry import what_of
+from iotbench.store.gathered import ORIGIN, Part
 from iotbench.store.openmetrics import END, PREFIX, labels_of, metric_of
 from simulator.errors import ConfigError
 
@@ -46,6 +48,8 @@ class Exported:
     summary: Summary
     percentiles: tuple[str, ...] = ()
     """Names of percentiles to export in addition to the listed figures."""
+    origin: Mapping[str, str | int] = field(default_factory=dict)
+    """The plan, setting and repeat that it is a part of; empty: it was measured alone."""
 
     @property
     def rows(self) -> Iterator[tuple[Row, Mapping[str, Measurement]]]:
@@ -76,12 +80,17 @@ def export(
     form: str,
     percentiles: tuple[str, ...] = (),
     pattern: str = "*",
+    parts: Mapping[str, Part] = MappingProxyType({}),
 ) -> str:
-    """Return results, each with its id, in one of FORMATS: the rows whose names match."""
-    each = [
-        Exported(name, result, _matching(summary_of(result), pattern), percentiles)
-        for name, result in found
-    ]
+    """Return results, each with its id, in one of FORMATS: the rows whose names match.
+
+    `parts`: id -> what a result is a part of.
+    """
+    each = []
+    for name, result in found:
+        rows = _matching(summary_of(result), pattern)
+        origin = parts[name].origin if name in parts else {}
+        each.append(Exported(name, result, rows, percentiles, origin))
     if form == HGRM:
         return _hgrm(each)
     write = {"csv": _csv, "json": _json, "markdown": _markdown, "openmetrics": _openmetrics}
@@ -101,16 +110,17 @@ def _csv(found: Sequence[Exported]) -> str:
     facts = ("id", "created", "kind", "target", "module", "what")
     dimensions = [field.name for field in fields(Place)]
     of_figure = ("figure", "value", "unit", "n", "low", "high", "spread")
-    rows: list[list[Any]] = [[*facts, "status", *dimensions, "runs", *of_figure, "verdict"]]
+    rows: list[list[Any]] = [
+        [*facts, "status", *dimensions, "runs", *of_figure, "verdict", *ORIGIN]
+    ]
     for each in found:
         for row, measured in each.rows:
             values = row.place.dimensions
             place = [each.result.status, *map(values.get, dimensions), row.runs]
-            figures = map(_content, measured, measured.values())
-            rows += ([*each.facts.values(), *place, *f.values(), row.verdict] for f in figures)
-            if not measured:
-                empty = [None] * len(of_figure)
-                rows.append([*each.facts.values(), *place, *empty, row.verdict])
+            contents = [[*_content(*item).values()] for item in measured.items()]
+            end = [row.verdict, *map(each.origin.get, ORIGIN)]
+            nothing = [[None] * len(of_figure)]
+            rows += ([*each.facts.values(), *place, *f, *end] for f in contents or nothing)
     return csv_text(rows)
 
 
@@ -135,6 +145,7 @@ def _json(found: Sequence[Exported]) -> str:
     records = [
         {
             **each.facts,
+            **each.origin,
             "status": each.result.status,
             "tags": each.result.tags,
             "configuration": each.result.configuration,
@@ -156,7 +167,8 @@ def _markdown_of(each: Exported) -> Iterator[str]:
     """Yield a heading and a table; a cell has the value, its spread and its measurements."""
     facts = {name: markdown(text) for name, text in each.facts.items()}
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
-    yield f"{facts['id']}, {facts['created']}, {each.result.status}\n"
+    origin = "".join(f", {name} {markdown(str(text))}" for name, text in each.origin.items())
+    yield f"{facts['id']}, {facts['created']}, {each.result.status}{origin.replace('_', ' ')}\n"
     names = list(dict.fromkeys(name for _, measured in each.rows for name in measured))
     yield _line(
         [each.summary.subject.title, *(find_figure(name).title for name in names), "Verdict"]
@@ -235,5 +247,7 @@ def _samples(measured: Mapping[str, Measurement]) -> Iterator[tuple[str, float]]
 def _labels(each: Exported, row: Row, number: int) -> str:
     facts = {name: value for name, value in each.facts.items() if name != "created"}
     place = {name: str(value) for name, value in row.place.dimensions.items()}
-    labels: Mapping[str, str] = {**facts, **place, "verdict": row.verdict, "row": str(number)}
+    origin = {name: str(value) for name, value in each.origin.items()}
+    end = {"verdict": row.verdict, "row": str(number)}
+    labels: Mapping[str, str] = {**facts, **origin, **place, **end}
     return labels_of(labels)

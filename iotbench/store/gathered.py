@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from iotbench.plans.record import PlanRecord
 from iotbench.plans.tables import format_record as plan_text
 from iotbench.plans.verdicts import worst
 from iotbench.results import packed, result_files
+from iotbench.results.names import id_of
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 """First bytes of the file of a plan or a capacity."""
@@ -33,6 +34,30 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A sweep of such a result."""
+
+    file: str
+    """Its result file, in the same folder; empty: there is none."""
+    setting: str = ""
+    repeat: int | None = None
+    cause: str = ""
+    """Reason why it has no result."""
+    part_of: str = ""
+    """Id of the result that it is a part of."""
+
+    @property
+    def origin(self) -> dict[str, str | int]:
+        """What it is a part of, and which part; empty for a sweep alone."""
+        values = {"part_of": self.part_of, "setting": self.setting, "repeat": self.repeat}
+        return {name: value for name, value in values.items() if value}
+
+
+ORIGIN = ("part_of", "setting", "repeat")
+"""The names of an origin."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gathered:
     """The reader and the presentation of one command's result files."""
 
@@ -41,8 +66,12 @@ class Gathered:
     text: Callable[[Any, str, int], str]
     """Record, file, width -> what the command printed."""
     outline: Callable[[Any], Outline]
-    files: Callable[[Any], Sequence[str]]
-    """Record -> the result files of its sweeps, in the same folder."""
+    parts: Callable[[Any], Sequence[Part]]
+    """Record -> its sweeps."""
+
+    def files(self, record: Any) -> list[str]:
+        """Return the result files of its sweeps, in the same folder."""
+        return [part.file for part in self.parts(record) if part.file]
 
     def read(self, path: Path) -> Any:
         """Read a file; ConfigError if it is damaged."""
@@ -70,17 +99,25 @@ def _of_capacity(record: Capacity) -> Outline:
     return Outline(record.created, (record.target,), what, record.verdict)
 
 
-def _files_of_items(record: Reproduction | PlanRecord) -> list[str]:
-    return [file for item in record.items for file in item.files]
+def _parts_of_items(record: Reproduction | PlanRecord) -> list[Part]:
+    return [
+        Part(file, item.setting, item.repeat, f"{item.id}: {item.cause}")
+        for item in record.items
+        for file in item.files or ("",)
+    ]
 
 
 GATHERED: Mapping[str, Gathered] = {
     "reproduce": Gathered(
-        "reproduce", Reproduction, reproduction_text, _of_reproduction, _files_of_items
+        "reproduce", Reproduction, reproduction_text, _of_reproduction, _parts_of_items
     ),
-    "plan": Gathered("run", PlanRecord, plan_text, _of_plan, _files_of_items),
+    "plan": Gathered("run", PlanRecord, plan_text, _of_plan, _parts_of_items),
     "capacity": Gathered(
-        "capacity", Capacity, capacity_text, _of_capacity, lambda record: record.files
+        "capacity",
+        Capacity,
+        capacity_text,
+        _of_capacity,
+        lambda record: [Part(file) for file in record.files],
     ),
 }
 """Beginning of the name of a file -> its kind."""
@@ -92,3 +129,12 @@ def find_gathered(path: Path) -> Gathered | None:
     if named:
         return GATHERED.get(named[1].decode())
     return GATHERED["reproduce"] if is_reproduction(path) else None
+
+
+def parts_of(path: Path) -> list[Part]:
+    """Return the sweeps of a file: itself, or those that it gathers."""
+    kind = find_gathered(path)
+    if not kind:
+        return [Part(path.name)]
+    name = id_of(path) or path.stem
+    return [replace(part, part_of=name) for part in kind.parts(kind.read(path))]

@@ -27,7 +27,7 @@ COARSE, FINE = 2.0**20, 2.0**60
 """Doubles become integers by both: the one has whole numbers, the other those near to zero."""
 LARGEST = 1e280
 """Larger doubles are this one, where a product of doubles must not overflow."""
-MD5_LETTERS = 7
+MD5_DIGITS = 8
 """Hexadecimal digits of an MD5 that number a text."""
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
@@ -279,9 +279,8 @@ def weight(place: int) -> int:
 
 
 def md5_number(text: bytes) -> int:
-    """Return a number of 31 bits made of the first digits of a text's MD5."""
-    letters = hashlib.md5(text, usedforsecurity=False).hexdigest()[:MD5_LETTERS]
-    return sum(ord(letter) << 4 * place for place, letter in enumerate(letters))
+    """Return the first digits of a text's MD5 as a number."""
+    return int(hashlib.md5(text, usedforsecurity=False).hexdigest()[:MD5_DIGITS], 16)
 
 
 def _nearest(values: Array) -> Array:

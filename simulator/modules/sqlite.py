@@ -17,7 +17,7 @@ from pydantic import Field
 
 from simulator.data.dataset import Retag
 from simulator.data.query import Statement
-from simulator.data.row_hash import SquareHash
+from simulator.data.row_hash import TEXT, SquareHash
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
@@ -50,6 +50,8 @@ from simulator.modules.shared.sql import (
 from simulator.modules.shared.sql.database import SqlFile, SqlOptions
 
 _POLL_S = 0.05
+_CRC32 = "CASE WHEN {0} IS NOT NULL THEN crc32(CAST({0} AS BLOB)) END"
+"""The CRC-32 of a text by zlib's own function, which takes bytes only: SQLite has none."""
 _HALVES = "|| ' * 2**32 + ' ||"
 """Stands in a statement between the sums of the higher and the lower halves of integers."""
 _SUMS_OF_HALVES = re.compile(r"(-?\d+) \* 2\*\*32 \+ (\d+)")
@@ -101,6 +103,10 @@ class SqliteDialect(sql.Dialect):
 
     kept_apart = " LIMIT -1"
 
+    def as_bigint(self, number: str) -> str:
+        """Return it as it is: every integer has 64 bits."""
+        return number
+
     def wide_total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sums of both halves as one text: a sum beyond 64 bits is an error."""
         number = self.number(column, unit)
@@ -108,15 +114,10 @@ class SqliteDialect(sql.Dialect):
 
     def hashed(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
-        return sql_hashes.squares(self, table, rows, "crc32(CAST({} AS BLOB))".format)
+        return sql_hashes.squares(self, table, rows, _CRC32.format)
 
 
 _DIALECT = SqliteDialect()
-
-
-def _crc32(text: bytes | str | None) -> int | None:
-    """Return the CRC-32 of a text, which SQLite lacks."""
-    return None if text is None else crc32(text.encode() if isinstance(text, str) else text)
 
 
 def _comment(name: str) -> str:
@@ -169,7 +170,7 @@ class Sqlite(SqlFile["SqliteSession"]):
     }
 
     row_hash = SquareHash()
-    hash_probe = sql_hashes.CRC32_PROBE
+    hash_probe = f"SELECT {_CRC32.format(repr(TEXT))}"
 
     def dialect_of(self, table: Table) -> sql.Dialect:
         """Return SQLite's dialect."""
@@ -183,7 +184,7 @@ class Sqlite(SqlFile["SqliteSession"]):
                 self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
             )
             try:
-                connection.create_function("crc32", 1, _crc32, deterministic=True)
+                connection.create_function("crc32", 1, crc32, deterministic=True)
                 connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
             except BaseException:  # also Ctrl-C: the connection is closed
                 connection.close()

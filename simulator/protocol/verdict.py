@@ -28,9 +28,10 @@ _DEPTHS = {
     "rows": Depth("number", "the number of rows", "rows were counted", "every value"),
     "counts": Depth(
         "sums",
-        "number of rows; sums, minima and maxima of columns; distinct keys",
+        "number of rows, also with each combination of tags; sums, minima and maxima of columns;"
+        " distinct keys",
         "rows were counted, and their sums agree",
-        "which row has which value, and texts between the least and the greatest of a column",
+        "which row has which value; texts that are no tags, between the least and the greatest",
     ),
     "hashes": Depth(
         "hash",

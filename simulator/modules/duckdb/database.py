@@ -12,17 +12,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from simulator.data.row_hash import SquareHash
+from simulator.data.row_hash import TEXT, SquareHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.errors import SetupError
 from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, Server
 from simulator.modules.contract.existing import Contents, Existing
 from simulator.modules.contract.options import Options
 from simulator.modules.contract.signature import signature
-from simulator.modules.duckdb.query import DuckDbDialect, NanosecondDialect, dialect_of
+from simulator.modules.duckdb.query import MD5, DuckDbDialect, NanosecondDialect, dialect_of
 from simulator.modules.duckdb.session import DuckDbSession
 from simulator.modules.shared.sql import changes as sql_changes
-from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlFile, SqlOptions
 
 _OPENING = threading.Lock()
@@ -98,7 +97,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
     }
 
     row_hash = SquareHash(ticks_per_second=10**6, bits_of_doubles=True, md5=True)
-    hash_probe = sql_hashes.MD5_PROBE
+    hash_probe = f"SELECT {MD5.format(repr(TEXT))}"
 
     def dialect_of(self, table: Table) -> DuckDbDialect:
         """Return the dialect for the table's time unit."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from simulator.data.row_hash import MD5_DIGITS
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
@@ -14,6 +15,10 @@ _RESERVED = frozenset(
     positional qualify semi show struct summarize try_cast tuple unpack unpivot
     """.split()
 )
+
+
+MD5 = f"CAST(CAST(unhex(substr(md5({{}}), 1, {MD5_DIGITS})) AS BIT) AS BIGINT)"
+"""The first digits of a text's MD5 as a number."""
 
 
 class DuckDbDialect(sql.Dialect):
@@ -77,7 +82,7 @@ class DuckDbDialect(sql.Dialect):
     def hashed(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         doubles = "CAST(CAST(CAST({} AS DOUBLE) AS BIT) AS BIGINT)"
-        return sql_hashes.squares(self, table, rows, sql_hashes.md5_digits, doubles)
+        return sql_hashes.squares(self, table, rows, MD5.format, doubles)
 
 
 class NanosecondDialect(DuckDbDialect):

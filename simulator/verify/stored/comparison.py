@@ -1,9 +1,9 @@
 """Compares the stored rows with the dataset, after the clock has stopped.
 
-`counts` compares the number of rows, the sums, minima and maxima of every column, and the number of
-distinct natural keys; `full` also reads every row. The truth is computed from the dataset's own
-rows. A row of unknown outcome may be stored or not; the comparison determines which.
-Every other row must be stored exactly once.
+`counts` compares the number of rows, the sums, minima and maxima of every column, the number of
+distinct natural keys, and the rows with each combination of tags; `full` also reads every row.
+The truth is computed from the dataset's own rows. A row of unknown outcome may be stored or not;
+the comparison determines which. Every other row must be stored exactly once.
 """
 
 import time
@@ -31,6 +31,7 @@ from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import counted
 from simulator.modules.contract.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
+from simulator.verify.series import SeriesCounts
 from simulator.verify.stored.accounting import Account, Accountant
 from simulator.verify.stored.hashed import HASHES, RowHashes
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
@@ -168,7 +169,12 @@ class _Comparison:
 
     def _each(self, tables: Sequence[Table], mode: VerifyMode, fold: Folding) -> None:
         """Compare statistics, and in mode `full` rows, table by table."""
-        found = truths([statistics_of(table) for table in tables], self.dataset, fold)
+        series = SeriesCounts(self.database, self.session)
+        if mode is VerifyMode.COUNTS and not self.differing and not self.uncertain:
+            for table in tables:
+                series.want(table, next(self.blocks(table), None))
+        queries = [*map(statistics_of, tables), *series.queries]
+        found = truths(queries, self.dataset, fold)
         for table in tables:
             maybe, truth = self.maybe_of(table), found[statistics_of(table)]
             if not len(maybe):
@@ -177,6 +183,8 @@ class _Comparison:
                 self.checks += self._counts_of_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL:
                 self.checks.append(self.rows(table))
+        self.checks += series.checks(found)
+        self.left_out += series.left_out
         if self.differing and all(check.ok for check in self.checks):
             self.checks += self.differing
             names = {check.name for check in self.differing}

@@ -1,7 +1,7 @@
 """The queries whose truth a run needs, and the names by which processes of the run know them.
 
 A name is a query type and the number of an instance. The statistics of a table have no type and the
-place of the table, its rows the type "*", and its hashed rows the type "#".
+place of the table, its rows the type "*", its hashed rows the type "#", and its rows by tags "=".
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,10 +13,11 @@ from simulator.data.row_hash import RowHash
 from simulator.data.schema import Table, Type
 from simulator.protocol.folding import QueryName
 from simulator.protocol.spec import RunSpec
+from simulator.verify.series import series_of
 from simulator.verify.truth.fold_tasks import FoldTasks
 from simulator.verify.truth.folding import fold_here
 
-_ROWS, _HASHED = "*", "#"
+_ROWS, _HASHED, _SERIES = "*", "#", "="
 Names: TypeAlias = Mapping[Query, QueryName]
 SharedFolding: TypeAlias = Callable[[Names, FoldTasks], None]
 """Folds all tasks, with other processes that know the queries by name."""
@@ -33,6 +34,8 @@ def names_of_tables(tables: Sequence[Table], hashing: RowHash | None = None) -> 
     for place, table in enumerate(tables):
         found |= {statistics_of(table): ("", place), RowsQuery(table): (_ROWS, place)}
         found[RowsQuery(table, hashed=hashing)] = (_HASHED if hashing else _ROWS, place)
+        if series := series_of(table):
+            found[series] = (_SERIES, place)
     return found
 
 
@@ -51,11 +54,13 @@ def queries_named(
     def of_table(name: str, table: Table) -> Query:
         if not name:
             return statistics_of(table)
+        if name == _SERIES:
+            return series_of(table) or statistics_of(table)
         return RowsQuery(table, hashed=hashing if name == _HASHED else None)
 
     return [
         of_table(name, reader.tables[number])
-        if name in ("", _ROWS, _HASHED)
+        if name in ("", _ROWS, _HASHED, _SERIES)
         else types[name].instance(number)
         for name, number in names
     ]

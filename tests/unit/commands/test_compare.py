@@ -11,6 +11,7 @@ from iotbench.comparison.calibration import keep
 from iotbench.results import result_files
 from simulator.errors import ConfigError
 from tests.unit.comparison.test_comparison import calibrated, sweep
+from tests.unit.output.terminal.made import histogram, outcome, result, run, worker
 
 
 @pytest.fixture
@@ -61,6 +62,25 @@ def test_a_threshold_that_fails_exits_with_99_and_names_the_number(folder):
     assert "threshold failed: slower > 0: 1, b" in out
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert compare(folder, "a", "c", "--fail-if=slower > 0")[0] == 0
+
+
+def test_any_percentile_is_in_the_table_and_in_thresholds(folder):
+    for name, waits in (("d", range(1, 201)), ("e", range(2, 402, 2))):
+        runs = [run(outcome(worker(0, latency=histogram(*waits))), number=n) for n in (1, 2)]
+        result_files.write(folder / f"{name}.json", result(runs, sweep_id=name))
+    words = ("--percentile=p90_ms", "--percentile=p99.9_ms")
+    code, out = compare(folder, "d", "e", *words, "--fail-if=p75_ms_change > 50%")
+    rows = {line.split()[0]: line.split()[2:5] for line in out.splitlines() if " ms  " in line}
+
+    assert code == 99
+    assert "threshold failed: p75_ms_change > 50%: +100.0%" in out
+    assert rows["p90"] == ["180", "360", "+100.0%"]
+    assert rows["p75"][2] == "+100.0%"
+    assert "not compared: p99.9_ms of 1 worker: a run has fewer than 1,000 samples" in out
+    figures = json.loads(compare(folder, "d", "e", *words, "--format=json")[1])
+    assert figures["comparisons"][0]["rows"][0]["figures"]["p90_ms"]["unit"] == "ms"
+    with pytest.raises(ConfigError, match=r"--percentile: expected a name such as p99.99_ms, got"):
+        compare(folder, "d", "e", "--percentile=90")
 
 
 def test_the_figures_of_the_others_have_thresholds_too(folder):

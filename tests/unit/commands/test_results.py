@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from iotbench.commands.main import commands
 from iotbench.plans.published.record import Reproduction
-from iotbench.plans.record import ItemRecord
+from iotbench.plans.record import ItemRecord, PlanRecord
 from iotbench.results import result_files
 from iotbench.results.result import Manifest
 from iotbench.store.export import FORMATS
@@ -123,7 +123,7 @@ def test_a_reproduction_is_listed_by_its_time_and_is_not_exported(folder, run):
     assert (listed[1]["target"], listed[1]["verdict"]) == ("lite,other", "unknown")
     assert ids(run("list", "--format=json", "--target=other")) == [listed[1]["id"]]
     assert ids(run("list", "--format=json", "--kind=reproduce")) == [listed[1]["id"]]
-    with pytest.raises(ConfigError, match="export their results"):
+    with pytest.raises(ConfigError, match=r"iot-demo-0123abcd.json: none of its parts has a res"):
         run("export", "reproduce-iot")
 
 
@@ -230,6 +230,75 @@ def test_openmetrics_is_what_prometheus_reads(folder, run):
     assert families["iotbench_rows_per_second_spread_ratio"][0].value == pytest.approx(2 / 3)
     assert "iotbench_p50_seconds" in families
     assert "iotbench_client_share_ratio" in families
+
+
+def store_plan(folder):
+    """Store a plan of two settings, of which the last item failed, and another result."""
+    lines = (("few", 1), ("many", 1), ("few", 2))
+    files = [store(folder, n, sweep_id=f"{n:04x}").name for n in range(3)]
+    items = [
+        ItemRecord(
+            id=f"i{n}",
+            target="lite",
+            setting=name,
+            repeat=repeat,
+            verdict="verified",
+            files=(file,),
+        )
+        for n, ((name, repeat), file) in enumerate(zip(lines, files, strict=True))
+    ]
+    items.append(
+        ItemRecord(
+            id="i3", target="lite", setting="many", repeat=2, verdict="failed", cause="disk full"
+        )
+    )
+    store(folder, 3)
+    record = PlanRecord(
+        program_version="1", name="nightly", plan={"settings": []}, status="done", first=FIRST,
+        machine=made.result([]).machine, last=FIRST, items=items, lines=(), curves=(), not_had={},
+        refused={},
+    )  # fmt: skip
+    result_files.write(folder / "plan-nightly-0123abcd.json", record)
+
+
+def test_a_plan_is_exported_as_the_results_of_its_items(folder, run):
+    store_plan(folder)
+    done = run("export", "plan-nightly", "--format=csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    rates = [row for row in rows if row["figure"] == "rows_per_s"]
+
+    assert [(row["setting"], row["repeat"]) for row in rates] == [
+        ("few", "1"), ("many", "1"), ("few", "2"),
+    ]  # fmt: skip
+    assert {row["part_of"] for row in rows} == {"plan-nightly-0123abcd"}
+    assert all(row["value"] and row["verdict"] for row in rates)
+    assert len({(r["id"], r["figure"]) for r in rows}) == len(rows) > 3 * len(rates)
+    assert done.stderr.endswith("has no result of i3: disk full\n")
+    alone = list(csv.DictReader(io.StringIO(exported(run, "csv"))))
+    assert [*alone[0]] == [*rows[0]]
+    assert not alone[0]["part_of"]
+
+
+def test_each_format_names_setting_and_repeat_of_a_plan(folder, run):
+    store_plan(folder)
+    records = json.loads(exported(run, "json", "plan-nightly", "last~1"))
+    assert [(each["setting"], each["repeat"]) for each in records] == [
+        ("few", 1), ("many", 1), ("few", 2),
+    ]  # fmt: skip
+    text = exported(run, "openmetrics", "plan-nightly", "last")
+    families = {each.name: each.samples for each in text_string_to_metric_families(text)}
+    labels = [each.labels for each in families["iotbench_rows_per_second"]]
+    assert [each.get("setting") for each in labels] == ["few", "many", "few", None]
+    assert "setting many, repeat 1" in exported(run, "markdown", "plan-nightly")
+
+
+def test_a_plan_whose_results_are_gone_is_not_exported(folder, run):
+    store_plan(folder)
+    for path in folder.glob("*-insert-lite-000[01].json"):
+        path.unlink()
+    with pytest.raises(ConfigError) as caught:
+        run("export", "plan-nightly")
+    assert len(caught.value.problems) == 2
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -3,7 +3,14 @@
 import pytest
 
 from iotbench.comparison.comparison import compared
-from iotbench.comparison.thresholds import Scope, checks_of, comparison_checks, failures, parse
+from iotbench.comparison.thresholds import (
+    Scope,
+    changed_percentiles,
+    checks_of,
+    comparison_checks,
+    failures,
+    parse,
+)
 from iotbench.figures.subjects import QUERY, WORKERS
 from iotbench.measurements import summary_of
 from tests.unit.comparison.test_comparison import asked, calibrated, side, sweep
@@ -169,6 +176,26 @@ def test_changes_and_judgements_of_a_comparison_have_thresholds():
     assert line.startswith("threshold failed: rows_per_s_change < -5%: -16.7% (-1")
     assert line.endswith("), b, 1 worker")
     assert judged("rows_per_s_change < -20%", base, slow) == []
+
+
+def test_the_change_of_any_percentile_has_a_threshold_and_needs_its_samples():
+    def waiting(name, *waits):
+        runs = [run(outcome(worker(0, latency=histogram(*waits))), number=n) for n in (1, 2)]
+        return side(result(runs, sweep_id=name))
+
+    def judged(text):
+        named = changed_percentiles([text])
+        sides = waiting("a", *range(1, 201)), waiting("b", *range(2, 402, 2))
+        found = compared(*sides, known=calibrated(1), percentiles=named)
+        return failures([*comparison_checks([taken(text, COMPARISONS)], found)])
+
+    (line,) = judged("p90_ms_change > 99%")
+    assert line.startswith("threshold failed: p90_ms_change > 99%: +100.0% (+100.0 to +100.0%), b")
+    assert judged("p90_ms_change > 101%") == []
+    (line,) = judged("p99.9_ms_change > 99%")
+    assert "p99.9_ms cannot be compared: needs 1,000 samples of each run" in line
+    assert "unknown figure 'p90_ms_change'" in problem("p90_ms_change > 2%")
+    assert "unknown unit 'ms' of p90_ms_change" in problem("p90_ms_change > 2ms", COMPARISONS)
 
 
 def test_a_judgement_that_one_run_cannot_give_counts_as_failed():

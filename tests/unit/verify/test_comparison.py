@@ -20,6 +20,7 @@ from simulator.errors import counted
 from simulator.modules.contract.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.verify import series
 from simulator.verify.stored import comparison
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
@@ -170,6 +171,7 @@ def test_counts_compare_every_column(stored):
             "events: max_device_id",
             *(f"events: {f}_{c}" for f, c in product(("min", "max", "sum"), columns)),
             "events: distinct (device_id, timestamp, sequence_number)",
+            "events: rows by device_id",
         ]
     )
 
@@ -549,7 +551,7 @@ class Impatient:
         return [rows for rows in self.asked if rows <= self.most_rows]
 
     def run(self, session, statement):
-        source = statement.text.partition(" FROM ")[2]
+        source = statement.text.partition(" FROM ")[2].partition(" GROUP BY ")[0]
         ((rows,),) = session.connection.execute(f"SELECT count(*) FROM {source}")
         self.asked.append(rows)
         if rows > self.most_rows:
@@ -575,8 +577,31 @@ def test_statistics_that_take_a_server_too_long_are_asked_for_in_parts(stored, i
     assert verdict.status is Status.VERIFIED
     assert sum(impatient.answered) == ROWS
     assert len(impatient.answered) > ROWS / 100
-    (reason,) = verdict.not_compared
-    assert reason == f"{DISTINCT}: is too much for the server: no answer within 10 s"
+    too_much = "is too much for the server: no answer within 10 s"
+    assert verdict.not_compared == (f"{DISTINCT}: {too_much}",)
+    assert f"events: rows by device_id: {too_much}" in verdict.left_out
+
+
+def test_rows_of_more_series_than_an_answer_may_have_are_not_counted(stored, monkeypatch):
+    stored.database.row_hash = None
+    monkeypatch.setattr(series, "MOST_SERIES", 2)
+    verdict = stored.verify(VerifyMode.COUNTS)
+
+    assert verdict.status is Status.VERIFIED
+    assert "events: rows by device_id: there are more than 2" in verdict.left_out
+    assert not [check for check in verdict.checks if "rows by" in check.name]
+
+
+def test_an_altered_tag_is_named_where_no_hash_is_computed(stored):
+    stored.database.row_hash = None
+    other = "SELECT device_id FROM events WHERE device_id NOT IN (SELECT min(device_id) FROM events"
+    change = f"{other} UNION SELECT max(device_id) FROM events) LIMIT 1"
+    stored.tamper(f"UPDATE events SET device_id = ({change}) WHERE {FIRST}")
+    (check,) = [each for each in stored.verify(VerifyMode.COUNTS).checks if each.ok is False]
+
+    assert check.name == "events: rows by device_id"
+    assert check.expected.startswith("6 combinations; ")
+    assert check.found != check.expected
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,7 @@
 
 from collections.abc import Callable
 
-from simulator.data.row_hash import (
-    COARSE,
-    DOUBLE,
-    FINE,
-    MD5_LETTERS,
-    NULL,
-    NUMBERS,
-    PRIME,
-    TEXT,
-    salt,
-    weight,
-)
+from simulator.data.row_hash import COARSE, DOUBLE, FINE, NULL, NUMBERS, PRIME, TEXT, salt, weight
 from simulator.data.schema import FLOATS, Column, Table, TimeUnit, Type
 from simulator.modules.contract.base import Unsupported
 from simulator.modules.shared.sql.language import Dialect, Select
@@ -28,15 +17,6 @@ MURMUR_PROBE = (
 CRC32_PROBE = f"SELECT crc32('{TEXT}')"
 
 
-def md5_digits(name: str) -> str:
-    """Return a number made of the first digits of a text's MD5."""
-    digits = (
-        f"ord(substr(md5({name}), {place + 1}, 1)) * {16**place}" for place in range(MD5_LETTERS)
-    )
-    return f"CAST({' + '.join(digits)} AS BIGINT)"
-
-
-MD5_PROBE = f"SELECT {md5_digits(repr(TEXT))}"
 _JENKINS = {
     Type.INT16: "hashint4extended(CAST({} AS integer), {})",
     Type.INT32: "hashint4extended({}, {})",
@@ -94,7 +74,7 @@ def squares(
             parts = (dialect.remainder(name, f"{scale:.18e}", PRIME) for scale in (COARSE, FINE))
             number = " + ".join(parts)
         else:
-            number = f"CAST({dialect.number(column, unit)} AS {dialect.bigint}) % {PRIME}"
+            number = f"{dialect.as_bigint(dialect.number(column, unit))} % {PRIME}"
         terms.append(_fill(column, f"({number}) * {weight(place)}", NULL * weight(place)))
     total = f"(SELECT {' + '.join(terms)} AS total FROM {rows}{dialect.kept_apart}) AS totals"
     return Select(("count(*)", f"sum((total % {PRIME}) * (total % {PRIME}) % {PRIME})"), total)

@@ -152,6 +152,10 @@ class Dialect:
         """Return the expression that fetches a column, or an expression of its type."""
         return expression or self.name(column.name)
 
+    def as_bigint(self, number: str) -> str:
+        """Return an integer of 64 bits, with which a product is one, too."""
+        return f"CAST({number} AS {self.bigint})"
+
     def remainder(self, double: str, scale: str, divisor: int) -> str:
         """Return the remainder of a scaled double without its fraction, as an integer."""
         return f"CAST({double} * {scale} AS {self.bigint}) % {divisor}"

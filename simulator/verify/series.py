@@ -1,0 +1,93 @@
+"""The number of rows with each combination of tags, where the database computes no hashes of rows.
+
+A tag that was altered, or that changed places with another one, is in no sum and may be no extreme.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from simulator.data.block import Block
+from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query, answer
+from simulator.data.schema import Role, Table, Type
+from simulator.modules.contract.base import Database, Session, Unsupported
+from simulator.protocol.verdict import Check
+from simulator.verify.truth.oracle import Oracle, Truth
+
+MOST_SERIES = 20_000
+"""Combinations in the first block of rows: more are not counted, as the answer would be long."""
+_MOST_SHOWN = 3
+
+
+def series_of(table: Table) -> AggregateQuery | None:
+    """Return the query for the rows with each combination of texts that are tags; None without."""
+    tags = (column for column in table.with_role(Role.TAG) if column.type is Type.TEXT)
+    names = tuple(column.name for column in tags if not column.nullable)
+    return AggregateQuery(table, (Aggregate(Function.COUNT),), by=names) if names else None
+
+
+class SeriesCounts:
+    """The counts of each table of which the database can answer them."""
+
+    def __init__(self, database: Database, session: Session) -> None:
+        self._database, self._session = database, session
+        self.queries: list[AggregateQuery] = []
+        self.left_out: list[str] = []
+        """Tables without counts, and why."""
+
+    def want(self, table: Table, first: Block | None) -> None:
+        """Count a table's rows, the first block of which is given."""
+        query = series_of(table)
+        if query is None or first is None:
+            return
+        sample = Oracle([query])
+        sample.add(first)
+        if len(sample.truth(query).answer.rows) > MOST_SERIES:
+            self._leave_out(query, f"there are more than {MOST_SERIES:,}")
+            return
+        try:
+            self._database.render(query)
+        except Unsupported as error:
+            self._leave_out(query, str(error))
+            return
+        self.queries.append(query)
+
+    def checks(self, found: Mapping[Query, Truth]) -> list[Check]:
+        """Compare the stored rows with the truth."""
+        return [check for query in self.queries if (check := self._check(query, found[query]))]
+
+    def _check(self, query: AggregateQuery, truth: Truth) -> Check | None:
+        statement = self._database.render(query)
+        try:
+            rows = self._session.run(statement)
+        except Exception as error:
+            if not self._session.gave_up(error):
+                raise
+            self._leave_out(query, f"is too much for the server: {error}")
+            return None
+        stored = answer(statement.outputs, rows)
+        differing = _differing(truth.answer, stored)
+        return Check(
+            name=f"{query.table.name}: {_label(query)}",
+            expected=_counts(truth.answer, differing),
+            found=_counts(stored, differing),
+            ok=not differing and truth.agrees(stored),
+        )
+
+    def _leave_out(self, query: AggregateQuery, why: str) -> None:
+        self.left_out.append(f"{query.table.name}: {_label(query)}: {why}")
+
+
+def _label(query: AggregateQuery) -> str:
+    return f"rows by {', '.join(query.by)}"
+
+
+def _differing(expected: Answer, found: Answer) -> Sequence[tuple[str, ...]]:
+    """Return the combinations of tags with other counts."""
+    both = {*expected.rows} ^ {*found.rows}
+    return sorted({tuple(map(str, row[:-1])) for row in both})
+
+
+def _counts(counts: Answer, shown: Sequence[tuple[str, ...]]) -> str:
+    """Return how many combinations there are, and the counts of some."""
+    rows = {tuple(map(str, row[:-1])): row[-1] for row in counts.rows}
+    parts = [f"{', '.join(tags)}: {rows.get(tags, 0):,}" for tags in shown[:_MOST_SHOWN]]
+    return "; ".join([f"{len(rows):,} combinations", *parts])
