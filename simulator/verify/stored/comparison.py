@@ -31,10 +31,10 @@ from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import counted
 from simulator.modules.contract.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
-from simulator.verify.series import SeriesCounts
 from simulator.verify.stored.accounting import Account, Accountant
 from simulator.verify.stored.hashed import HASHES, RowHashes
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
+from simulator.verify.stored.series import SeriesCounts
 from simulator.verify.stored.statistics import Statistics, one_row
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of

@@ -10,10 +10,9 @@ from typing import TypeAlias
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery
 from simulator.data.row_hash import RowHash
-from simulator.data.schema import Table, Type
+from simulator.data.schema import Role, Table, Type
 from simulator.protocol.folding import QueryName
 from simulator.protocol.spec import RunSpec
-from simulator.verify.series import series_of
 from simulator.verify.truth.fold_tasks import FoldTasks
 from simulator.verify.truth.folding import fold_here
 
@@ -64,6 +63,13 @@ def queries_named(
         else types[name].instance(number)
         for name, number in names
     ]
+
+
+def series_of(table: Table) -> AggregateQuery | None:
+    """Return the query for the rows with each combination of texts that are tags; None without."""
+    tags = (column for column in table.with_role(Role.TAG) if column.type is Type.TEXT)
+    names = tuple(column.name for column in tags if not column.nullable)
+    return AggregateQuery(table, (Aggregate(Function.COUNT),), by=names) if names else None
 
 
 def statistics_of(table: Table) -> AggregateQuery:

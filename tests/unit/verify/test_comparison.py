@@ -20,8 +20,7 @@ from simulator.errors import counted
 from simulator.modules.contract.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
-from simulator.verify import series
-from simulator.verify.stored import comparison
+from simulator.verify.stored import comparison, series
 from simulator.verify.stored.comparison import verify
 from tests.unit.specs import dataset
 

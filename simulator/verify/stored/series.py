@@ -6,22 +6,16 @@ A tag that was altered, or that changed places with another one, is in no sum an
 from collections.abc import Mapping, Sequence
 
 from simulator.data.block import Block
-from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query, answer
-from simulator.data.schema import Role, Table, Type
+from simulator.data.query import AggregateQuery, Answer, Query, answer
+from simulator.data.schema import Table
 from simulator.modules.contract.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Check
+from simulator.verify.truth.needed import series_of
 from simulator.verify.truth.oracle import Oracle, Truth
 
 MOST_SERIES = 20_000
 """Combinations in the first block of rows: more are not counted, as the answer would be long."""
 _MOST_SHOWN = 3
-
-
-def series_of(table: Table) -> AggregateQuery | None:
-    """Return the query for the rows with each combination of texts that are tags; None without."""
-    tags = (column for column in table.with_role(Role.TAG) if column.type is Type.TEXT)
-    names = tuple(column.name for column in tags if not column.nullable)
-    return AggregateQuery(table, (Aggregate(Function.COUNT),), by=names) if names else None
 
 
 class SeriesCounts:
