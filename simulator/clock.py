@@ -19,7 +19,7 @@ _ahead_s: list[float] = []
 def ahead_s() -> float:
     """Return how far the time of day was ahead of `time.perf_counter` at the first call."""
     if not _ahead_s:
-        _ahead_s.append(time.time() - time.perf_counter())
+        _ahead_s.append(time.time() - time.perf_counter())  # noqa: TID251
     return _ahead_s[0]
 
 

@@ -65,8 +65,8 @@ _DURABILITY = {
     "extra": "survives a crash of the machine: WAL is synced at every commit",
 }
 _OTHER_JOURNAL = (
-    "is in the file, which holds other tables, too, and so keeps its journal mode; with synchronous"
-    "=full it survives a crash of the machine"
+    "is in the file, which keeps its journal mode; it survives a crash of the machine only with"
+    " synchronous=extra, which also syncs the folder"
 )
 
 
@@ -305,9 +305,16 @@ class Sqlite(SqlFile["SqliteSession"]):
             nodes=1,
             durability=f"an acknowledged row {meaning} "
             f"(journal_mode={journal}, synchronous={synchronous})",
-            durable=synchronous in ("full", "extra"),
+            durable=synchronous == "extra" or (synchronous == "full" and journal == "wal"),
             settings={"journal_mode": journal, "synchronous": synchronous},
         )
+
+    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the same: no setting is of a table; None if one is a view or virtual table."""
+        is_table = "SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+        with self.administration() as session:
+            stored = {name for (name,) in session.connection.execute(is_table)}
+        return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def words(self, error: Exception) -> str:
         """Return SQLite's message, after the name of the file."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.schema import FLOATS, Type, dtype_of
+from simulator.data.schema import FLOATS, INTEGERS, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, FileParams, content_path
 
 MAX_TEXT_BYTES = 1024
@@ -55,10 +55,15 @@ def _expect_column(folder: Path, index: int, column: FileColumn, rows: int) -> N
     if column.nullable:
         valid = _portions(content_path(folder, index, Content.VALID), _BYTE, rows)
         _expect("a flag that is neither 0 nor 1", (part > 1 for part in valid))
+        valid = _portions(content_path(folder, index, Content.VALID), _BYTE, rows)
+        if all(bool(part.all()) for part in valid):
+            raise ValueError("is described as having NULLs, and has none")
     if column.coded:
         levels = _levels(content_path(folder, index, Content.LEVELS))
         codes = _portions(content_path(folder, index, Content.CODES), _INT64, rows)
         _expect("a code without a text", ((p < 0) | (p >= len(levels)) for p in codes))
+        if len({*levels}) < len(levels):
+            raise ValueError("has two codes for one text")
         ends = np.cumsum([0, *map(len, levels)])
         _expect_lengths(ends)
         _expect_texts(b"".join(levels), ends)
@@ -66,8 +71,23 @@ def _expect_column(folder: Path, index: int, column: FileColumn, rows: int) -> N
         _expect_long_texts(folder, index, rows)
     else:
         kind = _BYTE if column.type is Type.BOOL else dtype_of(column.type)
-        values = _portions(content_path(folder, index, Content.VALUES), kind, rows)
-        _expect(*_wrong_values(column.type, values))
+        path = content_path(folder, index, Content.VALUES)
+        _expect(*_wrong_values(column.type, _portions(path, kind, rows)))
+        parts = _portions(path, kind, rows) if column.summable else iter(())
+        largest = max(map(largest_of, parts), default=0.0)
+        if column.summable and not is_summable(column.type, rows, largest):
+            raise ValueError(f"has no sum that fits into {column.type}, as is described")
+
+
+def largest_of(values: Array) -> float:
+    """Return the largest of some numbers, without their signs; 0 for none."""
+    return max(abs(float(values.min())), abs(float(values.max()))) if len(values) else 0.0
+
+
+def is_summable(column_type: Type, rows: int, largest: float) -> bool:
+    """Return whether the sum of so many numbers fits into their type in any database."""
+    limit = 1e300 if column_type in FLOATS else 2.0**62
+    return column_type in FLOATS | INTEGERS and rows * largest < limit
 
 
 def _wrong_values(column_type: Type, portions: Iterator[Array]) -> tuple[str, Iterator[Any]]:

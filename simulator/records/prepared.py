@@ -12,6 +12,7 @@ from simulator.data.workloads.file import FileParams
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 from simulator.records.arrays import expect_as_described
+from simulator.records.keys import has_key
 from simulator.records.manifest import first_problem
 
 NAME = "file.json"
@@ -68,11 +69,22 @@ def read_prepared_file(folder: Path, shown: str) -> PreparedFile:
         )
     try:
         expect_as_described(folder, found.params)
+        _expect_key(_here(folder, found.params))
     except (ValueError, OSError) as error:
         raise ConfigError(
             f"--data: {shown}: is not as {NAME} describes it: {error}; prepare the file again"
         ) from error
-    return found
+    return found.model_copy(update={"params": _here(folder, found.params)})
+
+
+def _expect_key(params: FileParams) -> None:
+    if params.unique and not has_key(params):
+        raise ValueError("tags and time are described as different in every row, and are not")
+
+
+def _here(folder: Path, params: FileParams) -> FileParams:
+    """Return the same rows in this folder, which alone says where they are."""
+    return params.model_copy(update={"folder": str(folder), "files": (), "kept": True, "claim": ""})
 
 
 def _content(folder: Path) -> tuple[int, str]:

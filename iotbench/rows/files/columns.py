@@ -12,10 +12,16 @@ import pyarrow.compute as pc
 
 from iotbench.rows.files.cells import mask_of
 from simulator.data.block import Array
-from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type, dtype_of
+from simulator.data.schema import INTEGERS, Column, Role, Type, dtype_of
 from simulator.data.workloads.file import Content, FileColumn, content_path
 from simulator.errors import ConfigError, SetupError
-from simulator.records.arrays import MAX_TEXT_BYTES, YEAR_1_US, YEAR_10000_US
+from simulator.records.arrays import (
+    MAX_TEXT_BYTES,
+    YEAR_1_US,
+    YEAR_10000_US,
+    is_summable,
+    largest_of,
+)
 
 MAX_LEVELS = 1 << 16
 """Text columns with at most this many distinct values are stored as codes."""
@@ -100,9 +106,7 @@ class NumberWriter(Writer):
             outside = (values < YEAR_1_US) | (values >= YEAR_10000_US)
             self._refuse(outside, rows, "outside the years 1 to 9999; correct the value")
             self.ends = [*self.ends[:1], *map(int, values[[0, -1] if not self.ends else [-1]])]
-        if len(values) and kind in FLOATS | INTEGERS:
-            low, high = float(values.min()), float(values.max())
-            self._largest = max(self._largest, abs(low), abs(high))
+        self._largest = max(self._largest, largest_of(values))
         self._append(Content.VALUES, values)
 
     def _cast(self, array: Any, rows: Array) -> Array:
@@ -120,11 +124,7 @@ class NumberWriter(Writer):
 
     def finish(self) -> FileColumn:
         """Return the column, with what its values turned out to be."""
-        kind = self.column.type
-        limit = 1e300 if kind in FLOATS else 2.0**62
-        return self._describe(
-            summable=kind in FLOATS | INTEGERS and self.rows * self._largest < limit
-        )
+        return self._describe(summable=is_summable(self.column.type, self.rows, self._largest))
 
 
 class TextWriter(Writer):

@@ -36,7 +36,7 @@ def prepared(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[Fil
 def kept(path: Path, primary_key: PrimaryKey) -> FileParams:
     """Return what is in a folder of `prepare` on this machine; ConfigError if it is damaged."""
     params = read_prepared_file(path, str(path)).params
-    where = {"folder": str(path.resolve()), "source": str(path.resolve()), "kept": True}
+    where = {"folder": str(path.resolve()), "source": str(path.resolve())}
     params = params.model_copy(update=where)
     expect_key(params, primary_key)
     return params

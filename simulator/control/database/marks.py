@@ -154,7 +154,7 @@ class MarkTable:
         return written
 
     def _send(self, mark: Mark, *, look: bool) -> Mark:
-        at_ms = self._last_ms = max(time.time_ns() // 10**6, self._last_ms + 1)
+        at_ms = self._last_ms = max(time.time_ns() // 10**6, self._last_ms + 1)  # noqa: TID251
         mark = mark.model_copy(update={"at_ms": at_ms})
         self._store(mark, TABLE, self._seconds, look=look)
         return mark
@@ -239,7 +239,7 @@ class MarkTable:
 
 def _free_seconds(rows: int, taken: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return as many seconds up to now, or before every stored row if that is taken."""
-    last = int(time.time())
+    last = int(time.time())  # noqa: TID251
     if taken and max(taken) > last - rows:
         last = min(taken) - 1
     return np.arange(last - rows + 1, last + 1)

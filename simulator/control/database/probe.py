@@ -55,7 +55,8 @@ def probe(database: Database) -> Iterator[Step]:
 
 def _write_and_read(database: Database, scratch: Table) -> None:
     # Every database can store the present second, and no retention policy drops it.
-    data = {"time": Values(np.array([int(time.time()) * 1000])), "value": Values(np.array([0.5]))}
+    now_ms = int(time.time()) * 1000  # noqa: TID251
+    data = {"time": Values(np.array([now_ms])), "value": Values(np.array([0.5]))}
     row = Block(scratch, 0, np.array([0]), data)
     with database.connect() as session:
         for payload in session.encode(row, BATCH, 1):

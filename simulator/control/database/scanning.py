@@ -59,7 +59,7 @@ def _read_prepared(task: ScanTask) -> Scanned:
     """Return what is in the folder of a prepared file."""
     name = format_shown(task.prepared, task.volume_claim)
     found = read_prepared_file(Path(task.prepared), name)
-    where = {"folder": task.prepared, "source": name, "kept": True, "claim": task.volume_claim}
+    where = {"source": name, "claim": task.volume_claim}
     params = found.params.model_copy(update=where)
     return Scanned(
         size_bytes=found.size_bytes,

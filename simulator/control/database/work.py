@@ -18,7 +18,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.errors import BenchError, RunError, SetupError, counted
-from simulator.modules.contract.base import Database
+from simulator.modules.contract.base import Database, Server
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport
@@ -31,6 +31,9 @@ from simulator.verify.truth.needed import SharedFolding, fold_alone, names_of_ta
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that decide for each uncertain row whether it is stored."""
+
+_MOST_UNCERTAIN = 1 << 27
+"""A mark with more rows of unknown outcome is not of an insert of ours: any row may be stored."""
 
 EnterPhase: TypeAlias = Callable[[str], None]
 
@@ -73,17 +76,19 @@ class DatabaseWork:
     def prepare(self) -> None:
         """Create the tables, or check that they hold what the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
-        self.server = self._describe()
+        described = database.inspect()
+        self.server = self._facts(described)
         indexes = bool(spec.asks and spec.options.get("create_indices"))
         if spec.work.writes or indexes:
             self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             self._create()
             self._set_up()
-            if spec.setup or not self.server.durable:  # what counts may be of the tables
-                self.server = self._describe()
+            if spec.setup or not described.durable:  # what counts may be of the tables
+                self.server = self._facts(database.inspect(), stored=True)
         elif database.capabilities.stores and spec.work is not Work.VERIFY:
             self._expect_rows()
+            self.server = self._facts(described, stored=True)
         if spec.changes:
             self.size_before_bytes = database.size_bytes(tables)
             self.ownership.record(State.CHANGING)
@@ -96,8 +101,11 @@ class DatabaseWork:
         if spec.workers:
             self.background.start()
 
-    def _describe(self) -> ServerFacts:
-        facts = self._database.inspect()
+    def _facts(self, facts: Server, *, stored: bool = False) -> ServerFacts:
+        """Return the facts about a server; `stored`: as they are for the tables of this run."""
+        if stored:
+            own = self._database.describe_stored(facts, self._reader.tables)
+            facts = own or (_unsure(facts) if self._spec.setup else facts)
         return ServerFacts(
             version=facts.version,
             nodes=facts.nodes,
@@ -244,7 +252,7 @@ class DatabaseWork:
                 return
         if mark and mark.state in (State.CLEARING, State.CHANGING):
             raise explain_unfinished(self._spec.target, mark)
-        if mark and mark.uncertain:
+        if mark and 0 < row_count(mark.uncertain) <= _MOST_UNCERTAIN:
             self.verdict = verify(self._database, spec.dataset, mark.uncertain, spec.verify)
         else:
             self.verdict = verify_interrupted(self._database, spec.dataset)
@@ -280,6 +288,12 @@ class DatabaseWork:
         self.verdict = verdict
         if self.verdict.status is Status.MISMATCH:
             self._expect_own(visible=True)
+
+
+def _unsure(facts: Server) -> Server:
+    """Return facts that promise nothing, since the user's statements may have changed them."""
+    why = "unless a statement of --setup changed that, which this database does not report"
+    return replace(facts, durable=facts.durable and None, durability=f"{facts.durability}, {why}")
 
 
 def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:

@@ -346,7 +346,8 @@ class Cassandra(Signatures):
             nodes = session.nodes.settings(SETTINGS)
             replicas = session.nodes.replicas(options.keyspace) or options.replication_factor
             known = len(session.nodes.known)
-        durable, sentence = durability(nodes, options.consistency, replicas)
+            logs = session.nodes.writes_log(options.keyspace)
+        durable, sentence = durability(nodes, options.consistency, replicas, logs=logs)
         settings = {
             "consistency": options.consistency,
             "read_consistency": self._read_consistency,
@@ -354,6 +355,10 @@ class Cassandra(Signatures):
             **(nodes[0] if nodes else {}),
         }
         return Server(f"Cassandra {version}", known, sentence, durable, settings)
+
+    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the same: durable_writes is a property of the keyspace."""
+        return server
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:

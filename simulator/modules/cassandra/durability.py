@@ -15,9 +15,14 @@ SETTINGS = (
 
 
 def durability(
-    nodes: Sequence[Mapping[str, str]], consistency: str, replicas: int
+    nodes: Sequence[Mapping[str, str]], consistency: str, replicas: int, *, logs: bool = True
 ) -> tuple[bool | None, str]:
-    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence.
+
+    `logs`: the nodes write rows of the keyspace to their commit logs.
+    """
+    if not logs:
+        return False, "an acknowledged row is in memory, and lost with it (durable_writes=false)"
     acknowledging = _acknowledging(consistency, replicas)
     if not acknowledging:
         return False, f"an acknowledged row may exist only as a hint ({consistency})"

@@ -78,6 +78,13 @@ class Nodes:
         )
         return rows[0][0] if rows else None
 
+    def writes_log(self, keyspace: str) -> bool:
+        """Return whether the nodes write rows of a keyspace to their logs (durable_writes)."""
+        rows = self.rows(
+            "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = %s", keyspace
+        )
+        return not rows or rows[0][0] is not False
+
     def replicas(self, keyspace: str) -> int | None:
         """Return the replicas in the local datacenter; None where unknown, as on YugabyteDB."""
         replication = self.replication(keyspace) or {}

@@ -1,5 +1,6 @@
 """Tables of ClickHouse's engine, in a server or in the worker's process."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal, assert_never
@@ -294,17 +295,36 @@ class ClickhouseTables(Database[ClickhouseSession]):
     def describe(self) -> Server:
         """Return the version, and whether parts are synced to disk."""
         with self.administration() as session:
-            answer = session.execute(
-                "SELECT name, value FROM system.merge_tree_settings "
-                f"WHERE name IN ('{_SYNC[0]}', '{_SYNC[1]}') FORMAT TabSeparated"
-            )
+            settings = _defaults(session)
             nodes = self.nodes(session)
-        settings = dict(line.split("\t") for line in answer.decode().splitlines())
         if self.options.fsync:
             settings = dict.fromkeys(settings, "1")  # the tables are created with these settings
         settings |= self.insert_settings()
         durable, sentence = durability(settings)
         return Server(f"ClickHouse {session.version}", nodes, sentence, durable, settings)
+
+    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
+        """Return what engines and settings of these tables keep; None if it is unknown."""
+        names = names_of(tables)
+        texts = ", ".join(map(self.dialect.text, names))
+        with self.administration() as session:
+            defaults = _defaults(session)
+            found = session.run(Statement(
+                "SELECT engine, engine_full FROM system.tables WHERE database = currentDatabase() "
+                f"AND name IN ({texts})", _NAME_AND_ENGINE,
+            ))  # fmt: skip
+        engines = {str(engine): str(full) for engine, full in found}
+        if gone := [engine for engine in sorted(engines) if engine in _NOT_KEPT]:
+            why = f"an acknowledged row {_NOT_KEPT[gone[0]]} (engine {gone[0]})"
+            return replace(server, durable=False, durability=why)
+        if len(found) < len(names) or any(not e.endswith("MergeTree") for e in engines):
+            return None
+        settings = {**server.settings, **{
+            name: min(_setting(str(full), name, value) for _, full in found)
+            for name, value in defaults.items()
+        }}  # fmt: skip
+        durable, sentence = durability(settings)
+        return replace(server, durable=durable, durability=sentence, settings=settings)
 
     def insert_settings(self) -> dict[str, str]:
         """Return the settings that determine how the engine inserts rows."""
@@ -342,6 +362,29 @@ def _existing(name: str, engine: str) -> Existing:
     named = {"View": "view", "Dictionary": "dictionary"}
     kind = "table" if alike else named.get(engine, f"table with engine {engine}")
     return Existing(kind, alike=alike)
+
+
+_NOT_KEPT = {
+    "Buffer": "is in the server's memory until the buffer is written to its table",
+    "Memory": "is in the server's memory, and lost when it ends",
+    "Null": "is not stored",
+}
+"""Engines that keep no row, or not at once."""
+
+
+def _defaults(session: ClickhouseSession) -> dict[str, str]:
+    """Return what tables do without settings of their own."""
+    answer = session.execute(
+        "SELECT name, value FROM system.merge_tree_settings "
+        f"WHERE name IN ('{_SYNC[0]}', '{_SYNC[1]}') FORMAT TabSeparated"
+    )
+    return dict(line.split("\t") for line in answer.decode().splitlines())
+
+
+def _setting(engine: str, name: str, default: str) -> str:
+    """Return a setting of a table, by the text of its engine."""
+    found = re.search(rf"\b{name} = '?(\w+)", engine)
+    return {"true": "1", "false": "0"}.get(found[1], found[1]) if found else default
 
 
 def durability(settings: Mapping[str, str]) -> tuple[bool, str]:

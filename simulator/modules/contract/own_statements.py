@@ -1,6 +1,9 @@
 """Statements of the user's own, which create and drop what belongs to the tables."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from simulator.data.schema import Table
 
 
 class OwnStatements:
@@ -12,3 +15,10 @@ class OwnStatements:
     def carry_out(self, statement: str) -> None:
         """Carry out one statement, which may be a complete transaction."""
         raise NotImplementedError
+
+    def describe_stored(self, server: Any, tables: Sequence[Table]) -> Any:
+        """Return a description of the server with the durability that these tables have now.
+
+        None: the database does not report it, so that a user's statement may have changed it.
+        """
+        return None

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.data.row_hash import TEXT, SquareHash
-from simulator.data.schema import PrimaryKey, Table, TimeUnit
+from simulator.data.schema import PrimaryKey, Table, TimeUnit, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, Server
 from simulator.modules.contract.existing import Contents, Existing
@@ -200,6 +200,13 @@ class DuckDb(SqlFile["DuckDbSession"]):
             durable=durable,
             settings=settings,
         )
+
+    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the same: no setting is of a table; None if one of them is none of the file."""
+        kept = f"SELECT lower(table_name) FROM duckdb_tables() WHERE {_HERE} AND NOT temporary"
+        with self.administration() as session:
+            stored = {name for (name,) in session.connection.execute(kept).fetchall()}
+        return server if stored >= {name.lower() for name in names_of(tables)} else None
 
     def words(self, error: Exception) -> str:
         """Return DuckDB's message on one line, after the name of the file."""

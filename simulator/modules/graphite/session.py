@@ -57,7 +57,7 @@ def check_span(table: Table, times: NDArray[np.int64], retention_s: int) -> None
     """Raise UnstorableError for seconds that the server does not keep or return."""
     if not len(times):
         return
-    now, least, most = int(time.time()), int(times.min()), int(times.max())
+    now, least, most = int(time.time()), int(times.min()), int(times.max())  # noqa: TID251
     column = table.time.name
     if most > now:
         raise UnstorableError(
@@ -253,7 +253,7 @@ class GraphiteSession(MetricSession):
 
     def mark(self, paths: Iterable[str]) -> None:
         """Send points that mark generations."""
-        now = int(time.time())
+        now = int(time.time())  # noqa: TID251
         marks = "".join(f"{path} 1 {now}\n" for path in paths)
         carbon = self._open_carbon(pickle=False)
         carbon.send(marks.encode())

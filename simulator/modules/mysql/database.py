@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from simulator.data.row_hash import SquareHash
@@ -371,6 +372,27 @@ class MySql(SqlDatabase[MySqlSession]):
         shown = f"{kind} {'.'.join(map(str, version))}"
         pool = settings.get("innodb_buffer_pool_size") if transactional else None
         return Server(shown, 1, durability, durable, settings, int(pool) if pool else None)
+
+    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
+        """Return what the engines of these tables keep; None if one of them is a view."""
+        names = names_of(tables)
+        with self.connection() as connection:
+            found = connection.fetch(
+                "SELECT engine, (SELECT transactions FROM information_schema.engines AS e "
+                "WHERE e.engine = t.engine) FROM information_schema.tables AS t "
+                f"WHERE table_schema = DATABASE() AND table_name IN ({self.dialect.texts(names)})"
+            )
+        if len(found) < len(names) or any(engine is None for engine, _ in found):
+            return None
+        others = {e: t for e, t in found if e.lower() != self.options.engine.lower()}
+        promised = [
+            durability_of({**described.settings, "engine": engine}, transactional=does == "YES")
+            for engine, does in sorted(others.items())
+        ]
+        if not promised:
+            return described
+        weakest = min(promised, key=lambda each: (each[0] is not False, each[0] is not None))
+        return replace(described, durable=weakest[0], durability=weakest[1])
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:

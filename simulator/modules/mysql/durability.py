@@ -1,9 +1,16 @@
 """The meaning of an acknowledgement on MySQL and MariaDB, from their settings."""
 
+_NOT_KEPT = {
+    "MEMORY": "is in the server's memory, and lost when it ends",
+    "BLACKHOLE": "is not stored",
+}
+
 
 def durability(settings: dict[str, str], *, transactional: bool) -> tuple[bool | None, str]:
     """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
     engine = settings["engine"]
+    if engine.upper() in _NOT_KEPT:
+        return False, f"an acknowledged row {_NOT_KEPT[engine.upper()]} ({engine})"
     if not transactional:
         meaning = "is in the operating system's cache: it survives a crash of the server (the table"
         return (

@@ -186,7 +186,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                     ],
                     [tag.name for tag in table.tags],
                 )
-            session.mark([self._metric(name) for name in names], int(time.time() * 1000))
+            session.mark([self._metric(name) for name in names], int(time.time() * 1000))  # noqa: TID251
 
     def drop(self, names: Collection[str]) -> None:
         """Delete every point of the metrics."""

@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
@@ -25,9 +26,10 @@ from simulator.modules.contract.base import (
 )
 from simulator.modules.contract.existing import Existing
 from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import signature
 from simulator.modules.contract.wording import EXISTS
 from simulator.modules.postgres import driver, server
+from simulator.modules.postgres.durability import durability as durability_of
+from simulator.modules.postgres.durability import is_synchronous
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.postgres.signatures import Signatures
@@ -398,22 +400,27 @@ class Postgres(Signatures, PostgresWire):
             settings = dict(cursor.fetchall())
             cursor.execute("SELECT count(*) FROM pg_stat_replication")
             ((standbys,),) = cursor.fetchall()
-            cursor.execute(server.UNLOGGED, (signature("?"),))
-            ((unlogged,),) = cursor.fetchall()
-        durable, durability = _durability(settings)
-        if unlogged:
-            durable = False
-            durability = (
-                f"an acknowledged row is lost in a crash of the server: unlogged ({unlogged})"
-            )
+        durable, durability = durability_of(settings)
         buffers = _bytes_of(settings.get("shared_buffers", ""))
-        survives = _is_synchronous(settings) if standbys else None
+        survives = is_synchronous(settings) if standbys else None
         if survives is False:
             durability += f"; a failover loses what its {counted(standbys, 'asynchronous replica')}"
             durability += " did not receive"
         return Server(
             version.split(" on ")[0], 1 + standbys, durability, durable, settings, buffers, survives
         )
+
+    def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
+        """Return what unlogged tables keep; None if rows go elsewhere, as into a foreign table."""
+        names = names_of(tables)
+        with self.cursor() as cursor:
+            cursor.execute(server.STORED_AS, (names,))
+            found = cursor.fetchall()
+        if unlogged := [name for name, _, persistence in found if persistence != "p"]:
+            lost = "an acknowledged row is lost in a crash of the server: unlogged"
+            return replace(described, durable=False, durability=f"{lost} ({', '.join(unlogged)})")
+        is_table = all(kind in ("r", "p") for _, kind, _ in found)
+        return described if is_table and {name for name, _, _ in found} >= {*names} else None
 
     @contextmanager
     def background_work(self) -> Iterator[ReadCounters]:
@@ -437,24 +444,3 @@ def _bytes_of(size: str) -> int | None:
     """Return a setting such as 128MB in bytes; None if it is none."""
     found = re.fullmatch(r"(\d+)([kMGT]?)B", size)
     return int(found[1]) << 10 * " kMGT".index(found[2] or " ") if found else None
-
-
-def _is_synchronous(settings: dict[str, str]) -> bool:
-    """Return whether commits wait for standbys."""
-    waits = settings.get("synchronous_commit") not in ("off", "local")
-    return bool(settings.get("synchronous_standby_names")) and waits
-
-
-def _durability(settings: dict[str, str]) -> tuple[bool, str]:
-    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
-    shown = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
-    found = ", ".join(f"{name}={settings[name]}" for name in shown if name in settings)
-    commit = settings.get("synchronous_commit")
-    if settings.get("fsync") == "off":
-        meaning = "survives a crash of the server, but not of the machine: nothing is synced"
-        return False, f"an acknowledged row {meaning} ({found})"
-    if commit == "off":
-        return False, f"an acknowledged row may be lost in a crash: it is synced later ({found})"
-    with_standbys = "on disk here and with the synchronous standbys"
-    where = with_standbys if _is_synchronous(settings) else "on disk"
-    return True, f"an acknowledged row is in the write-ahead log {where} ({found})"

@@ -60,9 +60,12 @@ ORDER BY 1
 """
 """Lists objects on which DROP TABLE fails; takes the quoted names of tables three times."""
 
-UNLOGGED = """
-SELECT string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
-WHERE relpersistence = 'u' AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)
-AND obj_description(oid, 'pg_class') = replace(%s, '?', relname::text)
+STORED_AS = """
+WITH RECURSIVE held AS (
+    SELECT oid FROM pg_class WHERE relname::text = ANY(%s) AND pg_table_is_visible(oid)
+    UNION SELECT inhrelid FROM pg_inherits JOIN held ON inhparent = held.oid
+)
+SELECT relname::text, relkind::text, relpersistence::text FROM pg_class JOIN held USING (oid)
+ORDER BY relname
 """
-"""Lists tables of ours that the user's own statements have made unlogged; takes a signature."""
+"""Lists tables of these names with their partitions and children: name, kind, persistence."""

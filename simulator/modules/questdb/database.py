@@ -329,6 +329,13 @@ class QuestDb(HttpDatabase[QuestSession]):
             )
         return Server(f"QuestDB {version}", 1, *_durability(settings), settings)
 
+    def describe_stored(self, server: Server, tables: Sequence[Table]) -> Server | None:
+        """Return the same: no setting is of a table; None if one of them has no log."""
+        with self.administration() as session:
+            logged = session.ask("SELECT table_name FROM tables() WHERE walEnabled")
+        stored = {str(name).lower() for (name,) in logged}
+        return server if stored >= {name.lower() for name in names_of(tables)} else None
+
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read part by part, portion by portion."""
         dialect = QuestSql(innermost(query).table)

@@ -135,10 +135,15 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         """Return which names are tables, or metrics of series that have no table."""
         with self.administration() as session:
             session.api.flush()  # only what is visible to queries is found
-            tables = session.api.tables()
+            tables = session.api.tables() & {*names}
             metrics = session.api.foreign_metrics(names)
+            strange = {name: session.api.foreign_labels(name) for name in tables}
         found = {name: Existing("metric", alike=False) for name in metrics}
         found |= {name: Existing("table") for name in tables}
+        for name, labels in strange.items():
+            if labels:
+                kind = f"series with the label {labels[0]} in table"
+                found[name] = Existing(kind, alike=False)
         return {name: found[name] for name in names if name in found}
 
     def signed(self, names: Collection[str]) -> Mapping[str, bool]:
@@ -149,7 +154,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def contents(self, name: str, found: Existing) -> Contents:
         """Return the number of points of a table, or of a metric that has no table."""
         with self.administration() as session:
-            points = session.api.now(queries.points(name, of_table=found.alike))
+            points = session.api.now(queries.points(name, of_table=found.kind != "metric"))
         return Contents(int(points or 0), noun="point")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -164,7 +169,9 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             for name in names:
                 if session.api.now(queries.marks(name)):
                     raise self.already_exists(f"table {name}")
-            session.api.mark(names, int(time.time() * 1000))
+            prefix = self.options.prefix
+            tags = {prefix + n: [tag.name for tag in t.tags] for t in tables for n in t.names}
+            session.api.mark(tags, int(time.time() * 1000))  # noqa: TID251
             session.api.flush()
             self._dropped = session.api.learn().count_dropped()
 

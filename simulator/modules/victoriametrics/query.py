@@ -114,13 +114,14 @@ def identifier(name: str) -> str:
     return first + escaped
 
 
-def of_table(name: str, *, ours: bool = True) -> str:
+def of_table(name: str, *, ours: bool = True, without: Iterable[str] = ()) -> str:
     """Return the selector of a physical table's series, given with the prefix: of any field.
 
-    Not `ours`: of series that others gave the label.
+    Not `ours`: of series that others gave the label. `without`: labels that ours do not have.
     """
     metrics = _quote(f"{TABLE_LABEL}|{_literally(name)}_.*")
-    return f"{{__name__{'=~' if ours else '!~'}{metrics},{_match(TABLE_LABEL, [name])}}}"
+    lacking = "".join(f',{identifier(label)}=""' for label in without)
+    return f"{{__name__{'=~' if ours else '!~'}{metrics},{_match(TABLE_LABEL, [name])}{lacking}}}"
 
 
 EVERY_SERIES = '{__name__!=""}'
@@ -139,10 +140,14 @@ def points(name: str, *, of_table: bool) -> str:
     return f"sum(count_over_time({chosen}[{LAST_MS + 1}ms]))"
 
 
+def mark(name: str) -> str:
+    """Return the selector of the series that marks a table as existing."""
+    return f'{{__name__="{TABLE_LABEL}",{_match(TABLE_LABEL, [name])}}}'
+
+
 def marks(name: str) -> str:
     """Return the expression for how often a table was marked as existing."""
-    chosen = f'{{__name__="{TABLE_LABEL}",{_match(TABLE_LABEL, [name])}}}'
-    return f"count_over_time({chosen}[{LAST_MS + 1}ms])"
+    return f"count_over_time({mark(name)}[{LAST_MS + 1}ms])"
 
 
 def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> tuple[str, list[str]]:

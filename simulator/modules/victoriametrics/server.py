@@ -63,7 +63,7 @@ class Page(Metrics):
 
     def span_ms(self) -> tuple[int, int]:
         """Return the first and the last instant of rows that the server keeps."""
-        now = time.time()
+        now = time.time()  # noqa: TID251
         first = max(now - seconds(self.flag("retentionPeriod")) + _MARGIN_S, 0)
         last = now + seconds(self.flag("futureRetention") or "2d") - _MARGIN_S
         return int(first * 1000), int(last * 1000)
@@ -142,34 +142,57 @@ class Api:
         """Return which of these metrics, or of all, have series of no table."""
         return self._values("__name__", queries.of_no_table([*names]))
 
+    def foreign_labels(self, name: str) -> list[str]:
+        """Return the labels of a table's series that ours do not have; none if that is unknown.
+
+        Marks of earlier versions do not name the tags.
+        """
+        marked = self._values(wire.TAGS_LABEL, queries.mark(name))
+        if not marked:
+            return []
+        ours = {"__name__", wire.TABLE_LABEL, wire.TAGS_LABEL}
+        ours |= {tag for tags in marked for tag in json.loads(tags)}
+        return sorted(self._list("labels", queries.of_table(name)) - ours)
+
     @property
     def has_others(self) -> bool:
         """True if it stores series that this program has not made."""
-        return bool(self.foreign_metrics() or self.tables(ours=False))
+        strange = self.foreign_metrics() or self.tables(ours=False)
+        return bool(strange) or any(
+            self.foreign_labels(name) or not self.now(queries.marks(name)) for name in self.tables()
+        )
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete the series of tables, of any field; not those that others gave their label."""
         for name in names:
-            self.call("/api/v1/admin/tsdb/delete_series", {"match[]": queries.of_table(name)})
+            ours = queries.of_table(name, without=self.foreign_labels(name))
+            self.call("/api/v1/admin/tsdb/delete_series", {"match[]": ours})
 
     def _values(self, label: str, chosen: str) -> set[str]:
+        return self._list(f"label/{label}/values", chosen)
+
+    def _list(self, what: str, chosen: str) -> set[str]:
         since_ms = 1000  # the server takes a start of 0 for none at all
         form = {"match[]": chosen, "start": wire.iso(since_ms), "end": wire.iso(wire.LAST_MS)}
-        return set(json.loads(self.call(f"/api/v1/label/{label}/values", form))["data"])
+        return set(json.loads(self.call(f"/api/v1/{what}", form))["data"])
 
     def flush(self) -> None:
         """Make all rows sent so far visible to queries."""
         self.call("/internal/force_flush")
 
-    def mark(self, names: Iterable[str], instant_ms: int) -> None:
-        """Mark tables as existing."""
+    def mark(self, tables: Mapping[str, Collection[str]], instant_ms: int) -> None:
+        """Mark tables (name -> tags) as existing."""
         marks = [
             {
-                "metric": {"__name__": wire.TABLE_LABEL, wire.TABLE_LABEL: name},
+                "metric": {
+                    "__name__": wire.TABLE_LABEL,
+                    wire.TABLE_LABEL: name,
+                    wire.TAGS_LABEL: json.dumps([*tags]),
+                },
                 "values": [1],
                 "timestamps": [instant_ms],
             }
-            for name in names
+            for name, tags in tables.items()
         ]
         body = "\n".join(json.dumps(mark, ensure_ascii=False) for mark in marks)
         self._http.request("POST", "/api/v1/import", body.encode())

@@ -21,6 +21,8 @@ from simulator.modules.shared.metrics.points import fields
 
 TABLE_LABEL = "benchmark_table"
 """A label of every series; it distinguishes tables with names that start alike."""
+TAGS_LABEL = "benchmark_tags"
+"""A label of the point that marks a table as existing: the names of its tags, as JSON."""
 LAST_MS = 9_000_000_000_000
 """2255-03-14: the end of every query without an end; the server's clock ends in 2262."""
 _LIMITS = Limits(

@@ -24,6 +24,8 @@ from simulator.verify.stored.statistics import Statistics
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
 
 PASS_ROWS = 1 << 24
+_MOST_SILENT = 1 << 22
+"""A range in which so many rows one after the other are not stored was not written further."""
 _MOST_SHOWN = 3
 _Numbers = NDArray[np.int64]
 
@@ -114,13 +116,15 @@ class Accountant:
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
         sent = Sent(stored, copies)
-        for numbers, hashes, is_uncertain in self._list_expected():
+        silent = Counter[int]()
+        for place, numbers, hashes, is_uncertain in self._list_expected(silent):
             chosen = hashes % np.uint64(passes) == number
             hit = sent.add(hashes[chosen], is_uncertain[chosen])
             lost = numbers[chosen][~hit & ~is_uncertain[chosen]]
+            silent[place] = 0 if hit.any() else silent[place] + len(numbers)
             found.first_lost += lost[: _MOST_SHOWN - len(found.first_lost)].tolist()
             if self._uncertain is None and not sent.left:
-                break  # what a run that ends by time was allowed to write has no bound
+                break
         kept = np.minimum(copies, sent.certain)
         present = np.minimum(copies - kept, sent.uncertain)
         found.kept += int(kept.sum())
@@ -136,20 +140,28 @@ class Accountant:
         for raw in self._session.stream(self._statement, STREAM_ROWS):
             yield hash_stored(self._statement.outputs, raw), [*map(tuple, raw)]
 
-    def _list_expected(self) -> Iterator[tuple[_Numbers, Hashes, NDArray[np.bool_]]]:
-        """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn."""
+    def _list_expected(
+        self, silent: Counter[int]
+    ) -> Iterator[tuple[int, _Numbers, Hashes, NDArray[np.bool_]]]:
+        """Yield numbers and hashes of rows, and which are unsure: blocks of the ranges in turn.
+
+        Each with the place of its range; `silent` has how many rows of that were not stored lately.
+        What a run that ends by time was allowed to write has no bound.
+        """
         reader = DatasetReader(self._dataset)
         mine = [r for r in self._dataset.ranges if reader.tables[r.table].name == self._table.name]
-        turns = [reader.blocks((rows,), VERIFY_BLOCK_ROWS) for rows in mine]
+        turns = {p: reader.blocks((rows,), VERIFY_BLOCK_ROWS) for p, rows in enumerate(mine)}
         while turns:
-            drawn = [next(turn, None) for turn in turns]
-            turns = [turn for turn, blocks in zip(turns, drawn, strict=True) if blocks]
-            for blocks in drawn:
-                for block in blocks or ():
+            for place, turn in [*turns.items()]:
+                blocks = next(turn, None)
+                if not blocks or (self._uncertain is None and silent[place] > _MOST_SILENT):
+                    del turns[place]
+                    continue
+                for block in blocks:
                     unsure = np.ones(len(block), np.bool_)
                     if self._uncertain is not None:
                         unsure = np.isin(block.rows, self._uncertain)
-                    yield block.rows, block_hashes(self._statement.outputs, block), unsure
+                    yield place, block.rows, block_hashes(self._statement.outputs, block), unsure
 
     def _name(self, found: Account, unknown: Hashes) -> None:
         """Count rows that are not the dataset's: of points, a row may be stored in part."""

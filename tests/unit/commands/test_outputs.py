@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import iotbench.commands.reproduce as reproduce_command
 import iotbench.commands.run as run_command
 from iotbench.commands.main import commands
+from iotbench.execution import roster
 from iotbench.machine import outfile
 from iotbench.store.export import FORMATS
 from simulator.errors import ConfigError
@@ -159,6 +160,8 @@ def test_a_foreign_file_with_the_name_of_a_record_is_kept_before_anything_is_mea
         "{name: tiny, targets: [lite], repeats: 1, settings: [{name: one, insert: {workers: 1}}]}"
     )
     module, words = RECORDS[name]
+    # Real checks of the target, one a call, would name the record by those that succeeded in time.
+    monkeypatch.setattr(roster, "silence", lambda *_: "")
     measured = []
     monkeypatch.setattr(
         module, "all_measured", lambda *_, **__: measured.append(1) or ([], "done", {})
@@ -176,3 +179,14 @@ def test_a_foreign_file_with_the_name_of_a_record_is_kept_before_anything_is_mea
         assert "this program did not write it" in str(done.exception)
         assert record.read_text() == content
     assert len(measured) == 2
+
+
+def test_the_name_of_a_record_depends_on_the_targets_that_answer(folder, monkeypatch):
+    monkeypatch.setattr(reproduce_command, "all_measured", lambda *_, **__: ([], "done", {}))
+    names = []
+    for why in ("", "does not answer within 60 s"):
+        monkeypatch.setattr(roster, "silence", lambda *_, why=why: why)
+        before = {*(folder / "results").iterdir()}
+        CliRunner().invoke(commands, RECORDS["reproduction"][1], standalone_mode=False)
+        names += {*(folder / "results").iterdir()} - before
+    assert len({*names}) == 2

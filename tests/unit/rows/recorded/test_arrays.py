@@ -95,6 +95,14 @@ def _write(name, items, kind=np.int64):
         (_write("3.valid", [7] * 8, np.uint8), "holds a flag that is neither 0 nor 1"),
         (_write("4.values", [-(2**62)] * 8), "column 'seen': holds a time outside"),
         (_column(NUMBER, type="int32"), "5.values: has 64 bytes, expected 32"),
+        # What is said of values and is not so.
+        (_write("3.valid", [1] * 8, np.uint8), "column 'on': is described as having NULLs"),
+        (_write("0.values", [1714521600000000] * 8), "tags and time are described as different"),
+        (_write("5.values", [2**61] * 8), "column 'n': has no sum that fits into int64"),
+        (
+            _write("2.values", [1e300] * 8, float),
+            "column 'load': has no sum that fits into float64",
+        ),
     ],
 )
 def test_what_its_description_and_its_arrays_disagree_about_is_named(tmp_path, change, words):
@@ -117,6 +125,7 @@ def _levels(descr="'|S8'", shape="(1,)", content=b""):
         (_levels(descr="'|O'", content=bytes(8)), "is no list of texts"),
         (_levels(content=b"\xff" * 8), "holds a text that is not UTF-8"),
         (_levels(shape="(2,)", content=b"1234567\xc3\xa9234567\0"), "a text that is not UTF-8"),
+        (_levels(shape="(2,)", content=b"abcdefghabcdefgh"), "has two codes for one text"),
         (_levels(content=b"a\0b\0\0\0\0\0"), "holds a text with a NUL byte"),
         (_levels(descr="'|S2000'", content=b"a" * 2000), "a text of more than 1024 bytes"),
     ],
@@ -163,3 +172,12 @@ def test_texts_in_a_row_are_checked(long_texts, name, changed, words):
 def test_untouched_folders_are_taken(tmp_path, long_texts):
     assert read_prepared_file(_folder(tmp_path, CSV), "x").params.rows == 8
     assert not read_prepared_file(long_texts, "x").params.columns[1].coded
+
+
+def test_where_the_rows_are_is_not_believed(tmp_path):
+    """A claim would be mounted by pods, and other files would be read for later queries."""
+    folder = _folder(tmp_path, CSV)
+    _describe(claim="theirs", files=["/etc/passwd"], folder="/elsewhere", kept=False)(folder)
+    found = read_prepared_file(folder, "x.rows").params
+    assert (found.claim, found.files, found.folder) == ("", (), str(folder))
+    assert found.kept
