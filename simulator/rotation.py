@@ -1,7 +1,7 @@
 """Credentials that are rotated during a run: their files are read again.
 
-In a pod they are those of mounted Secrets, which the kubelet writes again; on this machine those
-that the target names. Connections that are opened afterwards use the new credentials.
+In a pod they are the files of mounted Secrets, which the kubelet writes again; on this machine the
+files that the target names. Connections that are opened afterwards use the new credentials.
 """
 
 import sys
@@ -34,7 +34,7 @@ class Rotation:
         """
         self._database, self._files, self._then, self._look_s = database, files, then, look_s
         self._refused: dict[str, str] = {}
-        """What was read last, and is not a value that the options can have."""
+        """Credential that was read last and is invalid for the options."""
 
     def follow(self) -> None:
         """Look at the files now, and from now on, in a thread that ends with the process.

@@ -71,7 +71,7 @@ class _Search(Options):
     that an insert has stored, during inserts with --insert-workers.
     """
     slo: Annotated[tuple[str, ...], Opt(metavar="THRESHOLD", repeats=True)]
-    """What every repeat must keep, such as 'p99_ms < 50': the time from when a batch or a query is
+    """Condition for every repeat, such as 'p99_ms < 50': the time from when a batch or a query is
     due until it is acknowledged or answered, or another figure of --fail-if; may be given several
     times.
     """

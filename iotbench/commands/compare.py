@@ -8,7 +8,7 @@ import click
 
 from iotbench.comparison import tables
 from iotbench.comparison.calibration import read_calibrations
-from iotbench.comparison.comparison import NOISE, Comparison, compared
+from iotbench.comparison.comparison import NOISE, Comparison, compare_sides
 from iotbench.comparison.junit import check_cases, comparison_cases
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.thresholds import (
@@ -29,7 +29,7 @@ from iotbench.output.terminal.damage import expect_whole
 from iotbench.plans.gates import Gates
 from iotbench.results.result_files import now_utc
 from iotbench.store.lookup import found
-from iotbench.store.planned import planned_sides
+from iotbench.store.planned import find_sides
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -88,7 +88,7 @@ def compare(  # noqa: PLR0913
     percentiles: tuple[str, ...],
     gates: Gates,
 ) -> None:
-    """Compare results of inserts or queries with those of BASE.
+    """Compare results of inserts or queries with BASE.
 
     BASE and OTHER are result files, ids, beginnings of ids, last, or last~1 for the one before the
     last. Results of the same sweep, repeated, are joined by commas. The file of a plan, without
@@ -106,12 +106,12 @@ def compare(  # noqa: PLR0913
     if others:
         sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
     else:
-        sides = planned_sides(output, base, of)
+        sides = find_sides(output, base, of)
     known = read_calibrations()
     with expect_whole(", ".join((base, *others))):
         expect_comparable(sides)
         named = dict.fromkeys((*percentiles, *changed_percentiles(gates.fail_if)))
-        comparisons = [compared(sides[0], each, noise, known, [*named]) for each in sides[1:]]
+        comparisons = [compare_sides(sides[0], each, noise, known, [*named]) for each in sides[1:]]
         thresholds = gates.expected(_scope(comparisons))
         text = tables.format_record(comparisons, form, width_of(sys.stdout))
         checks = [check for each in comparisons for check in _checks(each, thresholds)]

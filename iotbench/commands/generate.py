@@ -53,8 +53,8 @@ class _File(Options):
     for standard output]
     """
     table: Annotated[str | None, Opt(metavar="NAME")] = None
-    """Write the rows of this table only; needed for a workload with several tables and a format
-    whose records do not name their table.
+    """Write the rows of this table only; required for a workload with several tables if records of
+    the format do not name their table.
     """
     groups: Annotated[Count, Opt(least=1, most=10_000)] = 1
     """Divide the rows among this many files, row by row in turn, so that several processes can

@@ -16,7 +16,7 @@ from iotbench.execution.generated import as_prepared, as_promised
 from iotbench.machine.cleaning import in_shell
 from iotbench.machine.streams import print_out
 from iotbench.rows.files.objects import uri_of
-from iotbench.rows.files.prepare import converted
+from iotbench.rows.files.prepare import convert_file
 from iotbench.rows.files.request import Reading, Request
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
@@ -59,7 +59,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request.check()
     with _beside(output) as folder:
-        params = converted(request, folder, quiet=options.quiet)
+        params = convert_file(request, folder, quiet=options.quiet)
         known = describe(folder, params.model_copy(update={"folder": ""}))
         (folder / NAME).write_text(known.model_dump_json(indent=1) + "\n")
         folder.chmod(0o755)  # pods run as another user
@@ -71,7 +71,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
 
 
 def _beside_file(request: Request) -> Path:
-    """Return the folder beside the one file, or here with the name of the object or table."""
+    """Return a folder next to the single file, or here with the name of the object or table."""
     first, *others = request.named
     if not others and uri_of(first):
         return Path(f"{first.name}.rows")

@@ -43,8 +43,8 @@ def publish(
     """Write a folder that anyone can check and repeat.
 
     RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
-    result of `run`, `reproduce` or `capacity` brings those of its sweeps with it, and that of
-    `query` the insert whose rows were queried, if its file is there.
+    result of `run`, `reproduce` or `capacity` includes the results of its sweeps. The result of
+    `query` includes the insert of the queried rows, if its file is there.
 
     The folder has the result files in one archive, results.zip, which every command reads as it is;
     the page of `report`, a configuration without credentials, the versions of program, driver and

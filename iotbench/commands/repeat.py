@@ -81,9 +81,9 @@ def repeat(  # noqa: PLR0913
     options of the target, versions, the machine, and the rows that queries ask about. The new
     result is written to --output, and the last line compares it with RESULT.
 
-    A result may come from a stranger. From the file `repeat` takes only what measures: no command
+    A result may come from a stranger. `repeat` takes from the file only what measures: no command
     that runs, no configuration or option of the target, no address, no file to write, no fault and
-    no consent. Give these again, or change any other option of the command: those of `repeat` as
+    no consent. Give these again, or change any other option of the command: options of `repeat` as
     listed here, others after a --.
 
     For `run` and `reproduce` it prints the command that measures everything again.

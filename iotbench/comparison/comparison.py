@@ -108,7 +108,7 @@ class Comparison:
         return factor is not None and not 1 / _ALIKE < factor < _ALIKE
 
 
-def compared(
+def compare_sides(
     base: Side,
     other: Side,
     noise: float = NOISE,

@@ -10,7 +10,7 @@ from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import Difference, noise_of
 from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
-from iotbench.machine.cleaning import markdown
+from iotbench.machine.cleaning import escape_markdown
 from iotbench.machine.tables import draw, new_table
 from iotbench.results.latency import fewest_samples
 from simulator.errors import counted
@@ -94,13 +94,13 @@ def _as_table(comparison: Comparison, width: int) -> str:
 
 def _as_markdown(comparison: Comparison, _width: int) -> str:
     headings = _headings(comparison)
-    lines = ["  \n".join(map(markdown, _sides(comparison))), ""]
+    lines = ["  \n".join(map(escape_markdown, _sides(comparison))), ""]
     lines += ["| " + " | ".join(title for title, _ in headings) + " |"]
     lines += ["|" + "|".join("---" if is_text else "---:" for _, is_text in headings) + "|"]
     for row in comparison.rows:
-        cleaned = (map(markdown, cells) for cells in _cells(comparison, row))
+        cleaned = (map(escape_markdown, cells) for cells in _cells(comparison, row))
         lines += ["| " + " | ".join(cells) + " |" for cells in cleaned]
-    lines += ["", *(f"- {markdown(line)}" for line in _notes(comparison))]
+    lines += ["", *(f"- {escape_markdown(line)}" for line in _notes(comparison))]
     return "".join(f"{line}\n" for line in lines)
 
 

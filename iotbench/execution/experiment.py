@@ -15,7 +15,7 @@ from iotbench.execution.roster import Roster
 from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import say
 from iotbench.machine.terminal import width_of
-from iotbench.plans.engine import Found, Measured, complete_results, measured
+from iotbench.plans.engine import Found, Measured, complete_results, measure_items
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.installing import groups_of
 from iotbench.plans.items import Item, Pair, items_of
@@ -153,7 +153,7 @@ def _measure_round(
         measuring.limit.note(time.monotonic() - began_s)
         return done
 
-    for item, each, is_new in measured(items, measuring.output, announce):
+    for item, each, is_new in measure_items(items, measuring.output, announce):
         if each.is_interrupted or (measuring.interrupts.requested and not each.results):
             return False
         if not each.results and not each.cause:  # not begun, since the time is over

@@ -63,7 +63,7 @@ def _manifest_of(files: Sequence[Path]) -> FileManifest | None:
 
 
 def _table_of(manifest: FileManifest, measurement: str) -> Table | None:
-    """Return the table whose rows are read into columns; None: the records are sent as they are."""
+    """Return the table if rows are read into columns; None: records are sent as they are."""
     reader = DatasetReader(manifest.dataset)
     tables = [reader.tables[place] for place in sorted({r.table for r in manifest.dataset.ranges})]
     if manifest.format not in _READ or (len(tables) > 1 and not measurement):

@@ -53,10 +53,10 @@ def runner_for(
     helm = Helm(options, cluster.namespace)
     release = Release(sweep_id, target, keep=options.keep)
 
-    def removed(sweep: str) -> None:
+    def remove_release(sweep: str) -> None:
         remove(cluster, helm, sweep)
 
-    lock = ClusterLock(cluster, key, sweep_id, command, removed) if key else nullcontext()
+    lock = ClusterLock(cluster, key, sweep_id, command, remove_release) if key else nullcontext()
     return KubernetesRunner(release, cluster, options, interrupts, lock)
 
 

@@ -15,7 +15,7 @@ from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.kind import Drawn
 from iotbench.measurements.shared.kind import Rows
 from iotbench.measurements.shared.options import InsertOptions
-from iotbench.rows.files.prepare import kept, prepared
+from iotbench.rows.files.prepare import kept, prepare_file
 from iotbench.rows.files.request import FileRows, Request, conflicts
 from iotbench.rows.recorded.volume import in_volume, volume_file
 from simulator.data.workloads.base import Params
@@ -59,7 +59,7 @@ class OwnFile(Source):
     def open(self, options: InsertOptions, target: Target) -> Iterator[Rows]:
         """Read the files into a folder, which is removed at the end."""
         assert self._request
-        with prepared(self._request, quiet=self.run.quiet) as params:
+        with prepare_file(self._request, quiet=self.run.quiet) as params:
             yield Drawn(params)
 
 

@@ -23,7 +23,7 @@ class EventStream:
 
     @property
     def reports(self) -> tuple[WorkerReport, ...]:
-        """Reports of the workers so far, in their order."""
+        """Reports received from the workers, in their order."""
         return tuple(self._reports[index] for index in sorted(self._reports))
 
     def has_report_of(self, index: int) -> bool:

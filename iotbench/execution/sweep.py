@@ -60,10 +60,10 @@ def run_sweep(  # noqa: PLR0913
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
     `redact` removes credentials from messages, since a driver may repeat one. `bystanders` measure
-    other work of this machine during each run, unless there are `faults`; `meter` measures
-    the resources of each run, and those of the machine at rest before and after it. `before` is
-    called before each run, and ends the sweep if it returns a cause; then `drop_caches` is.
-    `faults` make the database fail in each run.
+    other work of this machine during each run, unless there are `faults`; `meter` measures the
+    resources of each run, and of the machine at rest before and after it. `before` is called before
+    each run, and ends the sweep if it returns a cause; then `drop_caches` is. `faults` make the
+    database fail in each run.
     """
     try:
         file.write(result)

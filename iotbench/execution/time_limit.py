@@ -14,12 +14,12 @@ class TimeLimit:
         self._clock, self._limit_s = clock, limit_s
         self._began_s = clock()
         self._longest_s = 0.0
-        """Of the items that were measured."""
+        """Duration of the longest measured item."""
         self.left = 0
         """Items that were not begun."""
 
     def allows(self, item: Item) -> bool:
-        """Return whether an item would end in time, judged by the longest one so far."""
+        """Return whether an item would end in time if it takes as long as the longest one."""
         if not self._limit_s:
             return True
         insert = item.setting.insert

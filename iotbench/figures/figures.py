@@ -340,7 +340,7 @@ def _percentile(waits: HdrHistogram, name: str) -> Measurement | None:
     return Measurement(value, count)
 
 
-def joined_figures(figures: Sequence[Mapping[str, Measurement]]) -> Figures:
+def join_figures(figures: Sequence[Mapping[str, Measurement]]) -> Figures:
     """Return the figures of several rows, each joined over those that have it."""
 
     def join(name: str) -> Measurement | None:

@@ -42,13 +42,13 @@ def line_of(text: str) -> str:
     return re.sub(r"[\t\n]", " ", plain(text))
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a text for Markdown, without links, pictures, HTML or cells."""
     marked = _MARKS.sub(r"\\\g<0>", line_of(text))
     return _HTML.sub(lambda match: "&lt;" if match[0] == "<" else "&amp;", marked)
 
 
-def markdown_code(text: str) -> str:
+def quote_markdown_code(text: str) -> str:
     """Return a text as code in Markdown."""
     inside = line_of(text).replace("`", "'")
     return f"`{inside}`"

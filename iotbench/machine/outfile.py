@@ -74,7 +74,7 @@ def write(path: Path, text: str, own: re.Pattern[bytes] | None, *, named: bool =
 
 @contextmanager
 def whole(path: Path, *, is_new: bool = False) -> Iterator[int]:
-    """Yield a descriptor whose content is the file once the context ends, and nothing otherwise.
+    """Yield a descriptor. Its content becomes the file if the context ends without an error.
 
     A pipe or device is written as it is. Until then this process is part of the file's name;
     with `is_new` the file must not exist, even if another process makes it at this moment.

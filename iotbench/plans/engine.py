@@ -42,7 +42,7 @@ Found: TypeAlias = Sequence[tuple[Item, Measured]]
 """Items in the order in which they were measured, and what became of each."""
 
 
-def measured(
+def measure_items(
     items: Sequence[Item], folder: Path, measure: Callable[[Item], Measured]
 ) -> Iterator[tuple[Item, Measured, bool]]:
     """Yield each item with its results, and whether they were measured just now."""

@@ -44,7 +44,7 @@ class PlanOptions:
 
     def applied(self, plan: Plan) -> Plan:
         """Return the plan with what holds for all of its settings."""
-        return plan.prefixed(self.table_prefix).with_before_run(self.before_run)
+        return plan.add_prefix(self.table_prefix).with_before_run(self.before_run)
 
 
 def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:

@@ -97,7 +97,7 @@ class Plan(Record):
                      workers=None if searched else workers,
                      queries=(*queries, ALL_QUERIES))  # fmt: skip
 
-    def prefixed(self, table_prefix: str | None) -> "Plan":
+    def add_prefix(self, table_prefix: str | None) -> "Plan":
         """Return the plan with the tables of all settings named like this, if it is given."""
         if not table_prefix:
             return self

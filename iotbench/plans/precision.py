@@ -13,9 +13,9 @@ RATE = "rows_per_s"
 
 
 def unsure(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
-    """Return the pairs of a group whose mean rate is not known as well as the plan asks.
+    """Return the pairs of a group with a mean rate that is less precise than the plan asks.
 
-    A pair whose last repeat failed is not among them, nor one of which nothing was measured.
+    Pairs with a failed last repeat, or without any measurement, are left out.
     """
     if plan.until_within is None:
         return []

@@ -19,7 +19,7 @@ def insert_command(
 ) -> Command:
     """Return the insert; `given`: other options, by name without dashes."""
     options = _of_target(setting, target, given) | {"runs": ("1",)}
-    options |= _own(setting.insert, target) | _common(setting, timeout_s)
+    options |= _list_own_options(setting.insert, target) | _common(setting, timeout_s)
     return Command(name="insert", options=options)
 
 
@@ -32,11 +32,11 @@ def build_asked_command(
 ) -> Command:
     """Return a command on the rows of the insert; `asked` is one of the setting's."""
     (name,) = (kind for kind, each in setting.asked.items() if each is asked)
-    options = _of_target(setting, target, given) | _own(asked, target)
+    options = _of_target(setting, target, given) | _list_own_options(asked, target)
     return Command(name=name, options=options | _common(setting, timeout_s))
 
 
-def _own(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
+def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:
     """Return what is not a default, without credentials."""
     commands = {
         name: target.options.redact(command)

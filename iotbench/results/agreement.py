@@ -102,7 +102,7 @@ def _agreement(
             given[instance].append(digests)
     equal = [i for i, sets in given.items() if _all_equal(sets, len(by_target))]
     if any(each.own for each in (verdicts[name] for verdicts in by_target.values())):
-        return _own_agreement(name, [v[name] for v in by_target.values()], given, equal, slack)
+        return _compare_own(name, [v[name] for v in by_target.values()], given, equal, slack)
     rounded = [i for i in given if i not in equal and i not in wrong]
     return Agreement(
         name,
@@ -113,7 +113,7 @@ def _agreement(
     )
 
 
-def _own_agreement(
+def _compare_own(
     name: str,
     verdicts: Sequence[QueryVerdict],
     given: Mapping[int, Sequence[set[str]]],

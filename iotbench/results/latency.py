@@ -42,7 +42,7 @@ class Latency(BaseModel):
 
     @field_validator(*FEWEST)
     @classmethod
-    def _carried(cls, value: float | None, about: ValidationInfo) -> float | None:
+    def _keep_known(cls, value: float | None, about: ValidationInfo) -> float | None:
         """Return a percentile if there are enough samples, in results of earlier versions, too."""
         return value if about.data.get("sends", 0) >= FEWEST[str(about.field_name)] else None
 

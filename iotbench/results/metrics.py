@@ -204,7 +204,7 @@ def count_measured_rows(reports: Iterable[WorkerReport]) -> int:
 def compute_measured_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row.
 
-    Under a rate it lasts at least until the next batch is due: the rows cover the schedule so far.
+    Under a rate it lasts at least until the next batch is due: the rows cover the schedule.
     """
     due = [each.due_until_s for each in inserting(outcome) if each.due_until_s is not None]
     sent_s = _sent_s(outcome)

@@ -132,7 +132,7 @@ def time_query(
 def _measure_asked_s(times: Sequence[QueryTimes]) -> float:
     """Return how long workers asked a type: until the last answer.
 
-    Under a rate it lasts at least until the next query is due: the runs cover the schedule so far.
+    Under a rate it lasts at least until the next query is due: the runs cover the schedule.
     """
     due_s = min((each.due_s for each in times if each.due_s is not None), default=0.0)
     return max(due_s, *(each.elapsed_s for each in times))

@@ -18,7 +18,7 @@ from iotbench.figures.figures import Figure, Figures, Measurement, find_figure
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Summary
-from iotbench.machine.cleaning import csv_text, markdown
+from iotbench.machine.cleaning import csv_text, escape_markdown
 from iotbench.measurements import summary_of
 from iotbench.results.result import Result
 from iotbench.store import openmetrics
@@ -58,7 +58,7 @@ class Exported:
             yield row, self.figures(row)
 
     def figures(self, row: Row) -> Mapping[str, Measurement]:
-        """Return the figures of a row, and those of the percentiles that its samples carry."""
+        """Return the figures of a row, including percentiles that its samples carry."""
         more = {name: row.figures[name] for name in self.percentiles if name in row.figures}
         return {**row.figures, **more}
 
@@ -82,7 +82,7 @@ def export(
     pattern: str = "*",
     parts: Mapping[str, Part] = MappingProxyType({}),
 ) -> str:
-    """Return results, each with its id, in one of FORMATS: the rows whose names match.
+    """Return results with their ids, in one of FORMATS: only rows with matching names.
 
     `parts`: id -> what a result is a part of.
     """
@@ -93,7 +93,7 @@ def export(
         each.append(Exported(name, result, rows, percentiles, origin))
     if form == HGRM:
         return _hgrm(each)
-    write = {"csv": _csv, "json": _json, "markdown": _markdown, "openmetrics": _openmetrics}
+    write = {"csv": _csv, "json": _json, "markdown": _write_markdown, "openmetrics": _openmetrics}
     return write[form](each)
 
 
@@ -159,15 +159,15 @@ def _json(found: Sequence[Exported]) -> str:
     return json.dumps(records, indent=1) + "\n"
 
 
-def _markdown(found: Sequence[Exported]) -> str:
-    return "\n".join(line for each in found for line in _markdown_of(each))
+def _write_markdown(found: Sequence[Exported]) -> str:
+    return "\n".join(line for each in found for line in _format_markdown(each))
 
 
-def _markdown_of(each: Exported) -> Iterator[str]:
+def _format_markdown(each: Exported) -> Iterator[str]:
     """Yield a heading and a table; a cell has the value, its spread and its measurements."""
-    facts = {name: markdown(text) for name, text in each.facts.items()}
+    facts = {name: escape_markdown(text) for name, text in each.facts.items()}
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
-    origin = "".join(f", {name} {markdown(str(text))}" for name, text in each.origin.items())
+    origin = "".join(f", {name} {escape_markdown(str(text))}" for name, text in each.origin.items())
     yield f"{facts['id']}, {facts['created']}, {each.result.status}{origin.replace('_', ' ')}\n"
     names = list(dict.fromkeys(name for _, measured in each.rows for name in measured))
     yield _line(
@@ -181,7 +181,7 @@ def _markdown_of(each: Exported) -> Iterator[str]:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(map(markdown, cells)) + " |"
+    return "| " + " | ".join(map(escape_markdown, cells)) + " |"
 
 
 def _cell(figure: Figure, found: Measurement | None) -> str:

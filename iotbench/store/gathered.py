@@ -48,7 +48,7 @@ class Part:
 
     @property
     def origin(self) -> dict[str, str | int]:
-        """What it is a part of, and which part; empty for a sweep alone."""
+        """Whole that it is a part of, and which part; empty for a sweep alone."""
         values = {"part_of": self.part_of, "setting": self.setting, "repeat": self.repeat}
         return {name: value for name, value in values.items() if value}
 

@@ -52,7 +52,7 @@ class _Index(BaseModel):
 def entries(
     folder: Path, wanted: Callable[[Named], bool] = lambda _: True, *, reread: bool = False
 ) -> Iterator[Entry]:
-    """Yield the entries of the results in a folder whose names are wanted, the newest first.
+    """Yield the entries of the results in a folder with wanted names, newest first.
 
     A file is read when its entry is needed, unless the index has it. With `reread` the index is not
     used, such as before a file is removed. An archive has no index.

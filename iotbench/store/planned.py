@@ -10,7 +10,7 @@ from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError
 
 
-def planned_sides(folder: Path, name: str, kind: str) -> list[Side]:
+def find_sides(folder: Path, name: str, kind: str) -> list[Side]:
     """Return the repeats of each setting on each target; ConfigError unless there are two sides."""
     path = path_of(folder, name)
     gathered = find_gathered(path)

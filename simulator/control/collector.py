@@ -15,7 +15,7 @@ from typing import Literal
 
 from simulator.clock import OwnClock, now_s
 from simulator.control.database.probe import probe
-from simulator.control.database.scanning import scanned
+from simulator.control.database.scanning import scan_file
 from simulator.control.database.work import DatabaseWork
 from simulator.control.journal import Journal
 from simulator.control.progress.event_writer import EventWriter
@@ -235,7 +235,7 @@ class Collector:
             )
 
     def _scan(self) -> None:
-        self._scanned = scanned(self._spec)
+        self._scanned = scan_file(self._spec)
 
     def _finish(self) -> None:
         reports = list(self._run.reports.values())

@@ -19,7 +19,7 @@ class Resumed(NamedTuple):
     prepared: Prepared | None = None
     """None: the tables are not ready, and no worker has begun."""
     spent_s: float = 0.0
-    """Duration of the run so far."""
+    """Time since the start of the run."""
 
     def occurrences(self, began_s: float) -> Iterator[Occurrence]:
         """Yield when collectors were replaced after the beginning."""

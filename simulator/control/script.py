@@ -31,7 +31,7 @@ class Script:
     helps: bool = False
     """True if workers that have reported help the collector to compute the truth."""
     ramps: bool = False
-    """True if a worker may leave out a query whose ramp ended before it was let in."""
+    """True if a worker may leave out a query: its ramp ended before the worker was let in."""
     barrier: str = Work.INSERT.value
     """Barrier at which workers that write wait for all."""
     fresh: bool = False
@@ -52,7 +52,7 @@ class Script:
                 barrier=spec.barrier,
             )
         types = spec.query_types()
-        asked = database.answered(types, spec.load.queries)
+        asked = database.select_answered(types, spec.load.queries)
         return cls(
             spec.workers,
             {name: types[name].varies for name in asked},

@@ -157,7 +157,7 @@ class DatasetReader:
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self._seed = dataset.seed
         self._corrected = [
-            (each.ranges, cls(params, _seed_of(dataset, each), dataset.start_ms))
+            (each.ranges, cls(params, _derive_seed(dataset, each), dataset.start_ms))
             for each in dataset.corrections
         ]
         self._retags = dataset.retags
@@ -268,7 +268,7 @@ class DatasetReader:
         return tuple(map(self._order, range(len(self.tables))))
 
     def _order(self, place: int) -> LateOrder | None:
-        """Return the order of a table whose latest row is late by the time that was asked for."""
+        """Return the order of a table with the given longest delay of a row."""
         if not self._late:
             return None
         table, sizes = self._workload.tables[place], self.sizes
@@ -431,7 +431,7 @@ class DatasetReader:
         return Block(stored, part, numbers, data)
 
 
-def _seed_of(dataset: Dataset, correction: Correction) -> int:
+def _derive_seed(dataset: Dataset, correction: Correction) -> int:
     """Return the seed of corrected fields, which no user is likely to give."""
     mixed = dataset.seed + correction.number * 0x9E37_79B9_7F4A_7C15
     return (mixed + MOST_ROWS * 2) % (MOST_ROWS * 4) - MOST_ROWS * 2

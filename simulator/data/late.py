@@ -21,7 +21,7 @@ from simulator.frozen import Frozen
 GROUPS = 3
 """Groups by which the latest row is late; the earliest is late by one."""
 _APART = 2
-"""Groups from that of a late row to that in which it is sent."""
+"""Number of groups by which a late row is sent later."""
 _PATTERNS = 256
 """Ways to choose the late rows of a stratum."""
 MOST_STRATUM_ROWS = 1000
@@ -51,7 +51,7 @@ class LateOrder:
 
     @staticmethod
     def fitting(late: Late, total: int, rows_by: int, seed: int, table: str) -> "LateOrder":
-        """Return the order whose latest row is late by about `rows_by` rows; see `problem`."""
+        """Return an order with a longest delay of about `rows_by` rows; see `problem`."""
         groups = GROUPS if rows_by < total else 1
         strata = min(rows_by // (groups * late.of), _MOST_LATE // late.rows)
         return LateOrder(late, total, strata, key_of(seed, f"{table}.late"))

@@ -93,7 +93,7 @@ def fill(text: str, written: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: written[found[1]], text)
 
 
-def own_types(
+def make_own_types(
     queries: Mapping[str, OwnQuery], dataset: Dataset, *, aligned: bool = False
 ) -> dict[str, QueryType[TextQuery]]:
     """Return the types of own queries over the rows of a dataset."""

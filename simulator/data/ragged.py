@@ -1,8 +1,8 @@
 """Items of different lengths in one buffer, read and written by offset.
 
-NumPy copies items of one width only. An array whose items start one byte apart makes any offset an
-index, so that fancy indexing copies items from and to any place: about 5 ns for each of up to 64
-bytes, whatever its length.
+NumPy copies items of one width only. In an array with items that start one byte apart any offset is
+an index, so fancy indexing copies items from and to any place: about 5 ns for each item of up to 64
+bytes, for any length.
 """
 
 import numpy as np

@@ -75,7 +75,7 @@ class RowHash(ABC):
         """Return the hashes of rows from the numbers of their columns."""
 
     @abstractmethod
-    def known(self) -> tuple[int, ...]:
+    def hash_known(self) -> tuple[int, ...]:
         """Return what the functions of the database return for the values of its probe."""
 
 
@@ -114,7 +114,7 @@ class JenkinsHash(RowHash):
             total ^= column
         return _jenkins_int8(total.view(np.int64), 0)
 
-    def known(self) -> tuple[int, ...]:
+    def hash_known(self) -> tuple[int, ...]:
         """Return what the functions return."""
         numbers = _jenkins_int8(np.array(NUMBERS), 1)
         text = _jenkins_texts(np.array([TEXT.encode()]), 1)
@@ -126,13 +126,13 @@ def _halves(bits: Hashes) -> tuple[Words, Words]:
     return bits.astype(np.uint32), (bits >> np.uint64(32)).astype(np.uint32)
 
 
-def _rotated(words: Words, by: int) -> Words:
+def _rotate(words: Words, by: int) -> Words:
     return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
 
 
 def _mix(a: Words, b: Words, c: Words) -> tuple[Words, Words, Words]:
     for by in (4, 6, 8, 16, 19, 4):
-        a = (a - c) ^ _rotated(c, by)
+        a = (a - c) ^ _rotate(c, by)
         c = c + b
         a, b, c = b, c, a
     return a, b, c
@@ -140,7 +140,7 @@ def _mix(a: Words, b: Words, c: Words) -> tuple[Words, Words, Words]:
 
 def _end(a: Words, b: Words, c: Words) -> Hashes:
     for by in (14, 11, 25, 16, 4, 14, 24):
-        c = (c ^ b) - _rotated(b, by)
+        c = (c ^ b) - _rotate(b, by)
         a, b, c = b, c, a
     # The last word that changed is the lower half; the one before it is the upper half.
     return (a.astype(np.uint64) << np.uint64(32)) | b.astype(np.uint64)
@@ -206,7 +206,7 @@ class MurmurHash(RowHash):
             total += column
         return _murmur(total)
 
-    def known(self) -> tuple[int, ...]:
+    def hash_known(self) -> tuple[int, ...]:
         """Return what the functions return."""
         numbers = _murmur(np.array(NUMBERS).view(np.uint64)).tolist()
         return (*numbers, _half_md5(TEXT.encode()))
@@ -268,7 +268,7 @@ class SquareHash(RowHash):
         total = np.fmod(sum(columns), PRIME)
         return (total * total % PRIME).view(np.uint64)
 
-    def known(self) -> tuple[int, ...]:
+    def hash_known(self) -> tuple[int, ...]:
         """Return what the functions return."""
         return ((md5_number if self.md5 else zlib.crc32)(TEXT.encode()),)
 

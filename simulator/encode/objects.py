@@ -15,7 +15,7 @@ from simulator.encode.instants import microseconds
 from simulator.encode.levels import Rendered
 
 _ROWS_AT_ONCE = 1000
-"""Rows whose references stay in the cache of a core."""
+"""Number of rows with references that fit into the cache of a core."""
 
 
 class Instant(StrEnum):

@@ -18,7 +18,7 @@ from simulator.data.octets import find_unpadded, literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.doubles import doubles
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, finer, framed
+from simulator.encode.rows import Frame, finer, frame_payloads
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
@@ -215,9 +215,9 @@ def _cut(
     if keep is None:
         width = rows.dtype.itemsize
         sizes = [min(rows_per_batch, len(rows) - start) * width for start in starts]
-        return framed(rows.view(np.uint8).data, [0, *accumulate(sizes)], frame)
+        return frame_payloads(rows.view(np.uint8).data, [0, *accumulate(sizes)], frame)
     sizes = [int(np.count_nonzero(keep[start : start + rows_per_batch])) for start in starts]
-    return framed(octets(rows)[keep].data, [0, *accumulate(sizes)], frame)
+    return frame_payloads(octets(rows)[keep].data, [0, *accumulate(sizes)], frame)
 
 
 def _items(keep: Array) -> Array:

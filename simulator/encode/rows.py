@@ -107,7 +107,7 @@ def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     """Return `count` rows made of these shares.
 
     Rows of one length take one strided copy per share. Otherwise each share is copied to its place
-    in every row: 10 ns for a share whose items differ in length, and those of one length in between
+    in every row: 10 ns for a share with items of different lengths; shares of one length in between
     are copied with it.
     """
     whole = [share for share in shares if isinstance(share, Share) and share.used is None]
@@ -225,10 +225,10 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
 
 def cut(rows: LaidOut, rows_per_batch: int, frame: Frame) -> list[bytes]:
     """Return the rows as payloads of `rows_per_batch` rows; every row ends with `frame.between`."""
-    return framed(rows.content.data, rows.edges(rows_per_batch), frame)
+    return frame_payloads(rows.content.data, rows.edges(rows_per_batch), frame)
 
 
-def framed(content: memoryview, edges: Sequence[int], frame: Frame) -> list[bytes]:
+def frame_payloads(content: memoryview, edges: Sequence[int], frame: Frame) -> list[bytes]:
     """Return what lies between the edges as payloads."""
     before, after, dropped = frame.before, frame.after, len(frame.between)
     return [

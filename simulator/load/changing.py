@@ -30,7 +30,7 @@ class Changer:
         self._database, self._session, self._spec, self._stop = database, session, spec, stop
         self._reader = DatasetReader(spec.changed)
         self.waits = Durations()
-        """Of all requests so far."""
+        """Durations of all requests."""
 
     def carry_out(self, task: Change, instant_s: Callable[[int], float]) -> tuple[ChangeTimes, ...]:
         """Delete and correct; return what was measured, its instants by `instant_s`."""

@@ -73,7 +73,7 @@ class Connections(Session):
         """Open all connections; an error closes the open ones, and is raised.
 
         `meanings` has the meanings of errors that were not yet looked up; connections that take the
-        place of these continue with them. SetupError if this process may not open so many files.
+        place of these continue with them. SetupError if this process may not open the files.
         """
         _expect_files(connections)
         self.opened_ns: list[int] = []
@@ -81,13 +81,13 @@ class Connections(Session):
         self._open_one, self._callers = open_one, callers
         self._lock = threading.Lock()
         self._free: deque[_Inbox] = deque()
-        """Of connections that have nothing to do, the longest free first."""
+        """Free connections, the longest free first."""
         self._waiting: deque[_Given] = deque()
-        """Of callers that wait for a connection."""
+        """Callers that wait for a connection."""
         self._meanings = meanings
         self._lost: Exception | None = None
         self.replaced = 0
-        """Connections that were lost, and in whose place there are new ones."""
+        """Number of lost connections that new ones have replaced."""
         self._opening = threading.Semaphore(_OPENING)
         opened: SimpleQueue[Session | Exception] = SimpleQueue()
         self._inboxes: list[_Inbox] = [SimpleQueue() for _ in range(connections)]

@@ -105,7 +105,7 @@ class Durations:
         self._waiting = []  # a new one: another thread may be reading the old one
 
     def sketch(self) -> Counts:
-        """Return all durations so far in coarse buckets; any thread may call it."""
+        """Return all durations in coarse buckets; any thread may call it."""
         count, waiting, folded = self.count, self._waiting, self._folded
         return folded.plus(np.asarray(waiting[: max(count - folded.number, 0)], np.int64)).counts
 
@@ -273,18 +273,18 @@ class Meter:
         """
         self.start_ns = start_ns
         self.measured_ns = start_ns + int(warmup_s * 1e9)
-        """What is due from here on is measured."""
+        """Time from which due batches are measured."""
         self._stages = StageMeter(stages, self.measured_ns) if stages else None
         self._outages = outages
         self._last_ns = start_ns
         self.rows = 0
         self.warmup_rows = 0
-        """Of the rows, those of the warm-up."""
+        """Rows of the warm-up, part of `rows`."""
         self._warmup_sends = 0
         self.sends = 0
         """Measured ones."""
         self.payload_bytes: int | None = 0
-        """Of the measured batches; None if one has no known size."""
+        """Size of the measured batches; None if the size of one is unknown."""
         self.due_until_ns: int | None = None
         """Until when the acknowledged batches cover the schedule; None: there is no rate."""
         self.unsent = 0
@@ -352,7 +352,7 @@ class Meter:
             self._stages.keep(kept)
 
     def sketch(self) -> Counts:
-        """Return all latencies so far in coarse buckets; any thread may call it.
+        """Return all latencies in coarse buckets; any thread may call it.
 
         The number of sends is read first: batches that are folded meanwhile count as folded.
         """

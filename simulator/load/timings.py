@@ -25,7 +25,7 @@ class Stopwatch:
     """Time without a connection, after one was lost."""
 
     def start(self) -> None:
-        """Discard all times so far."""
+        """Discard all recorded times."""
         self.end_warmup()
         self.backoff_ns = self.disconnected_ns = 0
 

@@ -95,22 +95,22 @@ class Worker:
         self._sender: Sender | None = None
         self._asking: Asking | None = None
         self._changing: Durations | None = None
-        """Of the changes, where no rows are inserted."""
+        """Durations of the changes, if no rows are inserted."""
         self._prefilled = 0
         self._over_query = ""
-        """The query whose ramp ended last."""
+        """Query of the last ended ramp."""
         self._reported = False
         """Its part is done: from now on it helps, and ends without an error."""
         self._broken = ""
         """Why this worker cannot continue, if the collector did not stop the run."""
         self._sending: SendingProcess | None = None
-        """What has its connections, if that is killed at times."""
+        """Process with its connections, if a fault kills it."""
         self._run_clock = RunClock(clock, lambda: client.clock_offset_s, self._cpu_s)
         self._timed = False
-        """Its rows are those of the timed part."""
+        """Its rows belong to the timed part."""
         self._changes: tuple[ChangeTimes, ...] = ()
         self._log: SendLog | None = None
-        """Of the timed batches, where queries are about fresh rows."""
+        """Log of the timed batches, if queries ask about fresh rows."""
         self._newest_ms: int | None = None
         """The time of a row that was acknowledged last, by any worker."""
 

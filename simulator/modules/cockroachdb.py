@@ -55,7 +55,7 @@ class CockroachdbDialect(PostgresDialect):
         """Return a quotient of doubles: a double cannot be divided by an integer."""
         return f"CAST({total} AS DOUBLE PRECISION) / CAST({count} AS DOUBLE PRECISION)"
 
-    def ordered(self, column: Column) -> str:
+    def order_by_bytes(self, column: Column) -> str:
         """Return a text column, which sorts by its bytes."""
         return self.name(column.name)
 

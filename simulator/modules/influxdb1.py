@@ -114,7 +114,7 @@ class Influxdb1(Influxdb):
             taken = self._databases(session)
         return {name: Existing("database") for name in names if name in taken}
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return nothing: a database has no description."""
         return {}
 

@@ -205,7 +205,7 @@ class Influxdb3(Influxdb):
             taken = self._databases(session.http)
         return {name: Existing("database") for name in names if name in taken}
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return nothing: a database has no description."""
         return {}
 
@@ -298,7 +298,7 @@ class Influxdb3(Influxdb):
 
     def texts(self, table: Table) -> TextLanguage:
         """Return DataFusion's SQL."""
-        stored = replace(table, columns=tuple(map(_stored_column, table.columns)))
+        stored = replace(table, columns=tuple(map(_find_stored, table.columns)))
         return _Texts(_DIALECT, stored, [self.name], self.bucket(table))
 
 
@@ -427,7 +427,7 @@ def _as_stored(query: Query) -> Query:
     def names(columns: Sequence[str]) -> tuple[str, ...]:
         return tuple(renamed.get(name, name) for name in columns)
 
-    columns = tuple(map(_stored_column, table.columns))
+    columns = tuple(map(_find_stored, table.columns))
     stored = replace(table, columns=columns, key=names(table.key))
     match query:
         case AggregateQuery():
@@ -439,7 +439,7 @@ def _as_stored(query: Query) -> Query:
             return replace(query, table=stored, columns=names(query.columns))
 
 
-def _stored_column(column: Column) -> Column:
+def _find_stored(column: Column) -> Column:
     if column.role is Role.TIME:
         return replace(column, name=_TIME, type=Type.TIMESTAMP)
     is_instant = column.type is Type.TIMESTAMP

@@ -112,7 +112,7 @@ class SqliteDialect(sql.Dialect):
         number = self.number(column, unit)
         return f"sum({number} >> 32) {_HALVES} sum({number} & {2**32 - 1})"
 
-    def hashed(self, table: Table, rows: str) -> sql.Select:
+    def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         return sql_hashes.squares(self, table, rows, _CRC32.format)
 

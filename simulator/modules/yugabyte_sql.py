@@ -37,7 +37,7 @@ class YugabyteSqlDialect(PostgresDialect):
         """
         if column.type is not Type.FLOAT64:
             return super().average(column)
-        return f"{self.total(column, TimeUnit.SECOND)} / {self.counted(column)}"
+        return f"{self.total(column, TimeUnit.SECOND)} / {self.count_values(column)}"
 
 
 class YugabyteSqlOptions(PostgresOptions):
@@ -71,7 +71,7 @@ class YugabyteSqlOptions(PostgresOptions):
 
 
 class YugabyteSqlSession(PostgresSession):
-    """A connection whose batches are not always transactions."""
+    """A connection on which a batch is not always a transaction."""
 
     def __init__(
         self, connection: Any, dialect_of: Callable[[Table], sql.Dialect], *, atomic: bool

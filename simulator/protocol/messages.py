@@ -25,7 +25,7 @@ HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
 """A worker or collector that is silent for this long is considered lost."""
 MOST_HEARTBEATS_PER_S = 200
-"""Heartbeats of all workers together, unless so many make one seem silent."""
+"""Heartbeats/s of all workers together, unless a worker would then seem silent."""
 TIMEOUT_GRACE_S = 5.0
 """Time by which the collector may exceed --timeout before the others end the run."""
 NO_COLLECTOR = "the collector cannot be reached"
@@ -129,7 +129,7 @@ class Heartbeat(Message):
     waited_s: Duration = 0.0
     """Time for which these runs have waited for their answers."""
     latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
-    """Latencies of all timed batches or runs so far: simulator.protocol.sketch."""
+    """Latencies of all timed batches or runs: simulator.protocol.sketch."""
     newest_ms: Instant | None = None
     """The time of a row that was acknowledged last, where queries about fresh rows are asked."""
 

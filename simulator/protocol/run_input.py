@@ -47,8 +47,8 @@ def input_from_files(spec: Path, secrets: Path) -> RunInput:
 class ParentPipe:
     """Standard input as a pipe from the command line.
 
-    The first line is the input. Each further line is a cause to stop, for the collector that of a
-    worker, after its index. The end of the pipe means that the command line is gone.
+    The first line is the input. Each further line is a cause to stop; for the collector, the index
+    of a worker and its cause. The end of the pipe means that the command line is gone.
     """
 
     def __init__(self, stream: BinaryIO | None = None) -> None:

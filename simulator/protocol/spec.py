@@ -16,7 +16,7 @@ from simulator import __version__
 from simulator.data.changes import Deleting, corrected, retagged, since
 from simulator.data.dataset import Dataset, DatasetReader, Retag
 from simulator.data.fresh import FreshType, fresh_types
-from simulator.data.own_query import OwnQuery, TextQuery, own_types
+from simulator.data.own_query import OwnQuery, TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
@@ -218,7 +218,7 @@ class QueryLoad(Frozen):
     own: dict[str, OwnQuery] = Field(default_factory=dict)
     """The user's own queries among them."""
     weights: dict[str, Weight] = Field(default_factory=dict)
-    """Query type -> how often it is asked for each time of another; those of weight 1 left out."""
+    """Query type -> how often it is asked for each time of another; weights of 1 are left out."""
     until_ms: int | None = None
     """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
     fresh_ms: int = 0
@@ -362,7 +362,7 @@ class RunSpec(Frozen):
         if self.load.fresh_ms:
             return {name: each.beginning(until_ms or 0) for name, each in self.fresh_types.items()}
         types = DatasetReader(self.dataset).query_types(aligned=aligned, until_ms=until_ms)
-        return {**types, **own_types(self.load.own, self.dataset, aligned=aligned)}
+        return {**types, **make_own_types(self.load.own, self.dataset, aligned=aligned)}
 
     @property
     def fresh_types(self) -> dict[str, FreshType]:

@@ -24,7 +24,7 @@ _BYTE = np.dtype(np.uint8)
 
 
 def expect_as_described(folder: Path, params: FileParams) -> None:
-    """Raise ValueError with what is wrong if the arrays are not those of these columns."""
+    """Raise ValueError with what is wrong if the arrays do not fit these columns."""
     for index, column in enumerate(params.columns):
         try:
             _expect_column(folder, index, column, params.rows)

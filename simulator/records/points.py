@@ -32,7 +32,7 @@ _LINES = {
 
 @dataclass(slots=True)
 class _Row:
-    """The lines of a row so far."""
+    """Lines of the current row."""
 
     table: bytes = b""
     series: tuple[bytes, ...] = ()

@@ -74,7 +74,7 @@ class _Scan:
         self._limit = limit
         self._skip = skip
         self._seen = 0
-        """Records so far, those that were skipped included."""
+        """Number of records, including skipped ones."""
         self._kept = 0
         self._at = at
         """Where the last record that was kept ends."""

@@ -73,7 +73,7 @@ class Clickhouse18(Clickhouse):
     )
     settings: ClassVar[dict[str, str]] = {}
 
-    def signed(self, names: Collection[str]) -> dict[str, bool]:
+    def find_signed(self, names: Collection[str]) -> dict[str, bool]:
         return {}  # it has no comments
 
     def _comment(self, name: str) -> str:

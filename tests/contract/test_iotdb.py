@@ -35,7 +35,7 @@ from simulator.data.workloads.iot import Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
-from simulator.modules.iotdb.query import Clock, planned
+from simulator.modules.iotdb.query import Clock, plan_statements
 from simulator.modules.iotdb.session import IotDbSession
 from simulator.modules.iotdb.wire import ConnectError, ServerError, Status, Unanswered, check
 from simulator.protocol.verdict import Status as Verdict
@@ -90,9 +90,11 @@ def test_a_query_counts_in_the_servers_precision():
         bucket=60_000,
         selection=Selection(since=-5, until=1001),
     )
-    (same,) = planned(query, Clock(MS, MS)).fetches
-    (finer,) = planned(query, Clock(MS, US)).fetches
-    (coarser,) = planned(replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)).fetches
+    (same,) = plan_statements(query, Clock(MS, MS)).fetches
+    (finer,) = plan_statements(query, Clock(MS, US)).fetches
+    (coarser,) = plan_statements(
+        replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)
+    ).fetches
     assert '"time" >= -5 AND "time" < 1001' in same.text
     assert '"time" >= -5000 AND "time" < 1001000' in finer.text
     # The first whole millisecond after 1001 us is 2 ms.
@@ -107,7 +109,7 @@ def test_a_query_counts_in_the_servers_precision():
 def test_a_bucket_that_the_server_cannot_count_is_refused():
     query = AggregateQuery(replace(TABLE, time_unit=US), (Aggregate(Function.COUNT),), bucket=1_500)
     with pytest.raises(Unsupported, match="buckets of 1500 us: expected whole ms"):
-        planned(query, Clock(US, MS))
+        plan_statements(query, Clock(US, MS))
 
 
 def test_the_groups_of_two_answers_are_combined():
@@ -116,7 +118,7 @@ def test_the_groups_of_two_answers_are_combined():
         (Aggregate(Function.AVG, "sequence_number"), Aggregate(Function.MAX, "temperature")),
         by=("device_id",),
     )
-    plan = planned(query, Clock(MS, MS))
+    plan = plan_statements(query, Clock(MS, MS))
     combiner, (fetch,) = plan.combiner(), plan.fetches
     for answer in (
         [("a", 2, 6.0, 1.0, 0.0, 0.0, 1.5), ("b", 0, None, None, None, None, None)],

@@ -43,7 +43,7 @@ def test_more_tags_than_the_server_allows_are_refused_before_anything_is_written
     with pytest.raises(UnstorableError, match="a row has 17 tags, and this server allows 16"):
         opentsdb.create([table], 10)
     with opentsdb.connect() as session:
-        assert session.known(f"{opentsdb.options.prefix}many", 10) == []
+        assert session.list_metrics(f"{opentsdb.options.prefix}many", 10) == []
 
 
 @SERVER

@@ -3,11 +3,13 @@
 `python -m tests.unit.test_words [FOLDER...]` lists every use.
 """
 
+import ast
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from tests import ROOT
 
@@ -37,6 +39,22 @@ RETIRED = {
     r"(lest|thereof|therein|whence|hitherto)": "plain words",
 }
 """Pattern -> what to write instead. Case does not matter; `_` separates words."""
+
+BEGINS = re.compile(
+    r"(Of|In|At|By|To|For|With|Without|From|Over|Among|Beside|As|So|If|Also|Has|Have|Is|Are|Does"
+    r"|What|Whether|Take) "
+)
+"""A docstring does not begin like this: it names what a thing is or does."""
+TURNS = re.compile(
+    r"\b((that|those) of|whose|says?|said|saying|so (many|long|much|often|far)|besides?|stands?"
+    r"|of (its|their) own|(some|no|any|every)body|goe?s? on)\b"
+)
+"""Turns of docstrings that a reader often has to read twice."""
+MOST_TURNS = 24
+"""No more than when they were counted last; lower it with them."""
+PARTICIPLE = re.compile(r"_*[a-z]*(ed|wn|tten|ven|ken)(_|$)")
+MOST_PARTICIPLES = 95
+"""Functions that are named by a participle, where a verb would name what they do."""
 
 EXCEPTIONS = {
     "LICENSE": "",
@@ -94,6 +112,51 @@ def test_no_retired_word_is_used():
 
 def test_every_exception_is_a_file():
     assert [name for name in EXCEPTIONS if not (ROOT / name).is_file()] == []
+
+
+@cache
+def product() -> list[tuple[str, ast.AST]]:
+    """Every module, class and function of the product, with its place."""
+    paths = [path for folder in ("iotbench", "simulator") for path in (ROOT / folder).rglob("*.py")]
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [
+        (f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node)
+        for path in sorted(paths)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, kinds)
+    ]
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Every docstring of a module, class, function, constant or field, with its place."""
+    for place, node in product():
+        for child in getattr(node, "body", ()):
+            match child:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield place, text.strip()
+
+
+def test_no_docstring_begins_with_a_preposition_or_question():
+    assert [place for place, text in docstrings() if BEGINS.match(text)] == []
+
+
+def test_turns_that_are_read_twice_do_not_become_more():
+    found = [f"{place}: {turn.group()}" for place, text in docstrings()
+             for turn in [TURNS.search(text)] if turn]  # fmt: skip
+
+    assert len(found) <= MOST_TURNS, "\n".join(found)
+
+
+def test_participles_as_names_of_functions_do_not_become_more():
+    found = [
+        f"{place}: {node.name}"
+        for place, node in product()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and PARTICIPLE.match(node.name)
+        and not any("property" in ast.unparse(each) for each in node.decorator_list)
+    ]
+
+    assert len(found) <= MOST_PARTICIPLES, "\n".join(found)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def word_of(field: str) -> str:
     return option_of(field).removeprefix("--").replace("-", "_")
 
 
-def parsed(field: str, value: Any) -> Any:
+def parse_parameter(field: str, value: Any) -> Any:
     """Return the value of a parameter that users have written; ValueError if it is none.
 
     An end is the instant, in ms since 1970.
@@ -85,7 +85,7 @@ def format_value(info: FieldInfo) -> Written | None:
 
 
 def is_end(field: str) -> bool:
-    """Return whether users write a parameter as the instant so long after the start."""
+    """Return whether a parameter is a duration that users write as the instant of its end."""
     return format_value(parameters()[field][0]) is Written.END
 
 

@@ -165,7 +165,7 @@ def _short(text: str) -> str:
 def as_option(name: str, kind: Any, value: Any) -> Any:
     """Return the value of a numeric option as a number; anything else as it is.
 
-    `kind` is the option's type. Options whose names end in `_s` are durations.
+    `kind` is the option's type. Options with names that end in `_s` are durations.
     """
     kinds = {kind, *getattr(kind, "__args__", ())}
     if not isinstance(value, str) or str in kinds:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, cast
 from pydantic import BeforeValidator, GetCoreSchemaHandler, ValidationError, ValidationInfo
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
-from iotbench.config.input.parameters import as_given, instant, parameters, parsed, word_of
+from iotbench.config.input.parameters import as_given, instant, parameters, parse_parameter, word_of
 from iotbench.config.input.quantities import (
     Mix,
     parse_bytes,
@@ -119,7 +119,7 @@ class _Parameters(Notation):
         for name, each in value.items():
             try:
                 is_read = name == fields[name] and not isinstance(each, str)
-                found[fields[name]] = each if is_read else parsed(fields[name], each)
+                found[fields[name]] = each if is_read else parse_parameter(fields[name], each)
             except KeyError:
                 problems.append((name, f"unknown key ({nearest(name, fields)})"))
             except ValueError as error:

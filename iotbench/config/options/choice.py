@@ -77,7 +77,7 @@ class Run(Options):
     force: bool = False
     """Start more local workers than this machine's cores and free memory allow."""
     form: Annotated[str, Field(alias="format"), Opt(choices=FORMATS)] = FORMATS[0]
-    """What to print on standard output; progress goes to standard error."""
+    """Format of standard output; progress goes to standard error."""
     dry_run: Annotated[bool, Opt(inner=True)] = False
 
 
@@ -93,7 +93,7 @@ class TargetRun(Run):
     dry_run: bool = False
     """Print the plan (on Kubernetes, the manifests of the first run) and do nothing."""
     timings: bool = False
-    """Also print where the time of the sweep went, by phase."""
+    """Print the time of each phase of the sweep, too."""
 
 
 @dataclass(frozen=True, slots=True)

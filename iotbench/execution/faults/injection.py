@@ -87,7 +87,7 @@ class Injector:
         self._thread: threading.Thread | None = None
         self._found: list[Injected] = []
         self._ahead_s: float | None = None
-        """What is added to this process's time for that of the collector of the run."""
+        """Added to this process's time, it gives the time of the run's collector."""
 
     def follow(self, spec: RunSpec, event: Event) -> None:
         """Begin with the measured part of a run."""

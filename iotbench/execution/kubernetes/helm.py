@@ -31,7 +31,7 @@ class Helm:
         if options.context:
             self._flags.append(f"--kube-context={options.context}")
         self._accepted: set[str] = set()
-        """Releases whose user values the API server's schema has accepted."""
+        """Releases with user values that the API server's schema has accepted."""
 
     def version(self) -> str:
         """Return helm's version; ConfigError if it is missing or too old."""

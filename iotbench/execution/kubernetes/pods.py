@@ -77,12 +77,12 @@ class PodRun:
         self._stream = EventStream()
         self._pods: dict[str, Object] = {}
         self._happened: dict[tuple[str, str], Object] = {}
-        """By object and reason, the latest last."""
+        """Events by object and reason, the latest last."""
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
         self._reported = ""
         self._last_lines: dict[str, str] = {}
-        """Of the logs of pods that have ended, by symptom."""
+        """Last log lines of ended pods, by symptom."""
         self._began = self._heard_at = clock()
         self._collector_began: float | None = None
         self._read_until = ""

@@ -120,5 +120,5 @@ def _machine() -> str:
 
 
 def is_run_of(labels: Mapping[str, str], run_id: str) -> bool:
-    """Return whether labels are those of one run."""
+    """Return whether labels belong to one run."""
     return labels.get(RUN) == run_id

@@ -72,7 +72,7 @@ class Processes:
         self._heard_s: float | None = None
         self._looked_s = clock()
         self._lost: list[_Running] = []
-        """Collectors in whose place there is another one."""
+        """Collectors that another one has replaced."""
 
     def __enter__(self) -> Self:
         self._pipes.__enter__()
@@ -127,7 +127,7 @@ class Processes:
             times = f", as {len(self._lost)} before it," if self._lost else ""
             last = _last_line(collector)
             return f"the collector {_end(code)}{times} before the run was over{last}"
-        if self._stopped_too_long(collector):
+        if self._is_stopped_too_long(collector):
             return f"the collector has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}"
         if self._heard_s is not None and self._clock() - self._heard_s > self._silence_s:
             return (
@@ -158,7 +158,7 @@ class Processes:
             code = self._exit_code(running)
             if code:
                 self._report(name, f"{_end(code)}{_last_line(running)}")
-            elif self._stopped_too_long(running):
+            elif self._is_stopped_too_long(running):
                 self._report(name, f"has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}")
 
     def state(self, name: str) -> str:
@@ -185,7 +185,7 @@ class Processes:
             elif running.stopped_s is None:
                 running.stopped_s = now_s
 
-    def _stopped_too_long(self, running: _Running) -> bool:
+    def _is_stopped_too_long(self, running: _Running) -> bool:
         since_s = running.stopped_s
         return since_s is not None and self._clock() - since_s > self._silence_s
 

@@ -19,7 +19,7 @@ from iotbench.measurements.insert.checks import (
     worker_problems,
 )
 from iotbench.measurements.query.options import MixedOptions
-from iotbench.measurements.query.own import own_problems
+from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.query.plan import TYPES, chosen_of, type_problems, weights_of
 from iotbench.measurements.shared.distribution import Load, Split, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
@@ -27,7 +27,7 @@ from iotbench.measurements.shared.options import FASTEST_ROWS_PER_S
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
-from simulator.data.own_query import TextQuery, own_types
+from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.errors import ConfigError, counted
@@ -169,7 +169,7 @@ def _spec(  # noqa: PLR0913
     chosen = chosen_of(options.asked, types)
     problems += [
         *_list_tuned_problems(target, chosen),
-        *own_problems(options.own, target, stored, types),
+        *find_own_problems(options.own, target, stored, types),
     ]
     if problems:
         raise ConfigError(problems)
@@ -182,8 +182,8 @@ def _spec(  # noqa: PLR0913
         aligned=options.aligned,
     )
     every: dict[str, QueryType[Query | TextQuery]]
-    every = {**types, **own_types(options.own, stored)}
-    if not database.answered(every, load.queries):
+    every = {**types, **make_own_types(options.own, stored)}
+    if not database.select_answered(every, load.queries):
         raise ConfigError(
             f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with"
             f" {'a begin' if options.fresh_s else 'an end'} of time, {instant(until_ms)}"

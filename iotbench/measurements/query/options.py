@@ -41,7 +41,7 @@ _SHORTEST_MIXED_S = 0.1
 _WEIGHT_DIGITS = len(str(MOST_WEIGHT))
 
 
-def _weighted(word: str) -> tuple[str, int]:
+def _parse_weights(word: str) -> tuple[str, int]:
     name, colon, weight = word.rpartition(":")
     if not colon:
         return word, 1
@@ -66,7 +66,7 @@ class Types(Options):
     @property
     def weights(self) -> dict[str, int]:
         """Name or pattern of the types -> their weight; 0: what was given is none."""
-        return dict(map(_weighted, self.types))
+        return dict(map(_parse_weights, self.types))
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from iotbench.config.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.own_query import OwnQuery, own_types
+from simulator.data.own_query import OwnQuery, make_own_types
 from simulator.errors import nearest
 from simulator.modules.contract.base import Database, Unsupported
 
@@ -18,7 +18,7 @@ def digest_of(own: Mapping[str, OwnQuery]) -> str:
     return hashlib.sha256(written.encode()).hexdigest()[:12]
 
 
-def own_problems(
+def find_own_problems(
     own: Mapping[str, OwnQuery], target: Target, dataset: Dataset, types: Collection[str]
 ) -> list[str]:
     """Return why queries cannot be asked of a target's rows; `types` are the workload's own."""
@@ -32,7 +32,7 @@ def own_problems(
             places = [*_text_problems(name, query, target, database, reader)]
         if not places:
             try:
-                own_types({name: query}, dataset)[name].instance(0)
+                make_own_types({name: query}, dataset)[name].instance(0)
             except ValueError as error:
                 places = [f"{OPTION}: {error}"]
         found |= dict.fromkeys(places)

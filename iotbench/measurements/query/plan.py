@@ -8,12 +8,12 @@ from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert.checks import FASTEST_RATE, SLOWEST_RATE, worker_problems
 from iotbench.measurements.query.options import MOST_QUERIES, QueryOptions, Types
-from iotbench.measurements.query.own import own_problems
+from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.shared.options import MOST_WORKERS
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
 from iotbench.measurements.shared.stages import duration_of, stage_problems
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.own_query import TextQuery, own_types
+from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
@@ -53,7 +53,7 @@ def chosen_of(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]
 
 
 def weights_of(options: Types, types: Mapping[str, QueryType]) -> dict[str, int]:
-    """Return the weights of types that are not 1; that of a name counts, or of the last pattern."""
+    """Return weights that are not 1; a name decides before a pattern, the last pattern first."""
     found: dict[str, int] = {}
     for word, weight in options.weights.items():
         found |= dict.fromkeys(matches_of(word, types), weight)
@@ -96,8 +96,8 @@ def query_runs(  # noqa: PLR0913
         stages=options.stages,
     )
     every: dict[str, QueryType[Query | TextQuery]]
-    every = {**types, **own_types(options.own, dataset)}
-    if not (database := target.open()).answered(every, load.queries):
+    every = {**types, **make_own_types(options.own, dataset)}
+    if not (database := target.open()).select_answered(every, load.queries):
         raise ConfigError(f"{TYPES}: {database.name} can express none of {', '.join(chosen)}")
     last = options.workers[-1]
     return [
@@ -209,7 +209,7 @@ def _target_problems(
     place = f"targets.{target.name}.queries"
     yield from type_problems(place, target.tuned, types, dataset.workload)
     yield from _text_problems(target, types)
-    yield from own_problems(options.own, target, dataset, types)
+    yield from find_own_problems(options.own, target, dataset, types)
     can = target.open().capabilities
     if not can.stores:
         yield f"--target: {target.name} stores nothing that can be queried"

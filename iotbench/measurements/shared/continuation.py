@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iotbench.config.input.parameters import as_written, instant, option_of
-from iotbench.measurements.shared.out_of_order import written_late
+from iotbench.measurements.shared.out_of_order import format_late
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.declared import Declared
@@ -44,7 +44,7 @@ def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
     if found.parts_by != wanted.parts_by:
         yield _differs("--tables-by", found.parts_by, wanted.parts_by)
     if found.late != wanted.late:
-        names = (written_late(data.late) if data.late else "none" for data in both)
+        names = (format_late(data.late) if data.late else "none" for data in both)
         yield _differs("--out-of-order", *names)
     yield from _other_params(found, wanted)
 

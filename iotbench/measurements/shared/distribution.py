@@ -34,7 +34,7 @@ class Load:
     batch_rows: int
     split: Split
     after_all: bool = False
-    """True if new rows of lanes come after those of all lanes, also in time, not only of their own.
+    """True if new rows of a lane are later than the rows of all lanes, not only of its own.
     """
     steps_left: int = 1
     """Runs that share the rows that are left, where tables have an end."""

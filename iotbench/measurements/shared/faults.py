@@ -88,7 +88,7 @@ class Faults(Options):
     every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0
     """Interval from one fault's end to the next fault, such as 60s; 0: one fault."""
     for_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 5.0
-    """Duration of the fault: until the database goes on, --restart-with runs, the disk has room
+    """Duration of the fault: until the database continues, --restart-with runs, the disk has room
     again, the network recovers, or a worker's process starts again.
     """
     restart_with: Annotated[str | None, Opt(metavar="COMMAND", kept=False)] = None

@@ -126,8 +126,8 @@ class Kind(ABC, Generic[_Options]):
     def decide(self, options: _Options, timeout_s: float, extra: dict[str, str]) -> _Options:
         """Return the options completed by their consequences.
 
-        Options of the command that users of the original give among those of the target are taken
-        out of `extra`.
+        Removes options of the command from `extra`, where users of the original give them as
+        options of the target.
         """
         return options.model_copy(update={"timeout_s": timeout_s})
 

@@ -27,11 +27,9 @@ def parse_late(text: str) -> Late:
     return Late(rows=part.numerator, of=part.denominator, by_ms=by_ms)
 
 
-def written_late(late: Late) -> str:
+def format_late(late: Late) -> str:
     """Return the text of rows out of order."""
     return f"{100 * late.rows / late.of:.6g}%:{late.by_ms / 1000:.15g}s"
 
 
-OutOfOrder = Annotated[
-    Late, Notation("share:duration", parse_late, written_late, str, written_late)
-]
+OutOfOrder = Annotated[Late, Notation("share:duration", parse_late, format_late, str, format_late)]

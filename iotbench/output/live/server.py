@@ -42,7 +42,7 @@ _POLICY = (
 
 
 class _Messages:
-    """Messages so far, for any number of readers."""
+    """Messages sent until now, for any number of readers."""
 
     def __init__(self, heading: dict[str, Any]) -> None:
         self._heading = json.dumps(heading)

@@ -151,12 +151,12 @@ def encode_keys(series: Sequence[Series], *, dashed: bool = False, shaped: bool 
     )
     legend = legend_of([each.label for each in series]) | look if series[1:] else None
 
-    def scaled(found: Iterable[Any]) -> Spec:
+    def scale_axis(found: Iterable[Any]) -> Spec:
         return {"field": "s", "type": "nominal", "scale": scale_numbers(found), "legend": legend}
 
-    dashes = {"strokeDash": scaled(list(each.style.dash) for each in series)} if dashed else {}
-    shapes = {"shape": scaled(each.style.marker for each in series)} if shaped else {}
-    return {"color": scaled(each.style.ink for each in series), **dashes, **shapes}
+    dashes = {"strokeDash": scale_axis(list(each.style.dash) for each in series)} if dashed else {}
+    shapes = {"shape": scale_axis(each.style.marker for each in series)} if shaped else {}
+    return {"color": scale_axis(each.style.ink for each in series), **dashes, **shapes}
 
 
 def scale_numbers(found: Iterable[Any], letter: str = "s") -> Spec:

@@ -28,7 +28,7 @@ class Targets:
         self._entries: dict[str, dict[str, Any]] = {}
         self._names: dict[Path, str] = {}
         self.variables: dict[str, str] = {}
-        """Variable of the environment -> the option whose credential it has."""
+        """Variable of the environment -> the option with its credential."""
         for path, result in found:
             self._names[path] = self._add(result)
         spaces = {result.ran_on.get("namespace", "") for _, result in found} - {""}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iotbench.figures.verdicts import verdict_of
-from iotbench.machine.cleaning import in_shell, line_of, markdown, markdown_code, plain
+from iotbench.machine.cleaning import escape_markdown, in_shell, line_of, plain, quote_markdown_code
 from iotbench.output.published.configuration import Targets, left_out
 from iotbench.output.published.folder import RESULTS
 from iotbench.output.published.gather import Published
@@ -61,17 +61,17 @@ def _lines(
     versions: list[dict[str, Any]],
     left: Mapping[Path, Command],
 ) -> Iterator[str]:
-    yield f"# Benchmark results: {markdown(found.title)}\n"
+    yield f"# Benchmark results: {escape_markdown(found.title)}\n"
     yield (
         "Measured by iotbench, which compares stored rows and answers with rows that it computes"
         f" itself. `iotbench publish` {__version__} wrote this folder.\n"
     )
     yield "## Verdict\n"
     for path, result in found.singles:
-        about = markdown(f"{result.kind} on {result.target}")
-        yield f"- {_file(path)}: {about}: **{markdown(verdict_of(result))}**"
+        about = escape_markdown(f"{result.kind} on {result.target}")
+        yield f"- {_file(path)}: {about}: **{escape_markdown(verdict_of(result))}**"
         for warning in result.warnings:
-            yield f"  - warning: {markdown(warning)}"
+            yield f"  - warning: {escape_markdown(warning)}"
     for path, kind, record in found.records:
         yield from _verdict(path, kind, record, found)
     yield "\n## Figures\n"
@@ -101,11 +101,11 @@ def _lines(
 
 
 def _title(outline: Outline) -> str:
-    return markdown(f"{outline.what} on {', '.join(outline.targets)}")
+    return escape_markdown(f"{outline.what} on {', '.join(outline.targets)}")
 
 
 def _file(path: Path) -> str:
-    return markdown_code(path.name)
+    return quote_markdown_code(path.name)
 
 
 def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Iterator[str]:
@@ -114,11 +114,11 @@ def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Itera
     own = [result for each, result in found.parts if each.name in names]
     warnings = Counter(warning for result in own for warning in result.warnings)
     yield (
-        f"- {_file(path)}: {_title(outline)}: **{markdown(outline.verdict)}**,"
+        f"- {_file(path)}: {_title(outline)}: **{escape_markdown(outline.verdict)}**,"
         f" {counted(len(own), 'result file')}"
     )
     for warning, n in warnings.items():
-        yield f"  - warning of {counted(n, 'result')}: {markdown(warning)}"
+        yield f"  - warning of {counted(n, 'result')}: {escape_markdown(warning)}"
 
 
 def _describe_measured_with(each: dict[str, Any]) -> str:
@@ -129,12 +129,13 @@ def _describe_measured_with(each: dict[str, Any]) -> str:
     words += [f"{name} {value}" for name, value in each["cluster"].items()]
     memory = f"{machine['memory_bytes'] / 2**30:.0f} GiB"
     words += [f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}"]
-    return f"- {markdown('; '.join([*words, 'Python ' + machine['python']]))}"
+    return f"- {escape_markdown('; '.join([*words, 'Python ' + machine['python']]))}"
 
 
 def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) -> Iterator[str]:
     versions = ", ".join({result.program_version: 0 for _, result in found.sweeps})
-    yield f"With version {markdown(versions)} of the program, in this folder, in this order:\n"
+    program = f"version {escape_markdown(versions)} of the program"
+    yield f"With {program}, in this folder, in this order:\n"
     for variable, option in targets.variables.items():
         yield f"    export {variable}=...       # {line_of(option)}"
     for line in _commands(found.singles, targets):
@@ -149,8 +150,8 @@ def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) ->
             yield f"- The file {_file(path)} does not hold the command that measured it."
         if path in left and (words := left_out(left[path])):
             yield (
-                f"- {_file(path)} was measured with {markdown_code(in_shell(words))}, too, which"
-                " its command leaves out: it runs, reaches or writes something."
+                f"- {_file(path)} was measured with {quote_markdown_code(in_shell(words))}, too,"
+                " which its command leaves out: it runs, reaches or writes something."
             )
     yield from _find_needed(found)
     yield (
@@ -173,8 +174,8 @@ def _find_needed(found: Published) -> Iterator[str]:
         if isinstance(result.command, Command) and "data" in result.command.options:
             digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")
             file = Path(str(result.configuration.get("data"))).name
-            sha = markdown(str(digest))
+            sha = escape_markdown(str(digest))
             yield (
-                f"- The rows are those of {markdown_code(file)}, SHA-256 {sha}, which is not"
+                f"- The rows are those of {quote_markdown_code(file)}, SHA-256 {sha}, which is not"
                 " included."
             )

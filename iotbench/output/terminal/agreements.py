@@ -146,11 +146,11 @@ def _side_by_side(
     yield f"{title}{after}: {' | '.join(first.columns)}"
     columns: dict[str, list[str]] = {}
     if truth is not None:
-        columns["truth"] = [_written(row) for row in truth]
+        columns["truth"] = [_format_value(row) for row in truth]
     for result in results:
         answer = by_target.get(result.target)
         equal = [_EQUAL] if first.ok is not None else ["no answer"]
-        columns[result.target] = [_written(row) for row in answer.rows] if answer else equal
+        columns[result.target] = [_format_value(row) for row in answer.rows] if answer else equal
     table = new_table(padding=(0, 1))
     for name in columns:
         table.add_column(name)
@@ -163,5 +163,5 @@ def _side_by_side(
     yield ""
 
 
-def _written(row: Sequence[Scalar]) -> str:
+def _format_value(row: Sequence[Scalar]) -> str:
     return " | ".join("NULL" if value is None else str(value) for value in row)

@@ -46,7 +46,7 @@ class Follower:
         self._number = 0
         self._shown_s = 0.0
         self._fault = ""
-        """What was last shown to be made to fail."""
+        """Fault that was shown last."""
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():

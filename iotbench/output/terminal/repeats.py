@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from iotbench.figures.figures import joined_figures
+from iotbench.figures.figures import join_figures
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Summary
 from iotbench.results.result import Result, RunRecord
@@ -72,7 +72,7 @@ def _join_row(rows: Sequence[Row]) -> Row:
         worst,
         place=min((row.place for row in rows), key=lambda place: place.workers or 0),
         runs=sum(row.runs for row in rows),
-        figures=joined_figures([row.figures for row in rows]),
+        figures=join_figures([row.figures for row in rows]),
     )
 
 

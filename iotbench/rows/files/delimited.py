@@ -145,9 +145,9 @@ class DelimitedPart(Part):
 def _delimiter_of(head: str, *, whole: bool) -> str:
     """Return the delimiter that splits the first records into the most columns.
 
-    A delimiter that splits all records into equally many columns is preferred to one that does
-    not: a decimal comma is in the rows, and not in the heading. `whole` says that `head` is the
-    whole file; otherwise its last record may be cut.
+    A delimiter that splits all records into equally many columns is preferred to one that does not:
+    a decimal comma is in the rows, and not in the heading. With `whole`, `head` is the whole file;
+    otherwise its last record may be cut.
     """
     return max(_DELIMITERS, key=lambda each: _columns_of(head, each, whole=whole))
 

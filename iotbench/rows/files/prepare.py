@@ -22,13 +22,13 @@ _SHOWN_DIGITS = 12
 
 
 @contextmanager
-def prepared(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
+def prepare_file(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case.
 
     ConfigError if it has another digest than that which is given.
     """
     with scratch_folder("data") as folder:
-        params = converted(request, folder, quiet=quiet, sha256=sha256)
+        params = convert_file(request, folder, quiet=quiet, sha256=sha256)
         expect_key(params, request.primary_key)
         yield params
 
@@ -65,7 +65,7 @@ def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
             " file; put it back, or run insert again"
         )
     request = Request(files, _reading(before), dataset.primary_key)
-    with prepared(request, quiet=True, sha256=before.sha256) as params:
+    with prepare_file(request, quiet=True, sha256=before.sha256) as params:
         said = {field: getattr(params, field) for field in FileReading.model_fields}
         said |= {"folder": params.folder, "source": params.source, "table": params.table}
         _expect_same(before.model_copy(update=said), params)
@@ -131,7 +131,7 @@ def _expect_content(request: Request, path: Path) -> None:
         )
 
 
-def converted(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
+def convert_file(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
     """Write the rows of a file into a folder, and show what they are unless `quiet`.
 
     ConfigError if it has another digest than that which is given.

@@ -25,7 +25,8 @@ LIMIT_US = 2**62
 
 Local = tuple[Array, Array, Array, Any]
 """Microseconds on a clock, nanoseconds beyond them, a mask of the cells that are times, and the
-zone of the clock, or one for each cell; empty: that of `--time-zone`."""
+zone of the clock, or one for each cell; empty: the zone of `--time-zone`.
+"""
 Counted = tuple[Array, Array, Array]
 """Microseconds since 1970, nanoseconds beyond them, and a mask of the cells that are instants."""
 
@@ -43,7 +44,7 @@ class Instants(CellType):
     def local(self, cells: Any) -> Local:
         """Return the times of the cells, as clocks show them."""
 
-    def counted(self, cells: Any) -> Counted:
+    def read_instants(self, cells: Any) -> Counted:
         """Return the instants of the cells."""
         micros, finer, valid, zones = self.local(cells)
         micros, exists = in_utc(micros, zones, self.reading)
@@ -51,7 +52,7 @@ class Instants(CellType):
 
     def parse(self, cells: Any) -> Parsed:
         """Return the instants, and which cells are none, or finer than they may be."""
-        micros, finer, valid = self.counted(cells)
+        micros, finer, valid = self.read_instants(cells)
         stops = self.reading.nanoseconds is Nanoseconds.STOP
         good = valid & (finer == 0) if stops else valid
         bad = self.present(cells) & ~good
@@ -59,7 +60,7 @@ class Instants(CellType):
 
     def wrong(self, cells: Any) -> Array:
         """Return the mask of the cells that are no instants, however fine."""
-        return self.present(cells) & ~self.counted(cells)[2]
+        return self.present(cells) & ~self.read_instants(cells)[2]
 
     def present(self, cells: Any) -> Array:
         """Return the mask of the cells that are not NULL."""
@@ -87,7 +88,7 @@ class Finer(CellType):
 
     def parse(self, cells: Any) -> Parsed:
         """Return the nanoseconds; a cell that is no instant is reported with these."""
-        _, finer, valid = self._instants.counted(cells)
+        _, finer, valid = self._instants.read_instants(cells)
         return pa.array(finer.astype(np.int16), mask=~valid), none_of(cells)
 
 

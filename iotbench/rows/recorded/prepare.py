@@ -35,7 +35,7 @@ class Records:
     """Its rows; as many of the workload where they are not `known`."""
     scanned: Scanned
     known: bool
-    """True if the rows are those of the dataset, so that values can be verified."""
+    """True if the rows are the dataset's, so that values can be verified."""
     promised: int | None
     """The rows that the manifest has; None without one."""
 

@@ -54,7 +54,7 @@ class Arrivals:
             if name == query:
                 yield from parts
 
-    def answered(self, query: str, worker: int) -> int:
+    def count_answered(self, query: str, worker: int) -> int:
         """Return how many answers of a worker to a query are here."""
         return sum(part.count for part in self._answers.get((query, worker), ()))
 

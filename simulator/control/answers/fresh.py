@@ -16,7 +16,7 @@ from simulator.verify.fresh.answers import Found, check
 from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
 
 
-def judged(
+def judge_fresh(
     spec: RunSpec, database: Database, arrivals: Arrivals
 ) -> tuple[tuple[QueryVerdict, ...], tuple[Freshness, ...]]:
     """Return the verdict on each query, and how soon rows were seen in those that count them."""

@@ -45,7 +45,7 @@ class BackgroundWatch:
         self._since_s: float | None = None
         """When counters were read first."""
         self._is_whole = False
-        """Whether they were read at the end."""
+        """True if they were read at the end."""
         self._last: dict[str, int] = {}
         self._changes: list[_Change] = []
 

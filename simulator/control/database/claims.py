@@ -57,7 +57,7 @@ def recognise(
 ) -> dict[str, bool]:
     """Return which of the existing things are ours, and whether each bears its signature."""
     alike = [name for name, each in found.items() if each.alike]
-    signed = database.signed(alike) if alike else {}
+    signed = database.find_signed(alike) if alike else {}
     ours: dict[str, bool] = {}
     for claim in claims:
         for name in {*claim.names} & {*alike} - ours.keys():

@@ -17,7 +17,7 @@ _MOST_CHARACTERS = 1 << 14
 _CUT = "\n..."
 
 
-def explained(
+def explain_queries(
     database: Database, load: QueryLoad, types: Mapping[str, QueryType[Query | TextQuery]]
 ) -> Iterator[QueryPlans]:
     """Yield the plans of the first instance of each query type that is asked.

@@ -72,7 +72,7 @@ class MarkTable:
             with self._database.connect() as session:
                 spared = self._rows(session, SPARE) if self._has_spare else []
                 try:
-                    rows = self._stored(session)
+                    rows = self._list_stored(session)
                 except Exception:
                     if not spared:  # else a crash came before the table was created again
                         raise
@@ -137,7 +137,7 @@ class MarkTable:
     def _unreadable(self) -> str:
         try:
             with self._database.connect() as session:
-                self._stored(session)
+                self._list_stored(session)
         except Exception as error:  # noqa: BLE001 - a driver's error
             return self._database.explain(error)
         return ""
@@ -202,7 +202,7 @@ class MarkTable:
         found = answer(statement.outputs, session.run(statement)).rows
         return [dict(zip(names, row, strict=True)) for row in found]
 
-    def _stored(self, session: Session) -> list[dict[str, int]]:
+    def _list_stored(self, session: Session) -> list[dict[str, int]]:
         """Return the rows of the table, and know their times."""
         rows = _of_marks(self._rows(session, TABLE))
         self._seconds = [row["time"] // 1000 for row in rows]

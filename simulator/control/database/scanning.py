@@ -17,7 +17,7 @@ _LISTED = 5
 """Names in a folder that a message lists."""
 
 
-def scanned(spec: RunSpec) -> Scanned:
+def scan_file(spec: RunSpec) -> Scanned:
     """Return what a scan finds; ConfigError if the file cannot be inserted."""
     file, task = spec.records, spec.scan
     assert task

@@ -6,10 +6,10 @@ from functools import partial
 from typing import TypeAlias
 
 from simulator.control.answers.arrivals import Arrivals
-from simulator.control.answers.fresh import judged
+from simulator.control.answers.fresh import judge_fresh
 from simulator.control.answers.judge import Answers, Judge
 from simulator.control.database.background import BackgroundWatch
-from simulator.control.database.explaining import explained
+from simulator.control.database.explaining import explain_queries
 from simulator.control.database.ownership import Ownership
 from simulator.control.database.refusal import explain_unfinished, wrong_count
 from simulator.control.journal import Prepared
@@ -39,7 +39,7 @@ EnterPhase: TypeAlias = Callable[[str], None]
 
 
 class DatabaseWork:
-    """The collector's work on the database in one run, and its results so far."""
+    """The collector's work on the database in one run, and its results."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class DatabaseWork:
         self._reader = DatasetReader(spec.dataset)
         self.ownership = Ownership(spec, database, self._reader.tables)
         self._is_set_up = False
-        """Whether the tables are created, and not yet torn down."""
+        """True if the tables are created, and not yet torn down."""
         self.touched = False
-        """Whether tables were dropped or created."""
+        """True if tables were dropped or created."""
         self.server: ServerFacts | None = None
         self.verdict: Verdict | None = None
         self.rows_verdict: Verdict | None = None
@@ -69,7 +69,7 @@ class DatabaseWork:
         self.size_before_bytes: int | None = None
         """Before stored rows were changed."""
         self.complete = False
-        """Whether every row of an insert is known to be stored, or was acknowledged."""
+        """True if every row of an insert is known to be stored, or was acknowledged."""
         self.found_marks: tuple[Mark, ...] = ()
         self.background = BackgroundWatch(database)
 
@@ -265,11 +265,11 @@ class DatabaseWork:
         load, every = self._spec.load, self._spec.query_types()
         if load.plans:
             self._enter("plans")
-            self.plans = tuple(explained(self._database, load, every))
+            self.plans = tuple(explain_queries(self._database, load, every))
         self._enter("verify")
         own: tuple[QueryVerdict, ...] = ()
         if load.fresh_ms:
-            self.queries, self.freshness = judged(self._spec, self._database, arrivals)
+            self.queries, self.freshness = judge_fresh(self._spec, self._database, arrivals)
         else:
             types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
             judge = Judge(self._database, self._spec.dataset, load, self._fold)

@@ -48,16 +48,16 @@ class Follower:
         self.ramping = Ramping(spec.load.ramp, run, clock) if spec.load.ramp else None
         self._steady = Steady() if spec.clocking.until_steady else None
         self.paused_s = 0.0
-        """For how long this process was stopped while the workers were timed."""
+        """Time for which this process was stopped while the workers were timed."""
         self._paused_began_s = 0.0
         self._warmup_rows = 0
-        """What was acknowledged when the end of the warm-up was noticed."""
+        """Rows acknowledged when the end of the warm-up was noticed."""
         self._asking = ""
         self._asked_runs = 0
-        """Of the query that is asked now, as they were last reported."""
+        """Runs of the current query, as last reported."""
         self._ready = 0
         self._reported: set[int] = set()
-        """Workers whose report was passed on."""
+        """Workers with a report that was passed on."""
 
     async def report(self) -> None:
         """Report the progress of the workers until cancelled."""

@@ -66,15 +66,15 @@ class Ramping:
         self._ramp, self._run, self._clock = ramp, run, clock
         self._query = ""
         self._samples: list[Sample] = []
-        """Of the window, and the last one before it."""
+        """Samples of the window, and the last one before it."""
         self._released = Sample(0.0, 0, 0.0)
         """When the last workers were let in."""
         self._steps: defaultdict[str, list[RampStep]] = defaultdict(list)
-        """Of each query."""
+        """Steps of each query."""
         self.found: list[QueryRamp] = []
         """The ramps that are over."""
         self.is_resumed = False
-        """Whether another collector has begun it."""
+        """True if another collector has begun it."""
 
     def tick(self) -> None:
         """Look at the query that is asked now; let more workers in, or end its ramp."""

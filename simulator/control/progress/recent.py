@@ -43,7 +43,7 @@ class Recent:
     ) -> None:
         """Store the clock of heartbeats, and the barrier of all workers that write.
 
-        `beside` has the workers that ask queries while others write.
+        `beside` are the workers that ask queries during inserts.
         """
         self._run = run
         self._clock = clock
@@ -54,7 +54,7 @@ class Recent:
         self._heard: dict[int, deque[_Beat]] = {}
         """Worker -> its heartbeats in the window of its present phase, and one from before it."""
         self._runs: dict[str, int] = {}
-        """Query -> the most runs that were seen: workers that go on no longer count theirs."""
+        """Query -> the most runs that were seen: workers that continue no longer count theirs."""
 
     def note(self) -> None:
         """Read the new heartbeats; call it about as often as they arrive."""

@@ -1,8 +1,8 @@
 """The end of a run's warm-up: the moment when the rate of all workers has become steady.
 
-The latter half of the rates so far is looked at, so that the warm-up itself is not: if the line
-through it neither rises nor falls by much, the rate is steady. The line is the Theil-Sen estimator,
-the median of the slopes between all pairs, which single dips such as checkpoints do not bend.
+Only the latter half of the rates counts, so that the warm-up itself does not: if the line through
+it neither rises nor falls by much, the rate is steady. The line is the Theil-Sen estimator, the
+median of the slopes between all pairs, which single dips such as checkpoints do not bend.
 """
 
 import numpy as np

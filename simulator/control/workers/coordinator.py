@@ -57,7 +57,7 @@ class Coordinator:
         self._at_once = at_once
         self.heartbeat_s, self._hold_s = heartbeat_s(workers), hold_s(workers)
         self.over = ""
-        """The query whose ramp ended last."""
+        """Query of the last ended ramp."""
         self.measured_s: float | None = None
         """When the measured part begins, if the rate became steady in the warm-up."""
         self._arrivals = arrivals
@@ -82,7 +82,7 @@ class Coordinator:
         self.first_arrival_s: dict[str, float] = {}
         self._arrived: dict[str, set[int]] = {}
         self._gates: dict[str, dict[int, asyncio.Event]] = {}
-        """Barrier -> worker -> set once it may go on."""
+        """Barrier -> worker -> set once it may continue."""
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str, reason: StopReason = StopReason.STOPPED, ago_s: float = 0.0) -> None:

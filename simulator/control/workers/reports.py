@@ -83,7 +83,7 @@ def _check_answers(  # noqa: PLR0913
             raise _reject(report, f"that query {times.name} ran {ran}")
         if script.fresh:
             got = 1 + times.warmup_runs + times.runs
-            sent = arrivals.answered(times.name, report.index)
+            sent = arrivals.count_answered(times.name, report.index)
             if whole and sent != got:
                 raise _reject(report, f"{got} answers to query {times.name}, and has sent {sent}")
             continue

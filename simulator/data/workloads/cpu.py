@@ -15,8 +15,8 @@ Where the documents differ, or leave something open, we decided:
   its tags.
 - `doc.cpu` has its tags in an OBJECT; the option `tags_as_object` of the module cratedb does that.
   The time is called `time` as everywhere, not `ts`, and rows are unique by host and time.
-- A day by default, as in TSBS, whose queries over 12 and 24 hours need one. The start is that of
-  the dataset; TSBS has 2016-01-01.
+- A day by default, as in TSBS, with queries over 12 and 24 hours. The start is the dataset's; TSBS
+  has 2016-01-01.
 
 Integers of 0 to 100 have 6.7 bits; doubles have 12.6 on the grid, and all with full precision.
 """

@@ -85,7 +85,7 @@ class FileColumn(Frozen):
     coded: bool = False
     """True if it is a text column with few distinct values."""
     summable: bool = False
-    """True if it is a number whose sum fits into its type, so that databases can return it."""
+    """True if it is a number and its sum fits into its type, so that databases can return it."""
 
 
 class BadCells(Frozen):

@@ -6,9 +6,9 @@ random values for a time, so that the tables have no end: each worker has its ow
 
 Where the document's text and its programs disagree, or leave something open, we decided:
 
-- `timestamp` is the second since 1970, in 32 bits, and rises, as its name and its type say. In the
-  text's example it is a larger number than fits; in the programs `light` and `large` have no such
-  column. In `large` it is the first of the eight integers, so that there are ten columns.
+- `timestamp` is the second since 1970, in 32 bits, and rises, as its name and its type suggest. In
+  the text's example it is a larger number than fits; in the programs `light` and `large` have no
+  such column. In `large` it is the first of the eight integers, so that there are ten columns.
 - `--rows-per-second` rows of a worker have the same timestamp, however fast they are sent: rows
   are a function of their number. 1,000 is the rate that the document asks about.
 - All other integers are uniform, and not negative: 31 bits, as in the programs, and 15 bits in the

@@ -65,7 +65,7 @@ class Asker:
         self._warmup_runs = self._begun = 0
         """Runs of the warm-up, and timed ones, that have begun."""
         self.waits = Durations()
-        """Of the timed runs so far: without the first one and the warm-up."""
+        """Waits of the timed runs, without the first one and the warm-up."""
         self._unsent = Durations()
         """Queries that fell due and did not begin before the end, with the time until then."""
         self._due_s: float | None = None
@@ -120,8 +120,8 @@ class Asker:
     ) -> QueryTimes:
         """Run the type in the stages in which worker `place` is active, after `warm`.
 
-        The stages begin now; the rate is that of all workers; `instant_s` returns the collector's
-        time of an instant. The answers are reported afterwards.
+        The stages begin now; all workers share the rate; `instant_s` returns the collector's time
+        of an instant. The answers are reported afterwards.
         """
         cpu_s, start_ns = self._callers.cpu_s(), time.perf_counter_ns()
         self._ended_ns = start_ns

@@ -56,7 +56,7 @@ class Asking:
         self.connects = ""
         """How long it took to open each of several connections, as a histogram."""
         self.waits: Durations | None = None
-        """Of the queries that are asked now."""
+        """Waits of the current queries."""
         self.times: list[QueryTimes] = []
         self._persistence = (
             Persistence(
@@ -146,7 +146,10 @@ class Asking:
     def _ask_fresh(self, task: Ask, callers: Callers) -> None:
         """Ask so about rows that arrive meanwhile, and report every answer."""
         spec, database = self._spec, self._database
-        types, asked = spec.fresh_types, database.answered(spec.query_types(), spec.load.queries)
+        types, asked = (
+            spec.fresh_types,
+            database.select_answered(spec.query_types(), spec.load.queries),
+        )
         answers = {name: EveryAnswer(name, types[name]) for name in asked}
         askers = [
             Asker(
@@ -172,7 +175,7 @@ class Asking:
     def _askers(self, task: Ask, callers: Callers) -> Iterator[tuple[str, Asker]]:
         """Yield the types that the database can answer; each is rendered when it is its turn."""
         load, types = self._spec.load, self._spec.query_types()
-        for name in self._database.answered(types, load.queries):
+        for name in self._database.select_answered(types, load.queries):
             asker = asker_of(
                 self._database, callers, name, types[name],
                 task.weighted(load.weights.get(name, 1)), text=load.queries[name],

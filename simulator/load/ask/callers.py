@@ -30,7 +30,7 @@ class Callers(Protocol):
         """Wait until every caller is free; raise what the first one has raised that failed."""
 
     def cpu_s(self) -> float:
-        """Return the CPU time so far that callers share; 0: there is one, or it is not known."""
+        """Return the CPU time that callers have used together; 0: one caller, or unknown."""
 
     def close(self) -> None:
         """Close what they ask over."""

@@ -51,7 +51,7 @@ class Turns:
         self._turns = in_turn(askers, weights)
         self._warmup_s, self._when_measured = warmup_s, when_measured
         self.waits = Durations()
-        """Of all queries so far, those of the warm-up included."""
+        """Waits of all queries, including the warm-up."""
         self._measured_ns = self._ended_ns = 0
         """When the measured part began, and when its last answer came; 0: not yet."""
         self._cpu_s = 0.0

@@ -19,7 +19,7 @@ class Outages:
     def __init__(self, start_ns: int) -> None:
         self._start_ns = self._last_ns = start_ns
         self._silences: list[tuple[int, int]] = []
-        """The longest so far: when they began and ended."""
+        """Begin and end of the longest outages."""
         self._waits: Counter[int] = Counter()
         """Second x BUCKETS + bucket -> batches that were due then."""
 

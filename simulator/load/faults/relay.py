@@ -82,7 +82,7 @@ class _Way:
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self.has_ended = False
-        """Whether the sink knows that no more comes."""
+        """True if the sink knows that no more comes."""
         self.back: _Way | None = None
         """The other direction."""
         network.ways.add(self)
@@ -160,10 +160,10 @@ class _End(asyncio.Protocol):
         self._network, self._server = network, server
         self.transport: asyncio.Transport
         self.way: _Way | None = None
-        """From here to the other end."""
+        """Way from here to the other end."""
         self.other: _End | None = None
         self._early: list[bytes | None] = []
-        """What arrived before there was another end."""
+        """Bytes that arrived before there was another end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport."""

@@ -38,7 +38,7 @@ class Delivery:
         self._stop, self._clock, self._retry_s = stop, clock, retry_s
         self._window = Window()
         self.meter = Meter(time.perf_counter_ns())
-        """Of the batches that were acknowledged."""
+        """Measurements of the acknowledged batches."""
         self.failures = Failures()
         self.log: SendLog | None = None
         """Notes when each batch is sent and acknowledged."""

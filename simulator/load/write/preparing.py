@@ -38,11 +38,11 @@ class Preparer:
         self.start()
 
     def start(self) -> None:
-        """Forget what was sent so far."""
+        """Forget all sent rows."""
         self._sent: dict[tuple[int, int], int] = defaultdict(int)
         """(table, part) -> rows that were sent, of origins that are done."""
         self._origins: list[Origin] = []
-        """Of the batches that are made, until all were sent."""
+        """Origins of the prepared batches, until all are sent."""
 
     def batches(
         self, ranges: Iterable[RowRange], mode: str, batch_rows: int, *, at_once: bool = True

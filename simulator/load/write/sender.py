@@ -51,7 +51,7 @@ class Sender:
         """When the measured part began; 0: the warm-up is not over."""
         self._when_measured: Callable[[], object] = int
         self._is_end_known = False
-        """Whether `measure_from` has set the end of the warm-up."""
+        """True if `measure_from` has set the end of the warm-up."""
 
     @property
     def meter(self) -> Meter:
@@ -87,7 +87,7 @@ class Sender:
         *,
         closely: bool = False,
     ) -> None:
-        """Start the clock; discard all measurements so far.
+        """Start the clock; discard earlier measurements.
 
         `when_measured` is called when the measured part begins: now, or at the end of the warm-up,
         before the first measured batch. `closely`: also measure outages.

@@ -39,7 +39,7 @@ class _Sending:
         self._pipe, self._database, self._session = pipe, database, session
         self._lock = threading.Lock()
         self._payloads: dict[int, dict[int, Payload]] = {}
-        """By number of `Encode` and place; those that were acknowledged are gone."""
+        """Payloads by number of `Encode` and place, until they are acknowledged."""
         self._mixer = Mixer()
 
     def do(self, asked: Encode | Send) -> None:

@@ -95,4 +95,4 @@ class Ended:
     number: int
     problem: Problem | None
     cpu_s: float
-    """CPU time of this process so far."""
+    """CPU time of this process since its start."""

@@ -258,7 +258,7 @@ class SessionElsewhere(Session):
         """Encode a block in the process; return payloads that are places in it."""
         whole, rest = divmod(len(block), batch_rows)
         rows = [batch_rows] * whole + [rest] * bool(rest)
-        places = self._encoded(OfBlock(block, mode, batch_rows), len(rows))
+        places = self._await_encoded(OfBlock(block, mode, batch_rows), len(rows))
         return [
             Payload(count, mode, place, self.size_of(place))
             for count, place in zip(rows, places, strict=True)
@@ -272,7 +272,7 @@ class SessionElsewhere(Session):
         """Return what has the process encode blocks of several tables."""
 
         def encode(blocks: Sequence[Block], places: Sequence[Rows]) -> Sequence[_Place]:
-            return self._encoded(OfBlocks(blocks, places), len(places[0]) - 1)
+            return self._await_encoded(OfBlocks(blocks, places), len(places[0]) - 1)
 
         return encode
 
@@ -282,7 +282,7 @@ class SessionElsewhere(Session):
         size: int | None = kept.sizes_bytes[place]
         return size
 
-    def _encoded(self, arguments: Arguments, payloads: int) -> Sequence[_Place]:
+    def _await_encoded(self, arguments: Arguments, payloads: int) -> Sequence[_Place]:
         """Wait until something is encoded; if the process ends meanwhile, `send` does it again."""
         kept = _Kept(arguments, [None] * payloads)
         waiting: SimpleQueue[Encoded | None] = SimpleQueue()

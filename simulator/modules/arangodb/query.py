@@ -240,7 +240,7 @@ def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> 
 
 
 def _pieces(column: Column) -> list[str]:
-    """Return an integer in pieces whose sums are exact; each has the integer's sign."""
+    """Return an integer in pieces with exact sums; each has the integer's sign."""
     value, piece = attribute(column.name), _PIECE
     if column.type in (Type.BOOL, Type.INT16):
         return [f"TO_NUMBER({value})"]

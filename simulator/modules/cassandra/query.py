@@ -234,10 +234,10 @@ class Scan(PlannedQuery):
     by_ranges: bool = False
     """True if the last two parameters are the ends of a range of tokens."""
     many_rows: bool = False
-    """True if the rows are those of the table, too many to hold in memory."""
+    """True if the rows are the whole table, too large to hold in memory."""
 
 
-def token_ranges() -> list[tuple[int, int]]:
+def split_tokens() -> list[tuple[int, int]]:
     """Return all tokens as ranges of equal size; both ends are included."""
     width = _TOKENS // _RANGES
     starts = [_FIRST_TOKEN + width * place for place in range(_RANGES)]

@@ -36,7 +36,7 @@ from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
 from simulator.modules.cassandra import driver, plans
 from simulator.modules.cassandra import query as cql
-from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
+from simulator.modules.cassandra.query import Scan, TableKey, split_tokens
 from simulator.modules.cassandra.server import Nodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
@@ -109,7 +109,7 @@ class _Target:
         self.prefix_bytes = len(described.prefix)
         self.rows = CqlRows(described)
         self.repeatable = not server_keys
-        """Whether a row that is sent again replaces itself."""
+        """True if a row that is sent again replaces itself."""
 
 
 class CassandraSession(PlannedSession):
@@ -281,7 +281,7 @@ class CassandraSession(PlannedSession):
         if not isinstance(statement, Scan):
             yield self._trace(statement.text, self._text(statement))
             return
-        ends = token_ranges()[0] if statement.by_ranges else ()
+        ends = split_tokens()[0] if statement.by_ranges else ()
         for fetch in statement.fetches:
             select = self.prepare(fetch.text).bind((*statement.parameters, *ends))
             yield self._trace(fetch.text, select)
@@ -307,7 +307,7 @@ class CassandraSession(PlannedSession):
         """Run the statements of a scan, range by range; several at once if they have few rows."""
         scan = self.plan(plan)
         selects = [(fetch, self.prepare(fetch.text)) for fetch in scan.fetches]
-        ranges: Sequence[tuple[int, ...]] = token_ranges() if scan.by_ranges else [()]
+        ranges: Sequence[tuple[int, ...]] = split_tokens() if scan.by_ranges else [()]
         if not scan.many_rows:
             bound = [
                 (select, (*scan.parameters, *ends)) for ends in ranges for _, select in selects

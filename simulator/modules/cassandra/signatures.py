@@ -17,7 +17,7 @@ class Signatures(Database["CassandraSession"]):
 
     options: Any
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by their comments."""
         comments = self._of_schema("tables", "table_name, comment")
         known = {name for name, _ in comments}

@@ -106,7 +106,7 @@ class ClickhouseDialect(sql.Dialect):
         """Return the first or last value of a group; both functions ignore NULLs."""
         return f"{'argMax' if last else 'argMin'}({self.name(column.name)}, {time})"
 
-    def hashed(self, table: Table, rows: str) -> sql.Select:
+    def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         return sql_hashes.murmur(self, table, rows)
 

@@ -75,7 +75,7 @@ _ALWAYS_COUNTS = (24, 1)
 versions send 0 instead."""
 _READS_ALL_YEARS = (26, 9)  # at the latest; earlier versions have not been tried
 _ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
-"""The years whose instants the server reads correctly from text."""
+"""Years of instants that the server reads correctly from text."""
 _MUTATION_POLL_S = 0.005
 
 
@@ -97,10 +97,10 @@ class ClickhouseSession(Session):
         self.version = ""
         self.release = (0, 0)
         self.counts_all = True
-        """Whether the engine reports the written rows of every INSERT, so that 0 means none."""
+        """True if the engine reports the written rows of every INSERT, so that 0 means none."""
         self._text_years = _SOME_YEARS
         self._imports = False
-        """Whether the last `send` was of a file."""
+        """True if the last `send` was of a file."""
 
     @abstractmethod
     def execute(self, statement: str) -> bytes:
@@ -288,14 +288,14 @@ class ServerSession(ClickhouseSession, http.HttpSession):
 
     def insert(self, into: str, form: str, content: bytes) -> int | None:
         """Post rows; the server answers when it has stored them (see `async_insert`)."""
-        return self._written(into, form, content)
+        return self._count_written(into, form, content)
 
     def load(self, into: str, form: str, file: Path) -> int | None:
         """Post the rows of a file in one request, as clickhouse-client does."""
         with contents(file) as content, memoryview(content) as body:
-            return self._written(into, form, body, self._query_timeout_s)
+            return self._count_written(into, form, body, self._query_timeout_s)
 
-    def _written(
+    def _count_written(
         self, into: str, form: str, body: http.Body, timeout_s: float | None = None
     ) -> int | None:
         path = self._insert_paths.get((into, form))

@@ -159,7 +159,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
     def _comment(self, name: str) -> str:
         return f" COMMENT {self.dialect.text(signature(name))}"
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by their comments; views have none."""
         texts = ", ".join(map(self.dialect.text, names))
         with self.administration() as session:

@@ -76,7 +76,7 @@ def redirect(options: Options, places: Mapping[Address, Address]) -> Options:
 
 
 def explain_unrelayed(options: Options) -> str:
-    """Return why no relay can stand before the servers; empty: one can."""
+    """Return why no relay can be put before the servers; empty: one can."""
     found = all_addresses(options)
     if not found:
         return "the target's options have no address to put a relay before"

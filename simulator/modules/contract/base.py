@@ -80,7 +80,7 @@ class Capabilities:
     mixes_tables: bool = False
     """True if a payload of mode BATCH can have rows of several tables of a group."""
     formats: frozenset[RecordFormat] = frozenset()
-    """File formats whose records the module sends unchanged (`Session.envelope`)."""
+    """File formats with records that the module sends unchanged (`Session.envelope`)."""
     no_import: str = "this module knows none beside its batches"
     """The reason why there is no mode IMPORT."""
     no_driver: str = "this module has only its own way to send rows"
@@ -448,7 +448,7 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
             return self._as_returned(Statement(tuned, outputs(query), tuned=True))
         return self.from_aggregates(query) or self.render(query)
 
-    def answered(
+    def select_answered(
         self, types: Mapping[str, QueryType[Query | TextQuery]], tuned: Mapping[str, str]
     ) -> tuple[str, ...]:
         """Return the query types of `tuned` (name -> own text or empty) that it can express."""

@@ -49,9 +49,9 @@ class Signing:
     """
 
     declares_columns: ClassVar[bool] = True
-    """False if the columns of a table are those of its rows, so that some may be missing."""
+    """False if a table has only the columns of its rows, so that some may be missing."""
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether these things, which exist, bear their signature.
 
         Those are left out for which there is no place.
@@ -82,7 +82,7 @@ class Signing:
 
         A database with transactions does both in one.
         """
-        signed = [name for name, bears in self.signed(names).items() if bears]
+        signed = [name for name, bears in self.find_signed(names).items() if bears]
         if signed:
             self.drop(signed)
 

@@ -53,7 +53,7 @@ class Waits:
             yield part
 
     def _turn(self, *, is_client: bool) -> bool:
-        """Count the time until now; return whose it was."""
+        """Count the time until now; return whether it was the client's."""
         now_s, before = time.perf_counter(), self._is_client
         if before:
             self.client_s += now_s - self._since_s

@@ -14,7 +14,7 @@ _REMEDIES = {"[Aa]lready *[Ee]xists": EXISTS}
 
 
 class Wording:
-    """A database whose errors have texts and remedies."""
+    """A database with texts and remedies for its errors."""
 
     name: ClassVar[str]
     remedies: ClassVar[Mapping[str, str]] = {}

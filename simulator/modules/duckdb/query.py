@@ -79,7 +79,7 @@ class DuckDbDialect(sql.Dialect):
             return f"epoch_{unit}({self.name(column.name)})"
         return self.of_units().read(column)
 
-    def hashed(self, table: Table, rows: str) -> sql.Select:
+    def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         doubles = "CAST(CAST(CAST({} AS DOUBLE) AS BIT) AS BIGINT)"
         return sql_hashes.squares(self, table, rows, MD5.format, doubles)

@@ -193,7 +193,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
                     found |= {name: Existing(kind, alike=kind == "index")} if kind else {}
         return found
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the indices bear their signature, in their mappings."""
         found = {name: self._mappings(name).get("_meta", {}) for name in names}
         return {name: meta.get(_SIGNATURE) == signature(name) for name, meta in found.items()}

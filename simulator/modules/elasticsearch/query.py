@@ -294,7 +294,7 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
         if "buckets" in found:
             if nested is not None:
                 raise RunError(f"{name} has buckets beside others; rows need one inside the other")
-            nested = [_bucket(name, bucket) for bucket in _keyed(found["buckets"])]
+            nested = [_bucket(name, bucket) for bucket in _list_buckets(found["buckets"])]
         elif "doc_count" in found:
             known |= {name: found["doc_count"]} | _groups(_inside(found), {})[0]
         elif isinstance(found.get("values"), dict):
@@ -314,7 +314,7 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
     ]
 
 
-def _keyed(buckets: Any) -> list[Known]:
+def _list_buckets(buckets: Any) -> list[Known]:
     """Return buckets as a list; buckets in an object have their keys outside."""
     if isinstance(buckets, dict):
         return [{"key": key, **bucket} for key, bucket in buckets.items()]

@@ -60,8 +60,9 @@ _FAILURES = {
     500: Failure.UNKNOWN,
     503: Failure.UNKNOWN,
 }
-"""Status of a row -> what it means; any other status is final. The 503 of a row, unlike that of a
-request, is a lost shard, which may have stored the row before."""
+"""Status of a row -> what it means; any other status is final. The 503 of a row, unlike the 503 of
+a request, is a lost shard, which may have stored the row before.
+"""
 _ATTEMPTS = 6
 _BACKOFF_S = 0.05
 
@@ -103,7 +104,7 @@ class ElasticsearchSession(HttpSession):
         self._refresh = refresh
         self._zipped = zipped
         self._partly_stored = False
-        """Whether some rows of the last payload are certainly stored."""
+        """True if some rows of the last payload are certainly stored."""
 
     def greet(self) -> None:
         """Open both connections; HttpError if the server refuses the credentials."""

@@ -31,7 +31,7 @@ class Reached(StrEnum):
 
 
 class Record(Frozen):
-    """One target of the contract suite whose cases have all passed."""
+    """A target of the contract suite that has passed all cases."""
 
     target: str
     """The target's name in tests/contract/targets.py."""

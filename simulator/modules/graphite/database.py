@@ -142,7 +142,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
                     found[name] = Existing("path", alike=False)
         return found
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return that tables are ours: no other program marks a generation as created."""
         return dict.fromkeys(names, True)
 

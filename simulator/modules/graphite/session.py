@@ -185,7 +185,7 @@ class GraphiteSession(MetricSession):
 
     # --- queries
 
-    def rendered(self, span: str, targets: Sequence[str]) -> list[tuple[int, Any]]:
+    def render_series(self, span: str, targets: Sequence[str]) -> list[tuple[int, Any]]:
         """Return series without their gaps, each with the number of its target."""
         named = [f'alias({target},"{n}")' for n, target in enumerate(map(self._resolve, targets))]
         return [(int(item["target"]), item) for item in self._render(span, named)]
@@ -212,13 +212,13 @@ class GraphiteSession(MetricSession):
     def roll_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
         span, *targets = text.splitlines()
-        reply = self.rendered(span, targets) if targets else []
+        reply = self.render_series(span, targets) if targets else []
         return queries.roll_up(self._prefix, query, wanted, reply)
 
-    def undecided(self, groups: Combined) -> list[Column]:
+    def find_undecided(self, groups: Combined) -> list[Column]:
         """Return the columns with aggregates that only the points show, first values included."""
         first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
-        table, doubtful = groups.query.table, super().undecided(groups)
+        table, doubtful = groups.query.table, super().find_undecided(groups)
         return doubtful + [c for c in table.columns if c.name in first and c not in doubtful]
 
     def points(
@@ -232,9 +232,9 @@ class GraphiteSession(MetricSession):
             for name in table.names
             for target in queries.series_targets(prefix, table, name, columns, selection.one_of)
         ]
-        return queries.series(prefix, table, columns, self.rendered(span, targets))
+        return queries.series(prefix, table, columns, self.render_series(span, targets))
 
-    def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
+    def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run targets from config.yaml: each fills a column of the answer.
 
         An additional column in front is the name of the series (`aliasByNode`).

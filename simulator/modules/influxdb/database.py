@@ -170,7 +170,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         with self.administration() as session:
             return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the buckets bear their signature, by their descriptions."""
         with self.administration() as session:
             return {n: session.client.description(n) == signature(n) for n in names}

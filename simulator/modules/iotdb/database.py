@@ -1,8 +1,8 @@
 """Apache IoTDB, by tablets of its table model.
 
 In the table model a batch of many devices is one tablet, and SQL groups by tags and by time. In the
-tree model each device has a path of its own: a batch would need a request for each device, and a
-tag that is NULL could not be part of a path.
+tree model each device has its own path: a batch would need a request for each device, and a NULL
+tag could not be part of a path.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -205,10 +205,10 @@ def render(query: Query) -> PlannedQuery:
     Its parameter is the query itself: the session adapts it to the server's precision.
     """
     unit = query.table.time_unit
-    return replace(planned(query, Clock(unit, unit)), parameters=(query,))
+    return replace(plan_statements(query, Clock(unit, unit)), parameters=(query,))
 
 
-def planned(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
+def plan_statements(query: Query | TextQuery, clock: Clock) -> PlannedQuery:
     """Return the SQL for a server's precision: a statement for each physical table."""
     match query:
         case TextQuery():

@@ -95,7 +95,7 @@ class IotDbSession(PlannedSession):
         """Return the statements for each physical table, in the server's precision."""
         if statement.parameters:
             (asked,) = statement.parameters
-            return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
+            return query.plan_statements(asked, Clock(asked.table.time_unit, self.link.precision))
         return PlannedQuery(statement.text, statement.outputs, fetches=(Fetch(statement.text),))
 
     def delete_before(self, table: Table, until: int) -> None:

@@ -28,7 +28,7 @@ _TYPES = {
 
 
 class Signatures(Database["MongodbSession"]):
-    """A database whose collections have no place for a text."""
+    """A database in which collections have no place for a text."""
 
     declares_columns: ClassVar[bool] = False
 
@@ -60,7 +60,7 @@ class Signatures(Database["MongodbSession"]):
 
 
 def _declare(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
-    """Yield fields and their types; those of an embedded document or of pairs with its name."""
+    """Yield fields and their types; fields of embedded documents or pairs include its name."""
     for element in elements:
         match element:
             case Field() if element.name != _ID:

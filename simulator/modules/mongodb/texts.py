@@ -46,7 +46,7 @@ class Pipelines(JsonTexts):
         command = {"aggregate": self.table.names[0], "pipeline": stages, "allowDiskUse": True}
         return json.dumps(command, ensure_ascii=False)
 
-    def replaced(self, content: Any, values: dict[str, Any]) -> Any:
+    def fill_parameters(self, content: Any, values: dict[str, Any]) -> Any:
         """Return a content in which parameters are values, never names of fields."""
         return self._replace_values(content, values, verbatim=False)
 

@@ -103,7 +103,7 @@ class MySqlDialect(sql.Dialect):
         near = f"LEAST(GREATEST({double}, -{LARGEST}), {LARGEST})"
         return f"CAST(TRUNCATE({near} * {scale}, 0) % {divisor} AS SIGNED)"
 
-    def hashed(self, table: Table, rows: str) -> sql.Select:
+    def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         return sql_hashes.squares(self, table, rows, "CAST(crc32({}) AS SIGNED)".format)
 

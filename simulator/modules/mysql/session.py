@@ -78,11 +78,11 @@ class MySqlSession(Session):
         self._transactional = transactional
         self._commit_every_s = commit_every_s
         self._asked = False
-        """Whether the last `send` requested something that stores rows permanently."""
+        """True if the last `send` requested something that stores rows permanently."""
         self._stored = False
-        """Whether some of its rows may be stored, whatever happened later."""
+        """True if some of its rows may be stored, whatever happened later."""
         self._splits = False
-        """Whether its last request stores the rows before the one that is refused."""
+        """True if its last request stores the rows before the one that is refused."""
         self._prepared: dict[bytes, int] = {}
         """Statement -> its number on this connection."""
 

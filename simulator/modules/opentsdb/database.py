@@ -146,11 +146,11 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         """Return which names belong to metrics that have points."""
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:
-            known = {name for root in roots for name in session.known(root, _SUGGESTIONS)}
+            known = {name for root in roots for name in session.list_metrics(root, _SUGGESTIONS)}
             used = (name for name in names if name in known and session.ask(queries.marks(name)))
             return {name: Existing("metric") for name in used}
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the metrics of tables have our points; fields are not signed."""
         roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
         with self.administration() as session:

@@ -61,9 +61,9 @@ class PutError(HttpError):
         super().__init__(f"{reply['failed']} points were not stored: {reason}")
         wrong = bool(errors) and all(each.startswith(_REFUSED) for each in errors)
         self.refused = wrong and not reply.get("success")
-        """Whether none was stored, and all are wrong, so that trying again cannot help."""
+        """True if none was stored, and all are wrong, so that trying again cannot help."""
         self.throttled = bool(errors) and all(map(_THROTTLED.search, errors))
-        """Whether all are to be sent again: a point of the same time replaces the stored one."""
+        """True if all are to be sent again: a point of the same time replaces the stored one."""
 
 
 class OpenTsdbSession(MetricSession):
@@ -239,8 +239,8 @@ class OpenTsdbSession(MetricSession):
         reply = self._ask(json.dumps(body))
         return queries.series(table, columns, reply, selection.since)
 
-    def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a body from config.yaml: each sub-query fills a column, after those of the groups.
+    def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a body from config.yaml: each sub-query fills a column, after the groups' columns.
 
         A group is a tag with the name of the answer's column, or the start of a `bucket`.
         """
@@ -278,7 +278,7 @@ class OpenTsdbSession(MetricSession):
         if reply["failed"]:
             raise PutError(reply)
 
-    def known(self, beginning: str, limit: int) -> list[str]:
+    def list_metrics(self, beginning: str, limit: int) -> list[str]:
         """Return the metrics with names that start like this."""
         path = f"/api/suggest?type=metrics&q={beginning}&max={limit}"
         return [str(name) for name in self.call("GET", path)]

@@ -57,10 +57,10 @@ class PostgresDialect(sql.Dialect):
         some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
         return f"(array_agg({name} ORDER BY {order}){some})[1]"
 
-    def ordered(self, column: Column) -> str:
+    def order_by_bytes(self, column: Column) -> str:
         """Return a text column that sorts by bytes, whatever the collation of the database."""
         return f'{self.name(column.name)} COLLATE "C"'
 
-    def hashed(self, table: Table, rows: str) -> sql.Select:
+    def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         return sql_hashes.jenkins(self, table, rows)

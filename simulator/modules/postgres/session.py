@@ -62,13 +62,13 @@ class PostgresSession(Session):
         self.connection = connection
         self.cursor = connection.cursor()
         self.sent = False
-        """Whether the last `send` reached the server."""
+        """True if the last `send` reached the server."""
         self.commit_sent = False
-        """Whether the last `send` asked the server to commit."""
+        """True if the last `send` asked the server to commit."""
         self.commit_every_s = 0.0
         """After which time a transaction of single rows also commits; 0: at its end only."""
         self._stored = False
-        """Whether the last `send` has committed some of its rows, or tried to, before the end."""
+        """True if the last `send` has committed some of its rows, or tried to, before the end."""
         self._prepared: set[bytes] = set()
         self.dialect_of = dialect_of
 

@@ -34,7 +34,7 @@ class Signatures(SqlDatabase[PostgresSession]):
         if not self.locks_tables:
             super().drop_signed(names)
             return
-        names = [name for name, bears in self.signed(names).items() if bears]
+        names = [name for name, bears in self.find_signed(names).items() if bears]
         if not names:
             return
         with self.administration() as session, session.connection.cursor() as cursor:

@@ -207,7 +207,7 @@ class QuasarDb(Database[QuasarSession]):
                 self._wait_for_pipelines(session, tables)
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Trim old versions and compact files of the whole cluster, if the options say so."""
+        """Trim old versions and compact files of the whole cluster, if the options ask for it."""
         if not self.options.trim:
             return
         with self.administration() as session:

@@ -143,12 +143,12 @@ class QuestSql(sql.Dialect):
         fraction = f"{1 / Decimal(self.ticks_per_unit):f}m"
         return f"sum(CAST({self.number(column, self.finest)} AS DECIMAL(19, 0)) * {fraction})"
 
-    def counted(self, column: Column) -> str:
+    def count_values(self, column: Column) -> str:
         """Return the number of values of a column that are not NULL; count() refuses BOOLEAN."""
         always = column.type is Type.BOOL and not is_integer(column)
-        return "count(*)" if always else super().counted(column)
+        return "count(*)" if always else super().count_values(column)
 
-    def ordered(self, column: Column) -> str:
+    def order_by_bytes(self, column: Column) -> str:
         """Return a text column as an expression that sorts by bytes; symbols do not."""
         name = self.name(column.name)
         return f"CAST({name} AS VARCHAR)" if column.role is Role.TAG else name

@@ -68,7 +68,7 @@ class QuestSession(HttpSession):
         self._query_timeout_s = query_timeout_s
         self._gzip = gzip
         self._imports = False
-        """Whether the last `send` was of a file."""
+        """True if the last `send` was of a file."""
         self._headers = {"Content-Type": "text/plain; charset=utf-8"}
         if gzip:
             self._headers["Content-Encoding"] = "gzip"

@@ -1,7 +1,7 @@
 """QuestDB's import of a CSV file: a form of a schema and the file, posted to /imp.
 
-https://questdb.com/docs/query/rest-api/#imp---import-data. The types of columns are those of the
-table; the schema determines how instants are written.
+https://questdb.com/docs/query/rest-api/#imp---import-data. Columns have the table's types; the
+schema determines how instants are written.
 """
 
 import json

@@ -27,7 +27,7 @@ def without_values(text: str) -> str:
 def of_text(text: str, said: Callable[[str], str] = str) -> str:
     """Return the shape of a text with lines that form a tree by their indentation.
 
-    `said` returns the part of a line that belongs to the shape; empty: nothing.
+    `said` returns the part of a line that belongs to the shape, or nothing.
     """
     lines = []
     for line in text.splitlines():

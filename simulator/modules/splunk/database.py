@@ -155,7 +155,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         return found
 
     def columns_in(self, name: str) -> Columns:
-        """Return the fields of some events, below that of rows."""
+        """Return the fields of some events, including the fields of their rows."""
         with self.administration() as session:
             events = [*session.search(searches.some(name))]
         return dict.fromkeys((f for event in events for f in wire.fields_of(event["_raw"])), "")

@@ -34,7 +34,7 @@ Found: TypeAlias = Mapping[str, str]
 """A row of results: field -> text."""
 Row: TypeAlias = tuple[Any, ...]
 _SOME = 100
-"""Events whose fields are compared with those of rows."""
+"""Number of events with fields that are compared with the fields of rows."""
 
 
 def _quote(text: str) -> str:

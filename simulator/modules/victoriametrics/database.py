@@ -146,7 +146,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
                 found[name] = Existing(kind, alike=False)
         return {name: found[name] for name in names if name in found}
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether a series marks the tables as created: a label alone may be of others."""
         with self.administration() as session:
             return {name: bool(session.api.now(queries.marks(name))) for name in names}

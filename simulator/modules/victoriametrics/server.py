@@ -177,7 +177,7 @@ class Api:
         return set(json.loads(self.call(f"/api/v1/{what}", form))["data"])
 
     def flush(self) -> None:
-        """Make all rows sent so far visible to queries."""
+        """Make all sent rows visible to queries."""
         self.call("/internal/force_flush")
 
     def mark(self, tables: Mapping[str, Collection[str]], instant_ms: int) -> None:

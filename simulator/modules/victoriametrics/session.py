@@ -221,8 +221,8 @@ class VictoriaMetricsSession(MetricSession):
                     return [(count,)]
         return super()._distinct(text, query)
 
-    def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run expressions from config.yaml: each fills a column, after those of the groups.
+    def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run expressions from config.yaml: each fills a column, after the columns of the groups.
 
         A group is a tag with the name of the answer's column, or the start of a `bucket`, which is
         the instant of its window. The first line may be a path with parameters, as in the

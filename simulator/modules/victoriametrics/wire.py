@@ -210,7 +210,7 @@ class Inexact:
 
     The server stores the numbers of a series as integers with one common power of ten. It finds the
     power of a fraction by multiplying it by 100, up to 10**12. A number that is whole before that
-    limit is stored exactly, also beside others like it.
+    limit is stored exactly, also next to others like it.
     """
 
     LIMIT = 9 * 10**11

@@ -78,10 +78,10 @@ class Found:
         waited[is_seen] = ended[first[is_seen]]
         waited = np.maximum(waited - acknowledged, 0)
         seen = Delays(waited[is_seen], count[is_seen])
-        return seen, Delays(_outlasted(waited[~is_seen], seen.waited_ns), count[~is_seen])
+        return seen, Delays(_find_outlasted(waited[~is_seen], seen.waited_ns), count[~is_seen])
 
 
-def _outlasted(waited: Numbers, delays: Numbers) -> Numbers:
+def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
     """Return the longest delay that each unseen batch outlasted, or its own time if all.
 
     Buckets are coarse: in one with delays, the times of unseen batches are not distinguished.

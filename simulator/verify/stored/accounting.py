@@ -1,7 +1,7 @@
 """Accounts for every row of a table: which sent rows are stored, and what else is.
 
-A row that was acknowledged is present or lost; one whose outcome is unknown is present or absent.
-Rows are compared by their hash, in passes, so that memory is bounded.
+An acknowledged row is present or lost; a row of unknown outcome is present or absent. Rows are
+compared by their hash, in passes, so that memory is bounded.
 """
 
 from collections import Counter
@@ -186,7 +186,7 @@ class Sent:
         self.uncertain = np.zeros(len(stored), np.int64)
         self.certain_rows = self.uncertain_rows = 0
         self.left = len(stored)
-        """Hashes with more stored copies than rows so far."""
+        """Hashes with more stored copies than sent rows."""
 
     def add(self, hashes: Hashes, is_uncertain: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Count rows; return which of them have the hash of a stored one."""

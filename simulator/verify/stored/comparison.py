@@ -112,7 +112,7 @@ class _Comparison:
         """Rows that may be absent."""
         self.checks: list[Check] = []
         self.not_compared: list[str] = []
-        """What was not compared, and why: most often the database cannot answer it."""
+        """Comparisons that were left out, with the reason: often the database cannot answer."""
         self.left_out: list[str] = []
         """Sums that the database does not calculate, and why."""
         self.present = 0
@@ -120,7 +120,7 @@ class _Comparison:
         self.absent = 0
         self.accounts: Accounts | None = None
         self.hashed = False
-        """Whether the hashes of all rows are right."""
+        """True if the hashes of all rows are right."""
         self.differing: list[Check] = []
         """Those that are not."""
 

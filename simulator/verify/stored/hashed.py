@@ -1,4 +1,4 @@
-"""The sums of row hashes that a database computes, and those of the dataset's rows."""
+"""The sums of row hashes: computed by a database, and from the dataset's rows."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,9 @@ class RowHashes:
             return database.no_row_hash
         statements = [database.render(query) for query in self._queries]
         ((*found,),) = session.run(database.probe())
-        if [int(value) % _MODULUS for value in found] != [v % _MODULUS for v in hashing.known()]:
+        if [int(value) % _MODULUS for value in found] != [
+            v % _MODULUS for v in hashing.hash_known()
+        ]:
             return "the functions of the server return other numbers than those of this program"
         self._answers = [answer(each.outputs, session.run(each)) for each in statements]
         return ""

@@ -1,4 +1,4 @@
-"""Finds the stored rows among those of unknown outcome; only their times are read."""
+"""Finds the stored rows among rows of unknown outcome; only their times are read."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

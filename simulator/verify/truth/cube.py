@@ -23,7 +23,7 @@ from simulator.verify.truth.groups import (
     pick,
     tag_dimension,
 )
-from simulator.verify.truth.kernels import counted, whole_counts
+from simulator.verify.truth.kernels import count_groups, whole_counts
 from simulator.verify.truth.measures import Arrays, Measure
 from simulator.verify.truth.selection import select
 
@@ -119,7 +119,7 @@ class Cube:
         if not rows:
             return
         groups = Groups.of(self._dimensions(block, chosen), rows)
-        counts = counted(groups.members, groups.size)
+        counts = count_groups(groups.members, groups.size)
         arrays = (m.fold(block, chosen, groups, counts) for m in self.shape.measures)
         self._append(_occurring(Run(groups.keys, counts, tuple(arrays))))
 
@@ -242,7 +242,9 @@ class Cube:
         for one in selection.one_of:
             if one not in ours.one_of:
                 place = self.shape.by.index(one.column)
-                wanted = self.labels[one.column].known(value.encode() for value in one.values)
+                wanted = self.labels[one.column].find_numbers(
+                    value.encode() for value in one.values
+                )
                 run = run.take(_equal_to(run.keys[place], wanted, ordered=place == 0))
         if selection.since is not None and selection.since != ours.since:
             first = np.searchsorted(self._edges, selection.since, "right")

@@ -32,7 +32,7 @@ class Labels:
         known = self._numbers
         return np.array([known.setdefault(value, len(known)) for value in values], np.int64)
 
-    def known(self, values: Iterable[Any]) -> Numbers:
+    def find_numbers(self, values: Iterable[Any]) -> Numbers:
         """Return the numbers of the known values, each once."""
         found = {self._numbers[value] for value in values if value in self._numbers}
         return np.array(sorted(found), np.int64)

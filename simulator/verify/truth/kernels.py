@@ -16,7 +16,7 @@ _HALF = 32
 _LOW_HALF = (1 << _HALF) - 1
 
 
-def counted(members: Numbers, groups: int) -> Numbers:
+def count_groups(members: Numbers, groups: int) -> Numbers:
     """Return the number of values of each group."""
     if groups == 1:
         return np.array([len(members)])

@@ -16,7 +16,7 @@ from simulator.data.schema import FLOATS, Column, Table, Type, dtype_of
 from simulator.verify.truth.groups import Dimension, Groups, Numbers
 from simulator.verify.truth.kernels import (
     add_sums,
-    counted,
+    count_groups,
     extremes,
     float_sums,
     rows_of_extremes,
@@ -41,7 +41,7 @@ class Measure(ABC):
         """Subject of the measurement; a cube has one measure of each subject."""
 
     @abstractmethod
-    def joined(self, other: Any) -> "Measure":
+    def join_with(self, other: Any) -> "Measure":
         """Return a measure of the same subject that keeps what both keep."""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Statistics(Measure):
         """The column."""
         return self.column.name
 
-    def joined(self, other: "Statistics") -> "Statistics":
+    def join_with(self, other: "Statistics") -> "Statistics":
         """Return the measure with the functions of both."""
         functions = sorted({*self.functions, *other.functions})
         return Statistics(self.column, self.time, tuple(functions))
@@ -84,7 +84,7 @@ class Statistics(Measure):
         if column.valid is not None:
             present = np.flatnonzero(column.valid)
             column, members = column.take(present), members[present]
-            rows = counted(members, size)
+            rows = count_groups(members, size)
         arrays: Arrays = {"count": rows}
         if self._of(Function.SUM, *_EXTREMES):
             values, of = _comparable(column, members, size)
@@ -216,7 +216,7 @@ def _comparable(column: ColumnData, members: Numbers, size: int) -> tuple[Array,
         levels = np.arange(len(column.levels))
         of = (Dimension(members, np.arange(size)), Dimension(column.codes, levels))
         pairs = Groups.of(of, len(column))
-        occurring = np.flatnonzero(counted(pairs.members, pairs.size))
+        occurring = np.flatnonzero(count_groups(pairs.members, pairs.size))
         of_pairs, codes = (key[occurring] for key in pairs.keys)
         return column.levels[codes], of_pairs
     values = column.values()
@@ -235,7 +235,7 @@ class Newest(Measure):
         """The row; no column is called so."""
         return NEWEST
 
-    def joined(self, other: "Newest") -> "Newest":
+    def join_with(self, other: "Newest") -> "Newest":
         """Return the measure with the columns of both."""
         return Newest(self.time, tuple(dict.fromkeys((*self.columns, *other.columns))))
 

@@ -1,4 +1,4 @@
-"""The queries whose truth a run needs, and the names by which processes of the run know them.
+"""The queries for which a run needs the truth, and their names in messages between processes.
 
 A name is a query type and the number of an instance. The statistics of a table have no type and the
 place of the table, its rows the type "*", its hashed rows the type "#", and its rows by tags "=".
@@ -46,7 +46,7 @@ def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
 def queries_named(
     names: Iterable[QueryName], spec: RunSpec, hashing: RowHash | None
 ) -> list[Query]:
-    """Return the queries of these names; `hashing` is that of the run's database."""
+    """Return the queries of these names; the run's database determines `hashing`."""
     reader = DatasetReader(spec.dataset)
     types = reader.query_types(aligned=spec.load.aligned, until_ms=spec.load.until_ms)
 

@@ -68,7 +68,7 @@ def combine(measures: Iterable[Measure]) -> tuple[Measure, ...]:
     found: dict[str, Measure] = {}
     for measure in measures:
         same = found.get(measure.subject)
-        found[measure.subject] = measure if same is None else same.joined(measure)
+        found[measure.subject] = measure if same is None else same.join_with(measure)
     return tuple(found.values())
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from iotbench.comparison.calibration import Calibration
-from iotbench.comparison.comparison import Judgement, compared
+from iotbench.comparison.comparison import Judgement, compare_sides
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.tables import content_of, format_record
 from iotbench.machine.bystanders import OtherWork
@@ -55,7 +55,7 @@ def judged(base, other, noise=0.05, known=None):
     sides = side(base), side(other)
     expect_comparable(sides)
     known = calibrated(1, 2) if known is None else known
-    return [row.lines[0].judgement for row in compared(*sides, noise, known).rows]
+    return [row.lines[0].judgement for row in compare_sides(*sides, noise, known).rows]
 
 
 def in_turns(base, other, order="abba", make=None):
@@ -85,7 +85,7 @@ def test_a_difference_beside_other_work_is_not_judged(reverse):
     sides = (busy, base) if reverse else (base, busy)
 
     assert judged(*sides) == [Judgement.DISTURBED]
-    text = format_record([compared(*map(side, sides))], "table", 200)
+    text = format_record([compare_sides(*map(side, sides))], "table", 200)
     assert f"warning: {'base' if reverse else 'other'}: other work took a tenth" in text
     assert "disturbed: the change exceeds the noise" in text
     assert judged(base, disturbed(slow, 0.05 * slow.machine.cores)) == [Judgement.SLOWER]
@@ -128,9 +128,11 @@ def test_one_sweep_a_side_is_judged_only_by_what_equal_sweeps_differ_by():
     assert judged(base, slow, known=calibrated(1, spread=0.3)) == [Judgement.NOISE]
     assert judged(base, sweep("c", 1.02, 1.03, 1.01), known=()) == [Judgement.NOISE]
 
-    shown = format_record([compared(side(base), side(slow), known=calibrated(1))], "table", 200)
+    shown = format_record(
+        [compare_sides(side(base), side(slow), known=calibrated(1))], "table", 200
+    )
     assert "differences below 0.3% between single sweeps are noise on this machine (10 eq" in shown
-    bare = format_record([compared(side(base), side(slow))], "table", 200)
+    bare = format_record([compare_sides(side(base), side(slow))], "table", 200)
     assert "runs of base: 3 runs in 1 sweep of each row" in bare
     assert "not in turns: the change exceeds the noise of the runs, but equal sweeps" in bare
 
@@ -151,27 +153,27 @@ def test_sweeps_in_turns_are_compared_as_pairs(order):
     drifting = [1.0 * 1.1**n for n in range(6)]  # each pair slower than the one before
     base, other = in_turns(drifting, [1.08 * each for each in drifting], order)
     expect_comparable([base, other])
-    (row,) = compared(base, other).rows
+    (row,) = compare_sides(base, other).rows
 
     assert (row.in_turns, row.runs, row.sweeps) == (True, (6, 6), (6, 6))
     assert row.lines[0].judgement is Judgement.SLOWER
     assert row.lines[0].difference.change == pytest.approx(1 / 1.08 - 1)
-    shown = format_record([compared(base, other)], "table", 200)
+    shown = format_record([compare_sides(base, other)], "table", 200)
     assert "measured in turns: the interval is that of 6 pairs of sweeps" in shown
 
 
 @pytest.mark.parametrize("order", ["aaaabbbb", "aabbbbaa", "abbbbaaa"])
 def test_sweeps_of_a_side_one_after_the_other_are_not_in_turns(order):
     base, other = in_turns([1.0, 1.01, 0.99, 1.0], [1.2, 1.21, 1.19, 1.2], order)
-    (row,) = compared(base, other).rows
+    (row,) = compare_sides(base, other).rows
 
     assert (row.in_turns, row.lines[0].judgement) == (False, Judgement.NOT_IN_TURNS)
-    (row,) = compared(base, other, known=calibrated(1)).rows
+    (row,) = compare_sides(base, other, known=calibrated(1)).rows
     assert row.lines[0].judgement is Judgement.SLOWER
 
 
 def test_two_pairs_are_too_few():
-    (row,) = compared(*in_turns([1.0, 1.001], [1.2, 1.201])).rows
+    (row,) = compare_sides(*in_turns([1.0, 1.001], [1.2, 1.201])).rows
 
     assert (row.in_turns, row.lines[0].judgement) == (False, Judgement.NOT_IN_TURNS)
 
@@ -181,7 +183,7 @@ def test_sweeps_are_the_units_and_not_their_runs():
     base, other = [(1.0, 1.001), (1.3, 1.301), (1.0, 1.001)], [(1.2, 1.201), (1.5, 1.501), (1.2,
     1.201)]  # fmt: skip
     sides = in_turns(base, other)
-    (row,) = compared(*sides).rows
+    (row,) = compare_sides(*sides).rows
     flat = [[value for each in values for value in each] for values in (base, other)]
 
     assert row.runs == (6, 6)
@@ -193,10 +195,11 @@ def test_other_work_beside_sides_in_turns_is_in_the_interval_of_their_pairs():
     base, other = in_turns([1.0, 1.01, 0.99, 1.0], [1.2, 1.21, 1.19, 1.2])
     busy = side(*(disturbed(result, 4.0) for _, result in other.results))
 
-    (row,) = compared(base, busy).rows
+    (row,) = compare_sides(base, busy).rows
     assert row.lines[0].judgement is Judgement.SLOWER
     assert (
-        format_record([compared(base, busy)], "table", 200).count("warning: other: other work") == 1
+        format_record([compare_sides(base, busy)], "table", 200).count("warning: other: other work")
+        == 1
     )
 
 
@@ -231,7 +234,7 @@ def asked(name, *waits, status=Status.VERIFIED, **changes):
 def test_queries_are_judged_by_their_wait_over_several_results():
     base, other = in_turns([10, 10.1, 10], [20, 20.2, 20], make=asked)
     expect_comparable([base, other])
-    (row,) = compared(base, other).rows
+    (row,) = compare_sides(base, other).rows
 
     assert [line.figure.name for line in row.lines] == [
         "p50_ms", "queries_per_s", "p95_ms", "client_share"
@@ -304,14 +307,14 @@ def test_rows_of_one_side_and_all_that_differs_are_listed():
     both = BASE.model_copy(update={"runs": BASE.runs + sweep("x", 1.0, workers=2).runs})
     other = sweep("b", 1.0, 1.1, configuration={**BASE.configuration, "batch": 99}, target="big",
                   program_version="2")  # fmt: skip
-    shown = format_record([compared(side(both), side(other))], "table", 100)
+    shown = format_record([compare_sides(side(both), side(other))], "table", 100)
 
     assert "only in base: 2 workers" in shown
     assert "differs: batch: 10 -> 99" in shown
     assert "differs: target: lite -> big" in shown
     assert "differs: program: 1 -> 2" in shown
     with pytest.raises(ConfigError, match="no workers in common"):
-        compared(side(BASE), side(sweep("x", 1.0, workers=2)))
+        compare_sides(side(BASE), side(sweep("x", 1.0, workers=2)))
 
 
 def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
@@ -319,7 +322,7 @@ def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
         update={"sweep_id": "b", "status": "interrupted", "runs": [
             run(outcome(verdict=Verdict(status=Status.UNKNOWN)))]}
     )  # fmt: skip
-    shown = format_record([compared(side(BASE), side(unsure))], "table", 80)
+    shown = format_record([compare_sides(side(BASE), side(unsure))], "table", 80)
 
     assert "verdict: other, 1 worker: unknown" in shown
     assert "warning: other: b.json: interrupted; only its finished runs are compared" in shown
@@ -328,7 +331,7 @@ def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
 
 def of_the_machine(base, other):
     """The warning on the machine's speed, and the factor."""
-    comparison = compared(side(base), side(other))
+    comparison = compare_sides(side(base), side(other))
     (found,) = content_of([comparison])["comparisons"]
     shown = format_record([comparison], "table", 80)
     return "the machine ran at another speed" in shown, found["client_factor"]
@@ -350,7 +353,7 @@ def test_the_clients_own_work_shows_a_machine_of_another_speed():
 
 
 def test_the_table_shows_every_figure_with_its_interval():
-    compare = compared(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
+    compare = compare_sides(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
     shown = format_record([compare], "table", 80)
     lines = [" ".join(line.split()) for line in shown.splitlines()]
 
@@ -364,7 +367,7 @@ def test_the_table_shows_every_figure_with_its_interval():
 
 def test_a_long_name_is_wrapped_and_a_judgement_never():
     other = asked("b", 12345.6)
-    rows = compared(side(asked("a", 9876.5)), side(other))
+    rows = compare_sides(side(asked("a", 9876.5)), side(other))
     table = format_record([rows], "table", 70).splitlines()
 
     assert [line for line in table if line.endswith("  one run")]
@@ -373,7 +376,7 @@ def test_a_long_name_is_wrapped_and_a_judgement_never():
 
 def test_markdown_has_no_marks_of_its_own():
     other = sweep("b", 2.0, 2.2, target="big|_x_")
-    shown = format_record([compared(side(BASE), side(other))], "markdown", 80)
+    shown = format_record([compare_sides(side(BASE), side(other))], "markdown", 80)
     rows = [line for line in shown.splitlines() if line.startswith("|")]
 
     assert {line.count("|") for line in rows} == {8}
@@ -381,7 +384,7 @@ def test_markdown_has_no_marks_of_its_own():
 
 
 def test_json_holds_every_digit():
-    compare = compared(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
+    compare = compare_sides(side(BASE), side(sweep("b", 2.0, 2.2)), known=calibrated(1))
     found = content_of([compare])
     (comparison,) = found["comparisons"]
     figure = comparison["rows"][0]["figures"]["rows_per_s"]

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 
-from iotbench.comparison.comparison import compared
+from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.junit import (
     Case,
     End,
@@ -59,9 +59,9 @@ def test_a_result_has_a_case_for_its_end_and_for_each_verdict():
 def test_a_comparison_has_a_case_for_each_judgement():
     base = sweep("a", 1.0, 1.01, 0.99)
     slow = side(sweep("b", 1.2, 1.21, 1.19))
-    (slower,) = comparison_cases(compared(side(base), slow, known=calibrated(1)))
-    (unsure,) = comparison_cases(compared(side(base), slow))
-    (single,) = comparison_cases(compared(side(base), side(sweep("b", 1.2))))
+    (slower,) = comparison_cases(compare_sides(side(base), slow, known=calibrated(1)))
+    (unsure,) = comparison_cases(compare_sides(side(base), slow))
+    (single,) = comparison_cases(compare_sides(side(base), side(sweep("b", 1.2))))
 
     assert slower.name.startswith("slower: rows_per_s -16.7% (-1")
     assert unsure.name.startswith("not in turns: rows_per_s -16.7% (-1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iotbench.comparison.comparison import compared
+from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.thresholds import (
     Scope,
     changed_percentiles,
@@ -163,7 +163,7 @@ def test_a_threshold_about_inserts_is_not_held_against_queries():
 
 
 def judged(text, base, other):
-    comparison = compared(side(base), side(other), known=calibrated(1))
+    comparison = compare_sides(side(base), side(other), known=calibrated(1))
     return failures(tuple(comparison_checks([taken(text, COMPARISONS)], comparison)))
 
 
@@ -186,7 +186,7 @@ def test_the_change_of_any_percentile_has_a_threshold_and_needs_its_samples():
     def judged(text):
         named = changed_percentiles([text])
         sides = waiting("a", *range(1, 201)), waiting("b", *range(2, 402, 2))
-        found = compared(*sides, known=calibrated(1), percentiles=named)
+        found = compare_sides(*sides, known=calibrated(1), percentiles=named)
         return failures([*comparison_checks([taken(text, COMPARISONS)], found)])
 
     (line,) = judged("p90_ms_change > 99%")

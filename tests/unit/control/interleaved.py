@@ -19,7 +19,7 @@ from tests.unit.specs import dataset, run_spec
 
 _OF_DATABASE = (
     "existing",
-    "signed",
+    "find_signed",
     "resembles",
     "contents",
     "drop",

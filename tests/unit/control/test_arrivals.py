@@ -34,7 +34,7 @@ def test_parts_are_taken_in_order_and_once():
 
     assert [each.part for each in kept.sent()] == [0, 1, 2]
     assert (kept.has_sent(0), kept.has_sent(1)) == (True, False)
-    assert kept.answered("fresh-count", 1) == 12
+    assert kept.count_answered("fresh-count", 1) == 12
     assert [each.count for each in kept.answers("fresh-count")] == [5, 7]
 
 

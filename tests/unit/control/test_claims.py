@@ -42,7 +42,7 @@ class Unsigned(Sqlite):
     def create(self, tables, batch_rows):
         super().create([replace(table, signed=False) for table in tables], batch_rows)
 
-    def signed(self, names):
+    def find_signed(self, names):
         return {}
 
 

@@ -4,9 +4,9 @@ from types import MappingProxyType
 
 import pytest
 
-from simulator.control.database.explaining import MOST_STATEMENTS, explained
+from simulator.control.database.explaining import MOST_STATEMENTS, explain_queries
 from simulator.data.dataset import DatasetReader
-from simulator.data.own_query import OwnQuery, own_types
+from simulator.data.own_query import OwnQuery, make_own_types
 from simulator.data.schema import Type
 from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
@@ -26,9 +26,9 @@ def database(tmp_path):
 
 
 def plans_of(database, *names, own=MappingProxyType({})):
-    types = {**TYPES, **own_types(own, DATA)}
+    types = {**TYPES, **make_own_types(own, DATA)}
     load = QueryLoad(queries=dict.fromkeys((*names, *own), ""), own=dict(own))
-    return list(explained(database, load, types))
+    return list(explain_queries(database, load, types))
 
 
 def own(text):

@@ -7,7 +7,7 @@ import pytest
 from simulator.control.answers.judge import Judge
 from simulator.data.dataset import DatasetReader
 from simulator.data.derived import derive
-from simulator.data.own_query import Drawn, OwnQuery, own_types
+from simulator.data.own_query import Drawn, OwnQuery, make_own_types
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -80,7 +80,7 @@ def test_own_queries_are_kept_and_not_judged(monkeypatch):
     load = QueryLoad(queries={"mine": ""}, own={"mine": own}, shown_answers=1, digests=True)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
     given = [(number, Answer(("n",), ((number,), (2,)))) for number in range(3)]
-    (found,) = judge.list_unchecked(own_types(load.own, STORED), lambda _: given)
+    (found,) = judge.list_unchecked(make_own_types(load.own, STORED), lambda _: given)
 
     assert (found.verdict.status, found.own, found.answers) == (Status.UNCHECKED, True, 3)
     assert found.statement.startswith("SELECT ")
@@ -91,7 +91,7 @@ def test_own_queries_are_kept_and_not_judged(monkeypatch):
     ]
 
     monkeypatch.setattr("simulator.control.answers.judge._MOST_OWN_VALUES", 5)
-    (found,) = judge.list_unchecked(own_types(load.own, STORED), lambda _: given)
+    (found,) = judge.list_unchecked(make_own_types(load.own, STORED), lambda _: given)
     assert [each.rows is None for each in found.digests] == [False, False, True]
 
 

@@ -257,7 +257,7 @@ def test_what_workers_have_reported_of_fresh_rows_is_here():
     run.begin()
 
     assert run.gate.arrivals.has_sent(0)
-    assert run.gate.arrivals.answered(name, 1) == 7
+    assert run.gate.arrivals.count_answered(name, 1) == 7
 
 
 # --- ramps --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 from iotbench.rows.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
 from iotbench.rows.files.names import table_name
-from iotbench.rows.files.prepare import prepared, reopen
+from iotbench.rows.files.prepare import prepare_file, reopen
 from iotbench.rows.files.request import Request, conflicts
 from simulator.data.block import Coded, Values
 from simulator.data.dataset import Dataset, DatasetReader
@@ -51,7 +51,7 @@ def prepare(tmp_path):
                 path = tmp_path / f"{name}.csv"
                 path.write_bytes(content if isinstance(content, bytes) else content.encode())
             request = Request((path,), FileReading(time_column=time, **said), primary_key)
-            return stack.enter_context(prepared(request, quiet=True))
+            return stack.enter_context(prepare_file(request, quiet=True))
 
         yield start
 
@@ -359,7 +359,7 @@ def test_a_stored_file_is_reopened_as_it_was(tmp_path):
     path = tmp_path / "bars.parquet"
     parquet.write_table(big(50), path)
     request = Request((path,), FileReading(tags=("host",)), PrimaryKey.NONE)
-    with prepared(request, quiet=True) as params:
+    with prepare_file(request, quiet=True) as params:
         before = stored(params)
     with reopen(before, quiet=True) as dataset:
         (table,) = DatasetReader(dataset).tables

@@ -3,7 +3,7 @@
 import pytest
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.own_query import Drawn, Instant, OwnQuery, fill, own_types, placeholders
+from simulator.data.own_query import Drawn, Instant, OwnQuery, fill, make_own_types, placeholders
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Type
 from simulator.data.workloads import workload_class
@@ -17,7 +17,7 @@ def own(**changes):
 
 
 def instances(query, count=200, stored=STORED, name="q", **options):
-    query_type = own_types({name: query}, stored, **options)[name]
+    query_type = make_own_types({name: query}, stored, **options)[name]
     return [query_type.instance(number) for number in range(count)]
 
 
@@ -75,8 +75,8 @@ def test_instances_depend_on_seed_name_and_number_only():
 
 
 def test_a_query_without_parameters_is_always_the_same():
-    assert not own_types({"q": own()}, STORED)["q"].varies
-    assert own_types({"q": own(window_ms=1)}, STORED)["q"].varies
+    assert not make_own_types({"q": own()}, STORED)["q"].varies
+    assert make_own_types({"q": own(window_ms=1)}, STORED)["q"].varies
 
 
 def test_rows_of_other_tables_are_not_drawn_and_nulls_are_passed_over():

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from iotbench.machine.cleaning import (
     LONGEST_IN_PICTURE,
     csv_text,
+    escape_markdown,
     in_picture,
     in_shell,
-    markdown,
     plain,
 )
 from tests import ROOT
@@ -259,7 +259,9 @@ def test_published_commands_are_one_line_each_and_mean_their_words():
 @given(text=st.text(max_size=60))
 def test_cleaned_texts_have_no_marks_of_their_medium(text):
     assert not unseen(plain(text))
-    assert not re.search(r"(?<!\\)(?:\\\\)*[\[\]`*|]|[<\n]", markdown(text).replace("\\\\", ""))
+    assert not re.search(
+        r"(?<!\\)(?:\\\\)*[\[\]`*|]|[<\n]", escape_markdown(text).replace("\\\\", "")
+    )
     (row,) = csv.reader(io.StringIO(csv_text([[text, 1.5, None]])))
     assert row[1:] == ["1.5", ""]
     assert len(row[0]) == 1 or not re.match(r"\s*(=|@|[+-](?![\d.,\se%+-]*$))", row[0])
@@ -269,7 +271,7 @@ def test_cleaned_texts_have_no_marks_of_their_medium(text):
 
 def test_ordinary_texts_are_as_they_were():
     for text in ("insert of postgres_advised", "p99 20 ms, 4 workers", "5 %", "naïve"):
-        assert plain(text) == markdown(text) == text
+        assert plain(text) == escape_markdown(text) == text
         assert csv_text([[text]]) in (f"{text}\n", f'"{text}"\n')
     assert csv_text([["-", "-5.2", "+3 %", -1]]) == "-,-5.2,+3 %,-1\n"
-    assert markdown("a <b> & &lt; c -> d") == "a &lt;b> & &amp;lt; c -> d"
+    assert escape_markdown("a <b> & &lt; c -> d") == "a &lt;b> & &amp;lt; c -> d"

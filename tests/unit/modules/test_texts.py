@@ -15,7 +15,7 @@ from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.contract.base import Unsupported
 from simulator.modules.influxdb.query import FluxTexts
 from simulator.modules.influxdb3 import Influxdb3
-from simulator.modules.iotdb.query import Clock, IotDbTexts, planned
+from simulator.modules.iotdb.query import Clock, IotDbTexts, plan_statements
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared.influx.influxql import InfluxqlTexts
@@ -193,7 +193,7 @@ def test_an_instant_of_iotdb_is_a_time_of_the_server():
     seconds = replace(EVENTS, time_unit=TimeUnit.SECOND)
     text = "SELECT 1 FROM {table} WHERE time >= {start} AND d = {a} ;  "
     query = TextQuery(seconds, {"iotdb": text}, {"start": Instant(2), "a": NASTY}, outputs)
-    plan = planned(query, Clock(TimeUnit.SECOND, TimeUnit.MICROSECOND))
+    plan = plan_statements(query, Clock(TimeUnit.SECOND, TimeUnit.MICROSECOND))
 
     quoted = "'" + NASTY.replace("'", "''") + "'"
     (fetch,) = plan.fetches

@@ -39,7 +39,7 @@ def test_every_unsupported_feature_of_a_query_is_named_with_its_reason():
         "refused": always(NewestQuery(EVENTS, ("device_id",), (), FEW)),
         "all": always(RowsQuery(EVENTS)),
     }
-    assert database.answered(types, {"refused": "", "all": ""}) == ("all",)
+    assert database.select_answered(types, {"refused": "", "all": ""}) == ("all",)
 
 
 @pytest.mark.parametrize("module", MODULES)

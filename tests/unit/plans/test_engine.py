@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Measured, complete_results, measured
+from iotbench.plans.engine import Measured, complete_results, measure_items
 from iotbench.plans.items import Pair, items_of
 from iotbench.plans.plan import Plan
 from iotbench.results import result_files
@@ -119,7 +119,7 @@ def test_after_a_kill_at_any_moment_only_what_is_not_complete_is_measured(folder
         runs.now = datetime(2026, 1, attempts, tzinfo=UTC)
         finished = []
         try:
-            for item, found, is_new in measured(items, folder, runs.measure):
+            for item, found, is_new in measure_items(items, folder, runs.measure):
                 assert is_new == (item.id in runs.begun)
                 assert found.is_complete
                 finished.append(item.id)

@@ -5,9 +5,9 @@ Nine tables (the document's measurements), 101 fields, one point of each per hos
 
 Where the document's text, its help text and its code disagree, or do not fit, we decided:
 
-- 101 fields, as in the code. The text says 100.
-- Six hours by default, as in the help and the example. The text says a day. The start is
-  that of the dataset; the document has 2016-01-01, its later code 2018-01-01.
+- 101 fields, as in the code. The text has 100.
+- Six hours by default, as in the help and the example. The text has a day. The start is the
+  dataset's; the document has 2016-01-01, its later code 2018-01-01.
 - The table is called `postgresql`; the document writes `postgresl`.
 - Each field of `mem` holds what its name means, and `free` is what is not used. In the code `free`
   holds the cached bytes, `cached` the buffered, `buffered` the used, and `buffered_percent` the

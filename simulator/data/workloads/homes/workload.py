@@ -9,8 +9,8 @@ on average, and a point of each every 60 s, but for `home_config`.
 Where the document's text and the versions of its code disagree, or do not fit, we decided:
 
 - A day by default, as in the text and the later code; six hours are fewer than its queries ask for.
-- The tables are those of the code of today. Early versions write `home_config` into `home_state`,
-  and `water_level` into `light_level_room`.
+- The tables are as in the current code. Early versions write `home_config` into `home_state`, and
+  `water_level` into `light_level_room`.
 - Batteries lose and gain 0.01 V per step (deviation 0.005) in all tables, as in most of the code;
   elsewhere it is 1 V.
 - The kind of an unknown object is `unknown`; the code writes `uknown`.

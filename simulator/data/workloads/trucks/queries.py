@@ -18,8 +18,8 @@ About all trucks, at all times:
 - `avg-daily-driving-duration`: the mean number of driving periods a day, of the days that have any,
   by truck. TSBS counts whole hours.
 - `avg-daily-driving-session`: the mean length of a session by truck and the day of its beginning. A
-  session is a run of periods with a mean velocity above 5. It ends with the next period, whose mean
-  is not; a session that continues at the end of the data has no length.
+  session is a run of periods with a mean velocity above 5. It ends with the next period of a lower
+  mean; a session that continues at the end of the data has no length.
 - `daily-activity`: the number of periods with a mean status below 1, by fleet, model and day. TSBS
   adds up the rows of these periods, and divides by the 144 periods of a day.
 - `breakdown-frequency`: how often trucks broke down, by model: the runs of periods with a mean

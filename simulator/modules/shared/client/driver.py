@@ -60,7 +60,7 @@ class DriverBatch:
 
 
 def batches(into: Any, rows_of: Callable[[Block, int], Sequence[Sequence[Any]]]) -> Encoder:
-    """Return an encoder whose payloads are batches of these rows."""
+    """Return an encoder that makes batches of these rows."""
     return lambda block, rows_per_batch: [
         DriverBatch(into, rows) for rows in rows_of(block, rows_per_batch)
     ]

@@ -45,15 +45,15 @@ class JsonTexts(TextLanguage):
             name: self.instant(value.value) if isinstance(value, Instant) else value
             for name, value in query.values.items()
         }
-        return self.replaced(parse(text), {**self.places, **values})
+        return self.fill_parameters(parse(text), {**self.places, **values})
 
-    def replaced(self, content: Any, values: dict[str, Any]) -> Any:
+    def fill_parameters(self, content: Any, values: dict[str, Any]) -> Any:
         """Return a content in which parameters are values."""
         match content:
             case dict():
-                return {key: self.replaced(each, values) for key, each in content.items()}
+                return {key: self.fill_parameters(each, values) for key, each in content.items()}
             case list():
-                return [self.replaced(each, values) for each in content]
+                return [self.fill_parameters(each, values) for each in content]
             case str() if found := PLACEHOLDER.fullmatch(content):
                 return values[found[1]]
             case _:

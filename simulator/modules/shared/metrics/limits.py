@@ -10,7 +10,7 @@ from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, INTEGERS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
-from simulator.modules.shared.metrics.points import counted, fields
+from simulator.modules.shared.metrics.points import fields, find_counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _check_columns(limits: Limits, table: Table) -> None:
     for column in table.tags:
         if column.type not in {Type.TEXT, *INTEGERS}:
             _refuse(column, f"is {column.type}, and a tag is text or an integer")
-    if counted(table) is None:
+    if find_counted(table) is None:
         raise UnstorableError(
             f"{table.name}: {limits.product} needs a field that is never NULL, to count rows by"
         )

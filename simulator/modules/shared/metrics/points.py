@@ -18,7 +18,7 @@ def fields(table: Table) -> tuple[Column, ...]:
     return tuple(c for c in table.columns if c.role not in (Role.TAG, Role.TIME))
 
 
-def counted(table: Table) -> Column | None:
+def find_counted(table: Table) -> Column | None:
     """Return a field without NULLs; the number of its points is the number of rows."""
     return next((c for c in fields(table) if not c.nullable and c.type is not Type.TEXT), None)
 

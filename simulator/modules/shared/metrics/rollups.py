@@ -25,7 +25,7 @@ from simulator.data.query import (
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Column, Role, Table, Type
 from simulator.modules.contract.base import Unsupported
 from simulator.modules.shared.client.partials import ROWS, Groups, Key, Partial
-from simulator.modules.shared.metrics.points import Series, counted, fields
+from simulator.modules.shared.metrics.points import Series, fields, find_counted
 
 COUNT_ROWS = (Aggregate(Function.COUNT),)
 ROWS_APART = {
@@ -64,7 +64,7 @@ def rollups(query: AggregateQuery) -> list[Rollup]:
 
 
 def _count(table: Table) -> Column:
-    column = counted(table)
+    column = find_counted(table)
     if column is None:
         raise Unsupported(f"{table.name} has no numeric field without NULLs, to count rows by")
     return column
@@ -273,7 +273,9 @@ def partial_of(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
     """Return what a number of the database is, as a partial aggregate with its value."""
     function, column = rollup.function, table.column(rollup.column)
     if function is Function.COUNT:
-        return (ROWS if column == counted(table) else Partial(function, column.name)), int(value)
+        return (ROWS if column == find_counted(table) else Partial(function, column.name)), int(
+            value
+        )
     if function is Function.SUM and column.type not in FLOATS:
         value = int(value)
     return Partial(function, column.name), value
@@ -324,7 +326,7 @@ def merge_points(groups: Groups, column: Column, found: Iterable[Series]) -> Non
             bucket = () if not query.bucket else (instant // query.bucket * query.bucket,)
             pairs[*tags, *bucket].append((instant, value))
     functions = [Function.SUM, Function.MIN, Function.MAX]
-    if column != counted(table):  # whose count is that of rows, and has not been dropped
+    if column != find_counted(table):  # whose count is that of rows, and has not been dropped
         functions.append(Function.COUNT)
     for key, members in pairs.items():
         values = [value for _, value in members]

@@ -78,14 +78,14 @@ class MetricSession(HttpSession):
         """Return the points of these fields that are selected by tags and time."""
 
     @abstractmethod
-    def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
+    def run_tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a text from config.yaml."""
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         with self.in_client():
             if not statement.parameters:
-                return self.tuned(statement)
+                return self.run_tuned(statement)
             query: Query
             (query,) = statement.parameters
             return self._read_answer(statement.text, query)
@@ -155,7 +155,7 @@ class MetricSession(HttpSession):
 
     def _aggregates(self, text: str, query: AggregateQuery) -> Sequence[Sequence[Any]]:
         groups = combine(query, self.roll_up(text, query, rollups(query)))
-        for column in self.undecided(groups):
+        for column in self.find_undecided(groups):
             self._recompute(groups, column)
         extent = self._extent(query)
         if extent is not None:
@@ -164,7 +164,7 @@ class MetricSession(HttpSession):
                 groups.merge((), Partial(function, name), instant)
         return groups.rows()
 
-    def undecided(self, groups: Combined) -> list[Column]:
+    def find_undecided(self, groups: Combined) -> list[Column]:
         """Return the columns with aggregates that only the points show."""
         return doubtful(groups)
 

@@ -128,7 +128,7 @@ class SqlDatabase(Database[SqlSession_co]):
         quote = self.dialect_of(_bare("any")).name
         return [f"DROP TABLE IF EXISTS {quote(name)}" for name in names]
 
-    def signed(self, names: Collection[str]) -> Mapping[str, bool]:
+    def find_signed(self, names: Collection[str]) -> Mapping[str, bool]:
         """Return whether the tables bear their signature, by their comments."""
         if not self.comments:
             return {}
@@ -153,7 +153,7 @@ class SqlDatabase(Database[SqlSession_co]):
         for table in tables:
             if self.columns and name in table.names:
                 dialect = self.dialect_of(table)
-                yield {column.name: dialect.catalogued(column) for column in table.columns}
+                yield {column.name: dialect.read_catalogued(column) for column in table.columns}
 
     def existing(self, names: Collection[str]) -> dict[str, Existing]:
         """Return which names are in use, by the catalogue."""

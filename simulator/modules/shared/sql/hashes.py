@@ -40,7 +40,7 @@ def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
 
 
 def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the same by ClickHouse's `intHash64`, whose sums wrap around."""
+    """Return the same by ClickHouse's `intHash64`; its sums wrap around."""
     numbers = []
     for place, column in enumerate(table.columns):
         name = dialect.name(column.name)

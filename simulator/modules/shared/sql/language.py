@@ -129,7 +129,7 @@ class Dialect:
         """Return the type that a column is declared with."""
         return self.types[column.type]
 
-    def catalogued(self, column: Column) -> str:
+    def read_catalogued(self, column: Column) -> str:
         """Return the type of a column as the catalogue shows it."""
         declared = self.type_of(column)
         return self.long_names.get(declared, declared)
@@ -175,15 +175,15 @@ class Dialect:
         finer = self.finest.per_second // unit.per_second
         return f"{self.wide_total(column, self.finest)} * {1 / Decimal(finer):f}"
 
-    def counted(self, column: Column) -> str:
+    def count_values(self, column: Column) -> str:
         """Return the number of values of a column that are not NULL."""
         return f"count({self.name(column.name)})"
 
-    def ordered(self, column: Column) -> str:
+    def order_by_bytes(self, column: Column) -> str:
         """Return a text column as an expression that sorts by bytes."""
         return self.name(column.name)
 
-    def hashed(self, table: Table, rows: str) -> "Select":
+    def hash_rows(self, table: Table, rows: str) -> "Select":
         """Return the number of rows and the sum of their hashes; `rows` follows FROM."""
         raise Unsupported("there is no hash of rows in this SQL")
 
@@ -247,10 +247,10 @@ class Dialect:
         name, number = self.name(column.name), self.number(column, table.time_unit)
         match aggregate.function:
             case Function.COUNT:
-                return self.counted(column)
+                return self.count_values(column)
             case Function.MIN | Function.MAX:
                 if column.type is Type.TEXT:
-                    name = self.ordered(column)
+                    name = self.order_by_bytes(column)
                 extreme = f"{aggregate.function}({number if column.type is Type.BOOL else name})"
                 return extreme if column.type is Type.BOOL else self.read(column, extreme)
             case Function.FIRST | Function.LAST:
@@ -265,7 +265,7 @@ class Dialect:
                 return self.average(column)
             case Function.AVG:
                 # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
-                return self.mean(self.total(column, table.time_unit), self.counted(column))
+                return self.mean(self.total(column, table.time_unit), self.count_values(column))
         assert_never(aggregate.function)
 
 
@@ -294,7 +294,7 @@ def _select(stored: Dialect, query: Query) -> Select:
         case NewestQuery():
             return dialect.newest(query, rows)
         case RowsQuery() if query.hashed:
-            return dialect.hashed(table, rows)
+            return dialect.hash_rows(table, rows)
         case RowsQuery():
             if query.newest is not None:
                 rows += f" ORDER BY {dialect.name(table.time.name)} DESC LIMIT {query.newest}"

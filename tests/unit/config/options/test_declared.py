@@ -24,7 +24,7 @@ class Order(StrEnum):
 
 
 class Pausing(Options):
-    """The exercise of "Adding an option" in CONTRIBUTING.md."""
+    """The exercise of "Add an option" in CONTRIBUTING.md."""
 
     GROUP: ClassVar[str] = "Load"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.comparison.comparison import compared
+from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.sides import Side
 from iotbench.comparison.tables import format_record as compared_text
 from iotbench.comparison.thresholds import Scope, checks_of, failures, parse
@@ -57,7 +57,7 @@ def test_it_is_in_every_form_of_a_result(monkeypatch):
 def test_it_is_compared_and_has_thresholds():
     result = shown.insert(counts=(1,))
     sides = [Side(((Path(name), result),)) for name in ("a", "b")]
-    assert "Rows per retry" in compared_text([compared(*sides)], "table", 100)
+    assert "Rows per retry" in compared_text([compare_sides(*sides)], "table", 100)
 
     problems = []
     texts = [f"{NAME} < 1e9", f"{NAME}_min < 1e9 at workers=1"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.comparison.comparison import Judgement, compared
+from iotbench.comparison.comparison import Judgement, compare_sides
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.thresholds import Scope, checks_of, failures, parse
 from iotbench.figures.subjects import LOAD
@@ -248,7 +248,7 @@ def test_mixed_runs_are_judged_by_their_latencies():
         for name, of in (("a", base), ("b", slow))
     ]
     expect_comparable(sides)
-    rows = {row.place.name: row for row in compared(*sides).rows}
+    rows = {row.place.name: row for row in compare_sides(*sides).rows}
 
     assert rows["inserts"].lines[0].judgement is Judgement.NOT_IN_TURNS
     assert rows["count-events"].lines[0].judgement is Judgement.NOISE

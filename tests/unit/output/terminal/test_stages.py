@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.comparison.comparison import compared
+from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.sides import Side, expect_comparable, samples_of
 from iotbench.comparison.thresholds import Scope, checks_of, parse
 from iotbench.figures.rows import Place
@@ -133,7 +133,7 @@ def test_a_stage_is_compared_with_the_same_stage():
     assert [*samples_of([inserted()])] == places
     base, other = (Side(((Path(name), inserted(staged(run=2))),)) for name in ("a", "b"))
     expect_comparable([base, other])
-    comparison = compared(base, other)
+    comparison = compare_sides(base, other)
     assert comparison.subject.name == "stage"
     assert [row.place for row in comparison.rows] == places
 

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from iotbench.rows.files.prepare import prepared
+from iotbench.rows.files.prepare import prepare_file
 from iotbench.rows.files.request import Request
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import File, FileReading
@@ -55,7 +55,7 @@ def prepare(tmp_path):
                 PrimaryKey.NONE,
             )
             request.check()
-            return Prepared(stack.enter_context(prepared(request, quiet=True)))
+            return Prepared(stack.enter_context(prepare_file(request, quiet=True)))
 
         yield start
 

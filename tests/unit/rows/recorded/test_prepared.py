@@ -11,9 +11,9 @@ from iotbench.config.targets.config import Target
 from iotbench.measurements.shared.plan import collector_run, spec_of
 from iotbench.rows.files import prepare
 from iotbench.rows.files.keys import expect_key
-from iotbench.rows.files.prepare import converted, kept, reopen
+from iotbench.rows.files.prepare import convert_file, kept, reopen
 from iotbench.rows.files.request import Request
-from simulator.control.database.scanning import scanned
+from simulator.control.database.scanning import scan_file
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import File, FileParams, FileReading
@@ -35,7 +35,7 @@ def folder(tmp_path):
     source.write_text(CSV)
     folder.mkdir(parents=True)
     request = Request((source,), FileReading(tags=("rack",)), PrimaryKey.NONE)
-    params = converted(request, folder, quiet=True).model_copy(update={"folder": ""})
+    params = convert_file(request, folder, quiet=True).model_copy(update={"folder": ""})
     (folder / NAME).write_text(describe(folder, params).model_dump_json())
     return folder
 
@@ -58,7 +58,7 @@ def test_it_is_read_in_place_here(folder):
 def test_a_pod_finds_it_in_its_volume_claim(folder, monkeypatch):
     monkeypatch.setattr(records, "VOLUME_FOLDER", str(folder.parent.parent))
     task = ScanTask(prepared=str(folder), volume_claim="fleet")
-    found = scanned(run_spec(work=Work.SCAN, workers=(), scan=task))
+    found = scan_file(run_spec(work=Work.SCAN, workers=(), scan=task))
 
     params = FileParams(**found.params)
     assert (params.source, params.claim, params.folder) == (SHOWN, "fleet", str(folder))
@@ -145,7 +145,7 @@ def test_a_compressed_file_of_records_in_a_volume_claim_is_named(tmp_path, monke
 
     expected = "--data: claim:fleet/rows.lp: is compressed .*; unpack it in the volume claim"
     with pytest.raises(ConfigError, match=expected):
-        scanned(spec)
+        scan_file(spec)
 
 
 def test_a_folder_whose_description_is_elsewhere_is_refused_unread(folder):

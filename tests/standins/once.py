@@ -1,0 +1,50 @@
+"""`once`: how long the first answer to each query takes, as after a restart."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from iotbench.figures.pictures import Ranges
+from iotbench.figures.subjects import QUERY
+from iotbench.measurements.query.options import QueryOptions, Types
+from iotbench.measurements.query.plan import query_runs
+from iotbench.measurements.shared.asking import describe_asked
+from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.options import OfInsert, Timeout
+from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.results.result import Result
+from simulator.protocol.spec import Work
+
+
+class OnceOptions(OfInsert, Types):
+    """The options of `once`."""
+
+    timeout_s: Timeout = 0.0
+
+
+class Once(Kind[OnceOptions]):
+    """One worker asks each query twice, one after the other."""
+
+    name = "once"
+    work = Work.QUERY
+    subjects = (QUERY,)
+    options = OnceOptions
+    help = "Time the first answer to each query, beside one more."
+    examples = ("once --target sqlite",)
+    title = "First answers"
+    pictures = (
+        Ranges("p50_ms", "first_ms", "First answer", "Marker: the next one.", ("client_share",)),
+    )
+
+    def plan(self, wanted: Wanted[OnceOptions]) -> Planned:
+        """Return the run on the stored rows."""
+        asked, options = wanted.stored.dataset, QueryOptions(**dict(wanted.options), runs=1)
+        planned = query_runs(wanted.sweep_id, wanted.target, asked, options, force=wanted.force)
+        configuration: dict[str, Any] = options.configuration()
+        return Planned(planned, {**configuration, **describe_asked(asked, planned[0].spec)})
+
+    def outline(self, planned: Sequence[PlannedRun], last: Result | None) -> Iterator[str]:
+        """Yield the queries."""
+        yield f"queries, each twice: {', '.join(planned[0].spec.load.queries)}"
+
+
+KIND = Once()
