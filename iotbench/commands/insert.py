@@ -30,7 +30,7 @@ _EXAMPLES = """\b
 Examples:
   python run.py insert --target sqlite --workers 1,2 --batch 1000
   python run.py insert -t postgresql -w 16 --num-inserts 3125000 --batch 1000 --steps 10
-  python run.py insert -t postgresql --stages 1:1m,8:5m --batch 1000
+  python run.py insert -t postgresql --stages 1:1m,8@5k:5m --batch 1000
 """
 
 

@@ -206,7 +206,14 @@ def compute_measured_s(outcome: Outcome) -> float:
 
     Under a rate it lasts at least until the next batch is due: the rows cover the schedule.
     """
-    due = [each.due_until_s for each in inserting(outcome) if each.due_until_s is not None]
+    sends = inserting(outcome)
+    stages = [stage for report in sends for stage in report.stages]
+    last = max((stage.stage for stage in stages), default=0)
+    due = [
+        each.due_until_s
+        for each in [stage for stage in stages if stage.stage == last] or sends
+        if each.due_until_s is not None
+    ]
     sent_s = _sent_s(outcome)
     return max(sent_s, min(due) - _began_s(outcome)) if due and sent_s else sent_s
 

@@ -229,9 +229,12 @@ class StageMeter:
 
     def keep(self, kept: Kept) -> None:
         """Record how far a worker has kept to the schedule of the stage."""
+        self._fold()
         place = int(np.searchsorted(self._edges, kept.begin_ns, side="right")) - 1
         stage = self._stages[max(place, 0)]
         stage.due_until_ns = kept.until_ns
+        if not stage.count:
+            stage.first_ns = stage.last_ns = kept.until_ns
         stage.unsent += len(kept.late_ns) * kept.each
         _add(stage.histogram, _at_least(stage.histogram, kept.late_ns), kept.each)
 
@@ -253,7 +256,7 @@ class StageMeter:
                 latency=_encode(stage.histogram),
             )
             for number, stage in enumerate(self._stages)
-            if stage.count
+            if stage.count or stage.unsent
         )
 
 

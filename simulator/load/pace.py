@@ -66,15 +66,15 @@ class Kept(NamedTuple):
 def paces_of(clocking: Clocking, place: int, of: int, rate_per_s: float = 0.0) -> list[Pace]:
     """Return the paces of a worker among several: one, or one for each stage in which it is active.
 
-    `rate_per_s` is the joint rate of all active workers.
+    `rate_per_s` is the joint rate of all active workers, in stages that have none.
     """
     if not clocking.stages:
         return [Pace(rate_per_s / of, place / of, clocking.duration_s)]
     paces, from_s = [], 0.0
     for stage in clocking.stages:
         if place < stage.workers:
-            rate, turn = rate_per_s / stage.workers, place / stage.workers
-            paces.append(Pace(rate, turn, stage.duration_s, from_s))
+            rate = (stage.rate_per_s or rate_per_s) / stage.workers
+            paces.append(Pace(rate, place / stage.workers, stage.duration_s, from_s))
         from_s += stage.duration_s
     return paces
 

@@ -153,6 +153,8 @@ class LoadStage(Frozen):
 
     workers: int = Field(ge=1)
     duration_s: float = Field(gt=0)
+    rate_per_s: float = Field(default=0.0, ge=0)
+    """Rows or queries of all active workers together; 0: the rate of the run."""
 
 
 class Several(Frozen):
@@ -181,6 +183,12 @@ class Clocking(Frozen):
     stages: tuple[LoadStage, ...] = ()
     """One after the other, after the warm-up; for each query again. Empty: all workers are always
     active."""
+
+    def weighted(self, weight: int) -> "Clocking":
+        """Return the clocking of a query type with this weight: its rates are that much higher."""
+        stages = (s.model_copy(update={"rate_per_s": s.rate_per_s * weight}) for s in self.stages)
+        rate = self.queries_per_s * weight
+        return self.model_copy(update={"queries_per_s": rate, "stages": tuple(stages)})
 
 
 class Weather(Frozen):

@@ -79,6 +79,34 @@ def test_the_rows_of_all_stages_are_those_that_are_verified(
     assert "stages=1:0.8s,3:0.8s,2:0.8s" in table
 
 
+def test_each_stage_has_its_rate_and_counts_all_that_fell_due(cli: CommandLine) -> None:
+    rates = "--stages=2@200:1s,2@800:1s,1:500ms"
+    words = ("insert", *SQLITE, rates, "--rate=100", "--batch=10")
+    dry = cli.run(*words, "--dry-run").out
+    done = cli.run(*words, "--verify=full", "--format=json")
+    asked = cli.run(
+        "query", *SQLITE, "--stages=1@20:1s,2@60:1s", "--types=count-events:2", "--format=json"
+    )
+
+    assert (done.code, asked.code) == (0, 0), done.err + asked.err
+    assert "stages: 2 workers at 200/s for" in dry
+    assert "rate: by stage" in dry
+    inserted, queried = (result["runs"][0]["outcome"]["workers"] for result in cli.results())
+    for workers, due in (
+        (inserted, [20, 80, 5]),
+        ([worker["queries"][0] for worker in queried], [40, 120]),
+    ):
+        counted = [0] * len(due)
+        for stage in (stage for worker in workers for stage in worker["stages"]):
+            counted[stage["stage"]] += stage["count"] + stage["unsent"]
+        assert counted == [pytest.approx(each, abs=1) for each in due]
+    for row, most in zip(done.json["rows"], (200, 800, 100), strict=True):
+        assert 0 < row["rows_per_s"] <= most + 20
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+    configuration = cli.results()[0]["configuration"]
+    assert configuration["stages"] == "2@200:1s,2@800:1s,1:0.5s"
+
+
 def test_stages_follow_the_warm_up_of_the_first_workers(cli: CommandLine) -> None:
     done = cli.run(
         "insert", *SQLITE, "--stages=1:2s,2:1s", "--warmup=1s", "--batch=10", "--format=json",

@@ -1,9 +1,11 @@
-"""Rows and answers of the workload `iot`, computed from docs/workloads.md alone, a row at a time.
+"""Rows and answers of `iot` and of skewed tables, computed from docs/workloads.md, row by row.
 
 Nothing of the product is imported, nor anything that it uses: the standard library only.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 _MASK = (1 << 64) - 1
@@ -43,6 +45,42 @@ def _bits(key: int, row: int) -> int:
 
 def _below(key: int, row: int, bound: int) -> int:
     return (_bits(key, row) >> 32) * bound >> 32 if bound > 1 else 0
+
+
+def zipf(count: int, exponent: float) -> list[int]:
+    """Return the weights of so many values by this law."""
+    return [round(2**32 / rank**exponent) for rank in range(1, count + 1)]
+
+
+def hotspot(count: int, hot: float, rows: float) -> list[int]:
+    """Return the weights where a share of the values gets a share of the rows."""
+    few = min(max(round(hot * count), 1), count)
+    rest = count - few
+    return [round(2**32 * rows / few)] * few + [round(2**32 * (1 - rows) / (rest or 1))] * rest
+
+
+def chooser(seed: int, name: str, weights: Sequence[int]) -> Callable[[int], int]:
+    """Return what chooses a value, from 0, for each row of a column or table of this name."""
+    key, total = _key(seed, name), sum(weights)
+    edges = [end / total for end in accumulate(weights)][:-1]
+    return lambda row: bisect_right(edges, (_bits(key, row) >> 11) / 2**53)
+
+
+def skewed(
+    seed: int, start_ms: int, duration_ms: int, series: int, exponent: float
+) -> Iterator[tuple[str, int, str]]:
+    """Yield meter, time and state of the rows of the table `readings` of docs/workloads.md.
+
+    Its interval is 10 s; its states are `idle`, `busy` and `fault`, chosen by `latest: 1`.
+    """
+    states, rows = ("idle", "busy", "fault"), -(-duration_ms * series // 10_000)
+    meter = chooser(seed, "readings", zipf(series, exponent))
+    state = chooser(seed, "readings.state", zipf(3, 1.0))
+    width = len(str(series - 1))
+    for row in range(rows):
+        time = start_ms + row * 10_000 // series
+        newest = row * 3 // rows
+        yield f"meter-{meter(row):0{width}}", time, states[(newest - state(row)) % 3]
 
 
 def _text(number: int) -> str:

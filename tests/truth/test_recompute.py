@@ -4,6 +4,7 @@ import ast
 import sqlite3
 import sys
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,72 @@ def test_rows_and_answers_of_duckdb(cli: CommandLine) -> None:  # noqa: F811
     path = str(cli.folder / "true.duckdb")
     options = {"module": "duckdb", "path": path}
     expect_what_is_stored(cli, options, lambda: duckdb.connect(path), workers=1)
+
+
+SKEWED: dict[str, Any] = {
+    "duration": "2m",
+    "tables": {
+        "readings": {
+            "series": 100,
+            "interval": "10s",
+            "zipf": 0.99,
+            "tags": {"meter": {}},
+            "fields": {
+                "state": {"type": "text", "values": ["idle", "busy", "fault"], "latest": 1},
+                "watts": {"type": "int32", "uniform": [0, 99]},
+            },
+        }
+    },
+}
+
+
+def expect_a_skewed_table(line: CommandLine, options: dict[str, Any], opened: Any) -> None:
+    """Insert and query a declared table, and compare its keys, read past the product."""
+    line.config = line.folder / "config.yaml"
+    line.config.write_text(yaml.safe_dump({"targets": {"truly": {"runner": "local", **options}}}))
+    (line.folder / "skewed.yaml").write_text(yaml.safe_dump(SKEWED))
+    done = line.run(
+        "insert", "--target=truly", "--workload=skewed.yaml", "--workers=3", "--runs=1",
+        "--batch=64", "--quiet", f"--seed={SEED}", f"--start-time={START}", "--verify=full",
+        within_s=120,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    done = line.run(
+        "query", "--target=truly", "--runs=20", "--quiet", "--format=json", within_s=120
+    )
+    assert done.code == 0, done.err
+
+    assert {row["verdict"] for row in done.json["rows"]} == {"verified"}
+    assert "newest-of-one-series" in {row["query"] for row in done.json["rows"]}
+    expected = [*recompute.skewed(SEED, START_MS, 120_000, 100, 0.99)]
+    assert len(expected) == 1200
+    with closing(opened()) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT meter, time, state FROM readings ORDER BY time")
+        stored = [(meter, _ms(time), state) for meter, time, state in cursor.fetchall()]
+    assert stored == expected
+
+
+def _ms(time: Any) -> int:
+    return round(time.timestamp() * 1000) if isinstance(time, datetime) else int(time)
+
+
+def test_rows_and_answers_of_a_skewed_table_in_sqlite(cli: CommandLine) -> None:  # noqa: F811
+    path = str(cli.folder / "skewed.db")
+    expect_a_skewed_table(cli, {"module": "sqlite", "path": path}, lambda: sqlite3.connect(path))
+
+
+@pytest.mark.server("postgres")
+def test_rows_and_answers_of_a_skewed_table_in_postgresql(
+    cli: CommandLine,  # noqa: F811
+    server: Server,
+    server_database: str,
+) -> None:
+    options: dict[str, Any] = server.options(server_database)
+    where, password = options["connection_string"], options["password"]
+    expect_a_skewed_table(
+        cli, {"module": "postgres", **options}, lambda: psycopg2.connect(where, password=password)
+    )
 
 
 @pytest.mark.server("postgres")

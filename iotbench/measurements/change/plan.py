@@ -10,9 +10,10 @@ from itertools import accumulate
 from iotbench.config.input.parameters import instant
 from iotbench.config.targets.config import Target
 from iotbench.measurements.change.options import ChangeOptions
-from iotbench.measurements.insert.checks import FASTEST_RATE, SLOWEST_RATE, worker_problems
+from iotbench.measurements.insert.checks import worker_problems
 from iotbench.measurements.mixed.plan import find_settled_until, insert_tasks
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from iotbench.measurements.shared.rates import rate_problems
 from simulator.data.changes import Deleting, portion, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between, share
@@ -50,12 +51,7 @@ def option_problems(options: ChangeOptions) -> list[str]:
     ]
     if options.insert_workers and options.at_s > options.duration_s > 0:
         problems.append("--at: the inserts have ended by then; give a longer --duration")
-    if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE:
-        problems.append(
-            f"--insert-rate: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f},"
-            f" got {rate:g}"
-        )
-    return problems
+    return [*problems, *rate_problems({"--insert-rate": rate})]
 
 
 def change_run(  # noqa: PLR0913

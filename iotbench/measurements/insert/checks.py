@@ -21,6 +21,7 @@ from iotbench.measurements.shared.options import (
     TABLES,
     InsertOptions,
 )
+from iotbench.measurements.shared.rates import rate_problems
 from iotbench.measurements.shared.stages import stage_problems
 from iotbench.measurements.shared.workload_file import is_file, read_workload
 from simulator.data.dataset import PartsBy
@@ -37,7 +38,6 @@ SHORTEST_STEADY_S = 15.0
 """Shortest time in which a rate can be called steady."""
 MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
-SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
 
 
 def option_problems(options: InsertOptions) -> list[str]:
@@ -55,11 +55,7 @@ def option_problems(options: InsertOptions) -> list[str]:
     problems += options.fault_problems(options.duration_s)
     if options.tables == 1 and options.tables_by is PartsBy.WORKER:
         problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")
-    if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
-        problems.append(
-            f"--rate: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f} rows/s,"
-            f" got {options.rate:g}"
-        )
+    problems += rate_problems({"--rate": options.rate})
     if options.replace_tables and not options.clean:
         problems.append(
             "--replace-table: --no-clean adds to the tables of the last insert and replaces none;"

@@ -185,7 +185,8 @@ def _until_steady(result: Result, most_s: float) -> Iterator[str]:
 def batches_text(spec: RunSpec) -> str:
     """Return the size of batches and the rate of rows, in words."""
     limit = spec.clocking.rows_per_s
-    rate = f"{limit:,.0f} rows/s" if limit else "no limit"
+    by_stage = any(stage.rate_per_s for stage in spec.clocking.stages)
+    rate = "by stage" if by_stage else f"{limit:,.0f} rows/s" if limit else "no limit"
     batch = f"{spec.batch_rows:,} rows" if spec.batch_rows > 1 else "single rows"
     return f"batch: {batch}; rate: {rate}"
 

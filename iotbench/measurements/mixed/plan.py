@@ -12,12 +12,7 @@ from typing import Protocol
 
 from iotbench.config.input.parameters import instant
 from iotbench.config.targets.config import Target
-from iotbench.measurements.insert.checks import (
-    FASTEST_RATE,
-    SLOWEST_RATE,
-    failing_problems,
-    worker_problems,
-)
+from iotbench.measurements.insert.checks import failing_problems, worker_problems
 from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.query.plan import TYPES, chosen_of, type_problems, weights_of
@@ -25,6 +20,7 @@ from iotbench.measurements.shared.distribution import Load, Split, lane_rows_lef
 from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.options import FASTEST_ROWS_PER_S
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
+from iotbench.measurements.shared.rates import rate_problems
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.own_query import TextQuery, make_own_types
@@ -47,11 +43,7 @@ def option_problems(options: MixedOptions) -> list[str]:
         "--query-rate": options.query_rate,
         "--rate": options.rate,
     }
-    problems += [
-        f"{name}: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f}, got {rate:g}"
-        for name, rate in rates.items()
-        if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE
-    ]
+    problems += rate_problems(rates)
     if 0 < options.fresh_s < _SHORTEST_S:
         problems.append(f"--fresh: expected 1ms at least, got {options.fresh_s:g}s")
     if options.fresh_s and options.own:

@@ -54,7 +54,7 @@ class Query(Kind[QueryOptions]):
         "query -t postgresql -w 4 -r 5 --types count-events,newest-per-device",
         "query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10",
         "query -t sqlite --queries queries.yaml",
-        "query -t postgresql --types newest-per-device --stages 1:1m,8:5m",
+        "query -t postgresql --types newest-per-device --stages 1:1m,8@200:5m",
         "query -t postgresql -w 2 --connections 40 --pool 8 --rate 200 --duration 1m",
         "query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms",
     )
@@ -104,13 +104,18 @@ class Query(Kind[QueryOptions]):
         yield from asking_warnings(result, self.summary(result))
         rate = float(result.configuration.get("rate") or 0.0)
         weights = result.configuration.get("weights") or {}
-        for row in self.summary(result).rows if rate else ():
-            wanted, reached = rate * weights.get(row.place.query, 1), row.value("queries_per_s")
+        stages = next((run.stages for run in result.runs), ())
+        rates = [stage.rate_per_s or rate for stage in stages] or [rate]
+        for row in self.summary(result).rows:
+            if stages and row.place.stage is None:
+                continue
+            wanted = rates[(row.place.stage or 1) - 1] * weights.get(row.place.query, 1)
+            reached, option = row.value("queries_per_s"), "--stages" if stages else "--rate"
             if reached is not None and reached < REACHED * wanted:
                 yield (
                     f"query {row.place.name}: reached only {reached:,.3g} of the requested"
                     f" {wanted:,.3g} queries/s, so the waits include the delay behind schedule;"
-                    " lower --rate, or use more workers or --connections"
+                    f" lower {option}, or use more workers or --connections"
                 )
 
     def facts(self, result: Result) -> Iterator[tuple[str, str]]:

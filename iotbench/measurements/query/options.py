@@ -168,8 +168,8 @@ class Asking(Options):
     answers are checked.
     """
     stages: Stages = ()
-    """Parts of the time of each query, each with a number of active workers and separate figures,
-    such as 1:1m,8:5m. First runs and warm-ups come before the first part.
+    """Parts of the time of each query, each with a number of active workers, perhaps a rate, and
+    separate figures, such as 1:1m,8@200:5m. First runs and warm-ups come before the first part.
     """
     burn_in: Annotated[Count, Opt(least=0, most=MOST_WARMUP)] = 0
     """A warm-up counted in runs of each query by each worker, or by each of its --connections. With

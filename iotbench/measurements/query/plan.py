@@ -6,12 +6,13 @@ from fnmatch import fnmatchcase
 from iotbench.config.input.options import outside
 from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
-from iotbench.measurements.insert.checks import FASTEST_RATE, SLOWEST_RATE, worker_problems
+from iotbench.measurements.insert.checks import worker_problems
 from iotbench.measurements.query.options import MOST_QUERIES, QueryOptions, Types
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.shared.options import MOST_WORKERS
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
-from iotbench.measurements.shared.stages import duration_of, stage_problems
+from iotbench.measurements.shared.rates import rate_problems
+from iotbench.measurements.shared.stages import are_scheduled, duration_of, stage_problems
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
@@ -139,7 +140,8 @@ def load_problems(options: QueryOptions) -> list[str]:
     if options.count is not None:
         fewest = options.connections * max(options.workers, default=1)
         problems += outside(("--count", options.count, fewest, MOST_QUERIES // heaviest))
-    if heaviest > 1 and not options.rate and (options.duration_s or options.stages or options.ramp):
+    by_time = options.duration_s or options.stages or options.ramp
+    if heaviest > 1 and by_time and not are_scheduled(options.stages, options.rate):
         problems.append(
             "--types: a weight multiplies --runs, --count and --rate; without a rate each query is"
             " asked for as long, so add --rate, use --count, or leave the weights out"
@@ -150,11 +152,7 @@ def load_problems(options: QueryOptions) -> list[str]:
         "--count": options.count is not None,
         "--duration": bool(options.duration_s),
     }
-    if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
-        problems.append(
-            f"--rate: expected 0 for no schedule, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f}"
-            f" queries/s, got {options.rate:g}"
-        )
+    problems += rate_problems({"--rate": options.rate})
     if options.rate and options.ramp:
         problems.append("--rate: a ramp lets in workers that ask as fast as they can; leave it out")
     ways = [name for name, is_given in given.items() if is_given]

@@ -286,8 +286,8 @@ class Load(Options):
     such as 1m. These rows are left out as well.
     """
     stages: Stages = ()
-    """Parts of one run, each with a number of active workers and separate figures, such as
-    1:1m,8:5m. All workers are started before the first part.
+    """Parts of one run, each with a number of active workers, perhaps a rate, and separate figures,
+    such as 1:1m,8@5k:5m. All workers are started before the first part.
     """
     split: Split = Split.BATCH
     """Distribution of a finite workload's rows to the workers: batch by batch in the order of

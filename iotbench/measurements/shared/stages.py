@@ -1,11 +1,12 @@
-"""Stages of a run as people write them, `1:1m,8:5m`, and what they exclude. Pure."""
+"""Stages of a run as people write them, `1:1m,8@5k:5m`, and what they exclude. Pure."""
 
 import reprlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated
 
-from iotbench.config.input.quantities import LONGEST_S, parse_count, parse_duration_s
+from iotbench.config.input.quantities import LONGEST_S, parse_count, parse_duration_s, parse_number
 from iotbench.config.input.values import Notation
+from iotbench.measurements.shared.rates import FASTEST_RATE, SLOWEST_RATE
 from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
 
@@ -13,7 +14,7 @@ _EXCLUDED = "--stages say how many workers are active, and for how long; leave o
 
 
 def parse_stages(text: str) -> tuple[LoadStage, ...]:
-    """Return stages: numbers of active workers, each with its duration, such as 1:1m,8:5m."""
+    """Return stages: numbers of active workers, each with its duration and perhaps a rate."""
     words = text.split(",")
     try:
         found = tuple(_stage(word) for word in words[: MOST_STAGES + 1])
@@ -21,31 +22,49 @@ def parse_stages(text: str) -> tuple[LoadStage, ...]:
         found = ()
     if not 0 < len(found) <= MOST_STAGES:
         raise ValueError(
-            f"expected up to {MOST_STAGES} stages WORKERS:DURATION separated by commas, such as"
-            f" 1:1m,8:5m, got {reprlib.repr(text)}"
+            f"expected up to {MOST_STAGES} stages WORKERS:DURATION or WORKERS@RATE:DURATION"
+            f" separated by commas, such as 1:1m,8@5k:5m, got {reprlib.repr(text)}"
         )
     return found
 
 
 def _stage(word: str) -> LoadStage:
-    workers, _, duration = word.partition(":")
-    return LoadStage(workers=parse_count(workers), duration_s=parse_duration_s(duration))
+    load, _, duration = word.partition(":")
+    workers, at, rate = load.partition("@")
+    stage = LoadStage(
+        workers=parse_count(workers),
+        duration_s=parse_duration_s(duration),
+        rate_per_s=parse_number(rate) if at else 0.0,
+    )
+    if at and not SLOWEST_RATE <= stage.rate_per_s <= FASTEST_RATE:
+        raise ValueError(rate)
+    return stage
 
 
 def format_stages(stages: Sequence[LoadStage]) -> str:
     """Return the text of stages."""
-    return ",".join(f"{stage.workers}:{stage.duration_s:g}s" for stage in stages)
+    return ",".join(map(_format_stage, stages))
+
+
+def _format_stage(stage: LoadStage) -> str:
+    rate = f"@{stage.rate_per_s:.15g}" if stage.rate_per_s else ""
+    return f"{stage.workers}{rate}:{stage.duration_s:.15g}s"
 
 
 Stages = Annotated[
     tuple[LoadStage, ...],
-    Notation("n:duration,...", parse_stages, format_stages, str, format_stages),
+    Notation("n[@rate]:duration,...", parse_stages, format_stages, str, format_stages),
 ]
 
 
 def duration_of(stages: Sequence[LoadStage]) -> float:
     """Return how long all stages take together, in seconds."""
     return sum(stage.duration_s for stage in stages)
+
+
+def are_scheduled(stages: Sequence[LoadStage], rate: float) -> bool:
+    """Return whether every stage has a rate, or the run if there are none."""
+    return bool(rate) or (bool(stages) and all(stage.rate_per_s for stage in stages))
 
 
 def most_workers(stages: Sequence[LoadStage]) -> int:

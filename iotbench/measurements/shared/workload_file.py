@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from iotbench.config.input.records import FOLDER, Record, read_record
 from iotbench.config.input.values import Count, Notation, Number, Seconds, Share
+from simulator.data.choice import Skew
 from simulator.data.schema import FLOATS, INTEGERS, Role, Type, dtype_of
 from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Workload
@@ -31,7 +32,47 @@ _MOST_TABLES, _MOST_COLUMNS, _LONGEST_TEXT = 100, 1000, 1000
 _Value = str | int | float
 
 
-class _Column(Record):
+_Exponent = Annotated[Number, Field(gt=0, le=10)]
+_Part = Annotated[Share, Field(ge=0.001)]
+
+
+class _Skewed(Record):
+    """A choice among numbered values: even, or by one of these laws."""
+
+    zipf: _Exponent | None = Field(
+        None, description="value 1, 2, ... r is as frequent as 1 / r to this power, such as 0.99"
+    )
+    hotspot: tuple[_Part, _Part] | None = Field(
+        None, description="so many of the values get so many of the rows, such as [20%, 80%]"
+    )
+    latest: _Exponent | None = Field(
+        None, description="like zipf, and value 1 is the newest one, which moves on with the rows"
+    )
+
+    @model_validator(mode="after")
+    def _one_law(self) -> "_Skewed":
+        if len(given := self.laws) > 1:
+            raise ValueError(f"expected one of zipf, hotspot, latest, got {', '.join(given)}")
+        return self
+
+    @property
+    def laws(self) -> list[str]:
+        """The laws that are given."""
+        laws = {"zipf": self.zipf, "hotspot": self.hotspot, "latest": self.latest}
+        return [name for name, value in laws.items() if value is not None]
+
+    @property
+    def skew(self) -> Skew | None:
+        """The law as workers draw it."""
+        if self.hotspot:
+            hot, rows = self.hotspot
+            return Skew(law="hotspot", hot=hot, rows=rows)
+        if self.zipf:
+            return Skew(law="zipf", exponent=self.zipf)
+        return Skew(law="latest", exponent=self.latest) if self.latest else None
+
+
+class _Column(_Skewed):
     """The common part of tags and fields."""
 
     values: tuple[_Value, ...] = Field((), description="one of these")
@@ -45,6 +86,8 @@ class _Column(Record):
             self.weights and not sum(self.weights)
         ):
             raise ValueError("weights: expected numbers from 0 on, not all of them 0")
+        if self.weights and (laws := self.laws):
+            raise ValueError(f"weights, {laws[0]}: both say how frequent a value is; leave one out")
         if len(self.values) > MOST_VALUES:
             raise ValueError(f"values: expected at most {MOST_VALUES:,}, got {len(self.values):,}")
         return self
@@ -66,6 +109,10 @@ class Tag(_Column):
             raise ValueError("name: expected a text with one {}, such as meter-{}")
         if not all(isinstance(value, str) for value in self.values):
             raise ValueError("values: expected texts; put numbers in quotes")
+        if self.laws and not (self.values or self.count):
+            raise ValueError(f"{self.laws[0]}: chooses among values or count names; add one")
+        if self.latest:
+            raise ValueError("latest: a series keeps its tags; use it in a field or the table")
         return self
 
     def drawn(self, name: str) -> Drawn:
@@ -75,7 +122,8 @@ class Tag(_Column):
         )
         return Drawn(
             name=name, type=Type.TEXT, role=Role.TAG, how=how, values=self.values,
-            weights=self.weights, pattern=self.name or f"{name}-{{}}", count=self.count or 0,
+            weights=self.weights, skew=self.skew, pattern=self.name or f"{name}-{{}}",
+            count=self.count or 0,
         )  # fmt: skip
 
 
@@ -133,6 +181,8 @@ class FieldOf(_Column):
             yield "exponential: expected a mean above 0"
         if self.length and not 0 <= low <= high <= _LONGEST_TEXT:
             yield f"length: expected two numbers from 0 to {_LONGEST_TEXT:,}, the lower one first"
+        if self.laws and not (self.values or self.length):
+            yield f"{self.laws[0]}: chooses among values or texts of a length; use one of them"
         if kind in INTEGERS:
             yield from self._of_integers(np.iinfo(dtype_of(kind)))
         if kind in FLOATS and self.values and not _are_numbers(self.values):
@@ -165,8 +215,9 @@ class FieldOf(_Column):
             {
                 "name": name, "type": self.type, "role": Role.FIELD,
                 "how": how or ("bool" if self.type == "bool" else "text"),
-                "values": self.values, "weights": self.weights, "count": self.distinct,
-                "low": low, "high": high, "step": self.step, "nulls": self.nulls,
+                "values": self.values, "weights": self.weights, "skew": self.skew,
+                "count": self.distinct, "low": low, "high": high, "step": self.step,
+                "nulls": self.nulls,
             }
         )  # fmt: skip
 
@@ -176,8 +227,8 @@ def _whole(value: Any) -> Any:
     return {} if value is None else value
 
 
-class TableOf(Record):
-    """A table: a row of each series in every interval."""
+class TableOf(_Skewed):
+    """A table: a row of each series in every interval, or rows that draw their series by a law."""
 
     series: Annotated[Count, Field(ge=1, le=MOST_SERIES)] = Field(
         description="how many series it has"
@@ -197,7 +248,7 @@ class TableOf(Record):
         fields = (each.drawn(column) for column, each in self.fields.items())
         return DeclaredTable(
             name=name, time=self.time, series=self.series,
-            interval_ms=round(self.interval * 1000), columns=(*tags, *fields),
+            interval_ms=round(self.interval * 1000), columns=(*tags, *fields), skew=self.skew,
         )  # fmt: skip
 
 
@@ -272,6 +323,11 @@ def _of_table(table: TableOf) -> Iterator[str]:
             yield f"{name}: is the name of {columns.count(name)} columns"
     if not 1 <= len(table.fields) <= _MOST_COLUMNS or len(table.tags) > _MOST_COLUMNS:
         yield f"fields: expected 1 to {_MOST_COLUMNS:,}, got {len(table.fields):,}"
+    if table.laws and table.series > round(table.interval * 1000):
+        yield (
+            f"{table.laws[0]}: expected an interval of {table.series:,} ms at least, since so many"
+            f" rows are spread over it, a millisecond apart at least; got {table.interval:g}s"
+        )
     own = [name for name, tag in table.tags.items() if not tag.values and not tag.count]
     if table.series > 1 and not own:
         yield (
@@ -291,4 +347,6 @@ def _is_whole(value: Any) -> bool:
 
 def contents_of(workload: str) -> Mapping[str, Any] | None:
     """Return what distinguishes files of the same path; None: it is the name of a workload."""
-    return read_workload(workload).model_dump(mode="json") if is_file(workload) else None
+    if not is_file(workload):
+        return None
+    return read_workload(workload).model_dump(mode="json", exclude_none=True)

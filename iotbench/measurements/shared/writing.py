@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import spread_of
+from iotbench.figures.inserts import rows_by_stage
 from iotbench.results.metrics import InsertMetrics, rates_by_second
 from iotbench.results.result import Result, RunRecord
 from iotbench.results.warmup import LEAST_S, found_in
@@ -35,6 +36,7 @@ def writing_warnings(result: Result) -> Iterator[str]:
         metrics = [run.metrics for run in runs if run.metrics]
         yield from _of_the_client(result, at, workers, metrics, keeps_rows=keeps_rows)
         yield from _of_the_runs(result, at, metrics)
+        yield from _of_the_rates(result, at, runs)
         yield from _of_the_course(result, at, runs)
         yield from _of_the_end(result, at, runs)
         yield from _of_the_sends(at, [run for run in runs if not run.outages])
@@ -96,11 +98,7 @@ def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[
 
 
 def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:
-    names = ("insert_rate", "rate")
-    name = next((each for each in names if each in result.configuration), "")
-    rate, option = float(result.configuration.get(name, 0)), f"--{name.replace('_', '-')}"
-    rates = [run.rows_per_s for run in runs]
-    spread = spread_of(rates) or 0.0
+    spread = spread_of([run.rows_per_s for run in runs]) or 0.0
     if not result.configuration.get("steps") and spread > WIDE_SPREAD:
         yield (
             f"{at}: the runs differ by {spread:.0%} of their mean, so a smaller difference between"
@@ -117,11 +115,26 @@ def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iter
         )
     unsent = sum(run.unsent for run in runs)
     yield from (f"{at}: {text}" for text in of_unsent(unsent, "batch"))
-    if rate and min(rates) < REACHED * rate:
-        yield (
-            f"{at}: reached only {min(rates):,.0f} of the requested {rate:,.0f} rows/s, so latency"
-            f" includes the delay behind schedule; lower {option}, or use more workers"
-        )
+
+
+def _of_the_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+    """Yield that a requested rate was not reached, in the whole run or in one of its stages."""
+    names = ("insert_rate", "rate")
+    name = next((each for each in names if each in result.configuration), "")
+    rate, option = float(result.configuration.get(name, 0)), f"--{name.replace('_', '-')}"
+    reached = [(at, rate, min(run.metrics.rows_per_s for run in runs if run.metrics))]
+    if stages := runs[0].stages:
+        reached = [
+            (str(row.place), stage.rate_per_s or rate, row.value("rows_per_s_min") or 0.0)
+            for stage, row in zip(stages, rows_by_stage(runs), strict=True)
+        ]
+    for where, wanted, found in reached:
+        if found < REACHED * wanted:
+            yield (
+                f"{where}: reached only {found:,.0f} of the requested {wanted:,.0f} rows/s, so"
+                " latency includes the delay behind schedule; lower"
+                f" {'--stages' if stages else option}, or use more workers"
+            )
 
 
 def of_unsent(unsent: int, what: str) -> Iterator[str]:

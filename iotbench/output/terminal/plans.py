@@ -16,6 +16,7 @@ from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.errors import counted
+from simulator.protocol.spec import LoadStage
 
 _SHOWN_RUNS = 100
 
@@ -58,7 +59,7 @@ def _facts(kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None) 
     yield f"tables: {names}{_parts(first.dataset)}"
     if first.clocking.stages:
         stages = (
-            f"{counted(stage.workers, 'worker')} for {format_time(stage.duration_s)}"
+            f"{counted(stage.workers, 'worker')}{_at(stage)} for {format_time(stage.duration_s)}"
             for stage in first.clocking.stages
         )
         yield f"stages: {', '.join(stages)}"
@@ -66,6 +67,10 @@ def _facts(kind: Kind[Any], planned: Sequence[PlannedRun], last: Result | None) 
         at_most = "" if first.complete else "up to "
         yield f"rows expected in the tables: {at_most}{first.dataset.rows:,}"
     yield from kind.outline(planned, last)
+
+
+def _at(stage: LoadStage) -> str:
+    return f" at {stage.rate_per_s:,.15g}/s" if stage.rate_per_s else ""
 
 
 def _parts(dataset: Dataset) -> str:

@@ -1,12 +1,14 @@
 """Tables that a user declares: columns, distributions and cardinalities, without any code.
 
 Row n of a table belongs to series n mod `series`; its time is n div `series` intervals after the
-start. A value is a pure function of seed, column and row: 64 random bits choose one of up to 65,536
-values that share the distribution evenly (its quantiles), or are scaled.
+start. In a table with a skew each row draws its series, and rows are evenly spread over time. A
+value is a pure function of seed, column and row: 64 random bits choose one of up to 65,536 values
+that share the distribution evenly (its quantiles), or are scaled.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
@@ -15,8 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.choice import Choose, Skew, choice
 from simulator.data.mixer import below, draw, fractions, key_of
-from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Function,
+    NewestQuery,
+    OneOf,
+    Query,
+    Selection,
+)
+from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
 from simulator.data.schema import (
     FLOATS,
@@ -40,6 +52,7 @@ MOST_SERIES = 10**7
 _QUANTILES = 1 << 12
 _FINEST, _LARGEST = 2.0**-20, 2.0**20
 """Sums of multiples of the one, up to the other, are exact for 2**13 times 10**6 values."""
+_PER_SERIES, _OF_ONE = "-per-series", "-of-one-series"
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
 
 Listed: TypeAlias = str | int | float
@@ -59,7 +72,8 @@ class Drawn(Frozen):
     """Number of names, or of different texts."""
     values: tuple[Listed, ...] = ()
     weights: tuple[float, ...] = ()
-    """Relative frequencies of the values; none: all are equally frequent."""
+    """Relative frequencies of the values; none: all are equally frequent, or `skew` decides."""
+    skew: Skew | None = None
     low: float = 0.0
     """Lower bound of `uniform`; mean of `normal` and `exponential`; share of true; least length."""
     high: float = 0.0
@@ -80,6 +94,8 @@ class DeclaredTable(Frozen):
     series: int
     interval_ms: int
     columns: tuple[Drawn, ...]
+    skew: Skew | None = None
+    """How each row draws its series; None: each series has a row in every interval."""
 
 
 class DeclaredParams(Params):
@@ -91,7 +107,7 @@ class DeclaredParams(Params):
     @property
     def digest(self) -> str:
         """Digest that distinguishes files of the same name in results."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+        return hashlib.sha256(self.model_dump_json(exclude_none=True).encode()).hexdigest()[:12]
 
 
 class Declared(Workload):
@@ -108,6 +124,7 @@ class Declared(Workload):
         self._declared = {each.name: each for each in params.tables}
         self._tables = tuple(map(_table, params.tables))
         self._drawing = lru_cache(maxsize=None)(self._drawing_of)
+        self._choosing = lru_cache(maxsize=None)(self._choosing_of)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -129,12 +146,24 @@ class Declared(Workload):
 
     def size(self, table: Table) -> int:
         """Return the number of rows."""
-        declared = self._declared[table.name]
-        return declared.series * -(-self.params.duration_ms // declared.interval_ms)
+        return self._rows_of(self._declared[table.name])
+
+    def _rows_of(self, declared: DeclaredTable) -> int:
+        duration_ms = self.params.duration_ms
+        if declared.skew:
+            return -(-duration_ms * declared.series // declared.interval_ms)
+        return declared.series * -(-duration_ms // declared.interval_ms)
+
+    def _choosing_of(self, table: str, name: str) -> Choose:
+        """Return what chooses a series of a table for each of its rows; `name` makes the key."""
+        declared = self._declared[table]
+        key, rows = key_of(self.seed, name), self._rows_of(declared)
+        return choice(key, declared.series, skew=declared.skew, rows=rows)
 
     def series(self, table: Table) -> int:
-        """Return the number of series: they take turns."""
-        return self._declared[table.name].series
+        """Return the number of series, if they take turns."""
+        declared = self._declared[table.name]
+        return 0 if declared.skew else declared.series
 
     def last_ms(self, rows: int) -> int:
         """Return the end of the data."""
@@ -143,11 +172,16 @@ class Declared(Workload):
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the columns of these rows."""
         declared = self._declared[table.name]
-        ticks, series = np.divmod(rows, declared.series)
+        if declared.skew:
+            series = self._choosing(table.name, table.name)(rows)
+            times = rows * declared.interval_ms // declared.series
+        else:
+            ticks, series = np.divmod(rows, declared.series)
+            times = ticks * declared.interval_ms
         found: dict[str, ColumnData] = {}
         for column in table.columns:
             if column.role is Role.TIME:
-                found[column.name] = Values(ticks * declared.interval_ms + self.start_ms)
+                found[column.name] = Values(times + self.start_ms)
             else:
                 found[column.name] = self._drawing(table.name, column.name)(rows, series)
         return found
@@ -159,7 +193,8 @@ class Declared(Workload):
         key = key_of(self.seed, f"{table}.{column}")
         if one.role is Role.TAG:
             return _of_series(one, key, declared.series)
-        drawing, null_key = _of_rows(one, key), key_of(self.seed, f"{table}.{column}.null")
+        drawing = _of_rows(one, key, self._rows_of(declared))
+        null_key = key_of(self.seed, f"{table}.{column}.null")
 
         def draw_some(rows: Rows, series: Rows) -> ColumnData:
             data = drawing(rows, series)
@@ -179,6 +214,33 @@ class Declared(Workload):
             found |= {f"{begin}{name}": query for name, query in _queries(table).items()}
         return found
 
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
+        """Return the fixed queries, and one about a random series, as skewed as the rows."""
+        found: dict[str, QueryType] = {}
+        always = super().query_types(tables, aligned=aligned, until_ms=until_ms)
+        for name, each in always.items():
+            query = each.instance(0)
+            if isinstance(query, NewestQuery):
+                one = f"{name.removesuffix(_PER_SERIES)}{_OF_ONE}"
+                found[one] = self._newest_of_one(one, query)
+        return found | always
+
+    def _newest_of_one(self, name: str, query: NewestQuery) -> QueryType:
+        """Return the type that asks a query about one series; instance 0 as of the last row."""
+        declared = self._declared[query.table.base]
+        one = next(each for each in declared.columns if each.how == "series")
+        rows = self._rows_of(declared)
+
+        def instance(number: int) -> Query:
+            row = np.array([(rows - 1 - number) % rows])
+            chosen = self._choosing(declared.name, name)(row)
+            (found,) = _names(one.pattern, chosen, declared.series).tolist()
+            return replace(query, selection=Selection((OneOf(one.name, (found.decode(),)),)))
+
+        return QueryType(instance)
+
 
 def _table(declared: DeclaredTable) -> Table:
     time = Column(declared.time, Type.TIMESTAMP, Role.TIME)
@@ -190,7 +252,7 @@ def _table(declared: DeclaredTable) -> Table:
         key=(*names, declared.time),
         time_unit=TimeUnit.MILLISECOND,
         indices=usual_indices(columns),
-        distinct_times=declared.series == 1,
+        distinct_times=declared.series == 1 or declared.skew is not None,
     )
 
 
@@ -221,15 +283,15 @@ def _longest(one: Drawn) -> int | None:
 def _of_series(one: Drawn, key: int, series: int) -> Callable[[Rows, Rows], ColumnData]:
     """Return what draws a tag: a value for each series."""
     if one.how == "series":
-        levels = _names(one.pattern, series)
+        levels = _names(one.pattern, np.arange(series), series)
         return lambda _, numbers: Coded(numbers, levels)
     levels = _levels(one)
-    of_series = _codes(one, key, np.arange(series), len(levels))
+    of_series = choice(key, len(levels), one.weights, one.skew)(np.arange(series))
     return lambda _, numbers: Coded(of_series[numbers], levels)
 
 
-def _of_rows(one: Drawn, key: int) -> Callable[[Rows, Rows], ColumnData]:
-    """Return what draws a field: a value for each row."""
+def _of_rows(one: Drawn, key: int, rows: int) -> Callable[[Rows, Rows], ColumnData]:
+    """Return what draws a field: a value for each of these rows."""
     if one.how == "bool":
         return lambda rows, _: Values(fractions(draw(key, rows)) < one.low)
     if one.how == "uniform" and one.type in INTEGERS:
@@ -239,26 +301,18 @@ def _of_rows(one: Drawn, key: int) -> Callable[[Rows, Rows], ColumnData]:
         width, dtype = one.high - one.low, dtype_of(one.type)
         return lambda rows, _: Values((fractions(draw(key, rows)) * width + one.low).astype(dtype))
     levels = _levels(one)
-    return lambda rows, _: Coded(_codes(one, key, rows, len(levels)), levels)
+    choose = choice(key, len(levels), one.weights, one.skew, rows)
+    return lambda rows, _: Coded(choose(rows), levels)
 
 
 def _has_levels(one: Drawn) -> bool:
     return bool(one.step) and (one.high - one.low) / one.step <= MOST_VALUES
 
 
-def _codes(one: Drawn, key: int, rows: Rows, count: int) -> NDArray[np.int64]:
-    """Return which of its values each row has."""
-    if not one.weights:
-        return below(key, rows, count)
-    ends = np.cumsum(one.weights)
-    found = np.searchsorted(ends[:-1] / ends[-1], fractions(draw(key, rows)), "right")
-    return found.astype(np.int64)
-
-
 def _levels(one: Drawn) -> Array:
     """Return the different values of a column, each as frequent as its weight."""
     if one.how == "numbered":
-        return _names(one.pattern, one.count)
+        return _names(one.pattern, np.arange(one.count), one.count)
     if one.how == "text":
         return _texts(one)
     if one.how == "values":
@@ -281,11 +335,12 @@ def _levels(one: Drawn) -> Array:
     return found.astype(dtype_of(one.type))
 
 
-def _names(pattern: str, count: int) -> Array:
+def _names(pattern: str, numbers: Rows, count: int) -> Array:
+    """Return the names with these numbers, of `count` names."""
     digits = len(str(count - 1))
     before, _, after = pattern.encode().partition(b"{}")
-    numbers = np.char.zfill(np.arange(count).astype(f"S{digits}"), digits)
-    found: Array = np.char.add(np.char.add(before, numbers), after)
+    padded = np.char.zfill(numbers.astype(f"S{digits}"), digits)
+    found: Array = np.char.add(np.char.add(before, padded), after)
     return found
 
 
@@ -308,5 +363,5 @@ def _queries(table: Table) -> Mapping[str, Query]:
     asked |= field_queries(table, numbers, groups[0] if groups else None)
     series = tuple(name for name in table.key if name != table.time.name)
     if series and numbers:
-        asked["newest-per-series"] = NewestQuery(table, series, tuple(numbers[:ASKED_FIELDS]))
+        asked[f"newest{_PER_SERIES}"] = NewestQuery(table, series, tuple(numbers[:ASKED_FIELDS]))
     return asked

@@ -109,24 +109,23 @@ class Asker:
         elapsed_s = (self._ended_ns - began_ns) / 1e9
         return self.times(elapsed_s, report, self._callers.cpu_s() - cpu_s)
 
-    def ask_in_stages(  # noqa: PLR0913, PLR0917
+    def ask_in_stages(
         self,
         stop: threading.Event,
         report: Report,
         clocking: Clocking,
         place: int,
-        rate_per_s: float,
         instant_s: Callable[[int], float],
     ) -> QueryTimes:
         """Run the type in the stages in which worker `place` is active, after `warm`.
 
-        The stages begin now; all workers share the rate; `instant_s` returns the collector's time
-        of an instant. The answers are reported afterwards.
+        The stages begin now; `instant_s` returns the collector's time of an instant. The answers
+        are reported afterwards.
         """
         cpu_s, start_ns = self._callers.cpu_s(), time.perf_counter_ns()
         self._ended_ns = start_ns
         meter = StageMeter(clocking.stages, start_ns)
-        paces = paces_of(clocking, place, place + 1, rate_per_s)
+        paces = paces_of(clocking, place, place + 1, clocking.queries_per_s)
         timetable = Timetable(paces, start_ns, start_ns)
         while True:
             self._callers.wait_for_one()
@@ -136,7 +135,8 @@ class Asker:
             wait_until(due_ns, stop)
             # By when it was due: a stage may end before the run begins.
             record = partial(meter.record, due_ns)
-            self.once(stop, report, due_ns if rate_per_s else None, record)
+            scheduled_ns = None if timetable.free_until_ns else due_ns
+            self.once(stop, report, scheduled_ns, record)
         self._callers.wait_for_all()
         cpu_s = self._callers.cpu_s() - cpu_s
         # What follows would disturb the others.

@@ -97,9 +97,9 @@ class Asking:
         return session
 
     def _ask_one_by_one(self, task: Ask, callers: Callers) -> None:
-        clocking, report = self._spec.clocking, self._client.answers
+        report = self._client.answers
         for name, asker in self._askers(task, callers):
-            weight = self._spec.load.weights.get(name, 1)
+            clocking = self._spec.clocking.weighted(self._spec.load.weights.get(name, 1))
             self.waits = asker.waits
             if clocking.stages:
                 asker.warm(self._stop, report)
@@ -109,14 +109,10 @@ class Asking:
                 self._run_clock.start()
             if clocking.stages:
                 instant_s = self._run_clock.instant_s
-                rate_per_s = clocking.queries_per_s * weight
-                times = asker.ask_in_stages(
-                    self._stop, report, clocking, self._index, rate_per_s, instant_s
-                )
+                times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
             else:
                 over = partial(self._calls.is_over, name) if self._spec.load.ramp else None
-                rate_per_s = clocking.queries_per_s * weight
-                pace = Pace(rate_per_s / task.every, task.place / task.every)
+                pace = Pace(clocking.queries_per_s / task.every, task.place / task.every)
                 times = asker.ask(self._stop, clocking.duration_s, report, over, pace)
             self.times.append(times)
         self._run_clock.stop()

@@ -116,5 +116,77 @@ def test_queries_fit_the_table(reader):
     assert {*reader.query_types()} == {
         "count", "normal-min-max", "normal-stats", "normal-stats-per-site",
         "exponential-min-max", "exponential-stats", "exponential-stats-per-site",
-        "newest-per-series",
+        "newest-per-series", "newest-of-one-series",
     }  # fmt: skip
+
+
+SKEWED = """
+duration: 600s
+tables:
+  meters:
+    series: 100
+    interval: 1s
+    {skew}
+    tags: {{meter: , zone: {{count: 5}}}}
+    fields: {{watts: {{type: float64, uniform: [0, 1], step: 0.25}}}}
+"""
+
+
+def skewed(tmp_path, skew):
+    path = tmp_path / "skewed.yaml"
+    path.write_text(SKEWED.format(skew=skew))
+    params = read_workload(str(path)).model_dump(mode="json")
+    return DatasetReader(dataset(workload="declared", params=params))
+
+
+@pytest.mark.parametrize("skew", ["zipf: 0.99", "hotspot: [10%, 90%]", "latest: 1.2"])
+def test_rows_of_a_skewed_table_draw_their_series_each_at_a_time_of_its_own(tmp_path, skew):
+    reader = skewed(tmp_path, skew)
+    (table,) = reader.tables
+    block = reader.drawn(table, np.arange(ROWS))
+    few = np.array([7, 8, 9999, 40_000])
+
+    assert (reader.sizes, reader.series(0), table.distinct_times) == ((ROWS,), 0, True)
+    assert values(block, "time").tolist() == [*range(0, 600_000, 10)]
+    for column in table.columns:
+        alone = reader.drawn(table, few).data[column.name].values()
+        assert (alone == values(block, column.name)[few]).all(), column.name
+    pairs = {*zip(values(block, "meter").tolist(), values(block, "zone").tolist(), strict=True)}
+    assert len(pairs) == 100  # a series keeps its tags
+
+
+def test_a_skewed_table_has_no_row_after_its_duration(tmp_path):
+    reader = skewed(tmp_path, "zipf: 1\n    time: at").sizes
+    odd = skewed(tmp_path, "zipf: 1").tables[0]
+    assert reader == (ROWS,)
+    path = tmp_path / "odd.yaml"
+    path.write_text(SKEWED.format(skew="zipf: 1").replace("interval: 1s", "interval: 7s"))
+    params = read_workload(str(path)).model_dump(mode="json")
+    read = DatasetReader(dataset(workload="declared", params=params))
+    (size,) = read.sizes
+    last = read.drawn(read.tables[0], np.array([size - 1])).data[odd.time.name].values()
+
+    assert (size, 599_900 <= last[0] < 600_000) == (8572, True)
+
+
+@pytest.mark.parametrize(
+    ("skew", "often"), [("zipf: 1", 0), ("hotspot: [1%, 90%]", 0), ("latest: 1", 99)]
+)
+def test_a_query_about_one_series_asks_the_frequent_ones_more_often(tmp_path, skew, often):
+    one = skewed(tmp_path, skew).query_types()["newest-of-one-series"]
+    (asked,) = zip(*(one.instance(n).selection.one_of for n in range(500)), strict=True)
+    names = [each.values[0] for each in asked]
+    even = skewed(tmp_path, "time: time").query_types()["newest-of-one-series"]
+    evenly = [even.instance(n).selection.one_of[0].values[0] for n in range(500)]
+
+    assert max(set(names), key=names.count) == f"meter-{often:02d}"
+    assert names.count(f"meter-{often:02d}") > 70
+    assert max(map(evenly.count, evenly)) < 20
+
+
+def test_files_without_a_skew_have_the_digest_that_they_had(tmp_path):
+    path = tmp_path / "old.yaml"
+    path.write_text("duration: 1m\ntables: {t: {series: 1, interval: 1s, fields: {f: {type: bool,"
+                    " true_share: 0.5}}}}\n")  # fmt: skip
+
+    assert read_workload(str(path)).digest == "37f832a2f238"

@@ -5,6 +5,8 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simulator.data.query_type import always
 from simulator.data.ranges import lane_range
@@ -28,8 +30,9 @@ S = 10**9
 MS = 10**6
 
 
-def stages_of(*pairs):
-    return tuple(LoadStage(workers=workers, duration_s=length) for workers, length in pairs)
+def stages_of(*parts):
+    names = ("workers", "duration_s", "rate_per_s")
+    return tuple(LoadStage(**dict(zip(names, part, strict=False))) for part in parts)
 
 
 def clocking_of(stages):
@@ -57,6 +60,45 @@ def test_active_workers_share_the_rate_and_take_turns():
     first, second, third = paces(UP_AND_DOWN, 0, 120.0)
     assert [each.rate_per_s for each in (first, second, third)] == [120.0, 30.0, 60.0]
     assert [each.turn for each in paces(UP_AND_DOWN, 1, 120.0)] == [0.25, 0.5]
+
+
+def test_a_stage_with_a_rate_has_it_in_place_of_that_of_the_run():
+    stages = stages_of((1, 1.0), (4, 2.0, 1000.0), (2, 3.0, 50.0))
+
+    assert [each.rate_per_s for each in paces(stages, 0, 120.0)] == [120.0, 250.0, 25.0]
+    assert [each.rate_per_s for each in paces(stages, 1)] == [250.0, 25.0]
+    clocking = Clocking(stages=stages, queries_per_s=2.0).weighted(3)
+    assert clocking.queries_per_s == 6.0
+    assert [each.rate_per_s for each in clocking.stages] == [0.0, 3000.0, 150.0]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(1, 40)), min_size=1, max_size=4),
+    st.sampled_from([1, 10, 64]),
+    st.sampled_from([0, 7 * MS, 300 * MS, 2 * S]),
+)
+def test_every_batch_that_falls_due_in_a_stage_is_counted_in_it(loads, batch, took_ns):
+    stages = stages_of(*((workers, 1.0, 1.0 * due * batch) for workers, due in loads))
+    counted = [0] * len(stages)
+    for place in range(max(workers for workers, _ in loads)):
+        table, meter, now_ns = (
+            Timetable(paces(stages, place), 0, 0, batch),
+            Meter(0, 0.0, stages),
+            0,
+        )
+        while (due_ns := table.due_ns(now_ns, batch)) != NEVER_NS:
+            now_ns = max(now_ns, due_ns) + took_ns
+            meter.record(due_ns, now_ns, batch, 0)
+        for kept in table.kept():
+            meter.keep(kept)
+        measured = meter.stages(lambda ns: ns / S)
+        assert sum(each.count + each.unsent for each in measured) == meter.sends + meter.unsent
+        for each in measured:
+            assert merge_histogram([each.latency]).get_total_count() == each.count + each.unsent
+            assert each.stage <= each.started_s < each.stage + 1
+            counted[each.stage] += each.count + each.unsent
+
+    assert counted == [pytest.approx(due, abs=1) for _, due in loads]
 
 
 def test_the_workers_of_the_first_stage_also_warm_up():
@@ -219,7 +261,6 @@ def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatc
         lambda *found: reported.append(found),
         clocking_of(stages),
         1,
-        0.0,
         lambda ns: (ns - began_ns) / S,
     )
 
@@ -242,7 +283,21 @@ def test_a_stopped_query_run_ends():
         (1, 1000.0),
     )
     with pytest.raises(Stopped):
-        asker.ask_in_stages(stop, lambda *_: None, clocking_of(stages), 0, 0.0, float)
+        asker.ask_in_stages(stop, lambda *_: None, clocking_of(stages), 0, float)
+
+
+def test_queries_that_did_not_begin_are_at_least_as_slow_as_the_fastest_one():
+    meter = StageMeter(stages_of((1, 1.0, 4.0)), 0)
+    meter.record(0, 600 * MS, 600 * MS)
+    table = Timetable(paces(stages_of((1, 1.0, 4.0)), 0), 0, 0)
+    assert table.due_ns(0) == 0
+    assert table.due_ns(1000 * MS) == NEVER_NS  # those at 250, 500 and 750 ms did not begin
+    (kept,) = table.kept()
+    meter.keep(kept)
+    (only,) = meter.times(lambda ns: ns / S)
+
+    assert (only.count, only.unsent, only.started_s, only.ended_s) == (1, 3, 0.0, 0.6)
+    assert merge_histogram([only.latency]).get_min_value() == pytest.approx(600_000, rel=0.01)
 
 
 def test_many_queries_fit_into_a_meter(monkeypatch):

@@ -383,7 +383,7 @@ def test_what_stores_nothing_is_not_verifiable():
         ({"steps": 10**8}, "--steps: must be at most 10,000"),
         ({"prefill": 10**15}, "--prefill: must be at most"),
         ({"workers": (10**9,)}, "--workers: must be at most 10,000"),
-        ({"rate": 1e-300}, "--rate: expected 0 for no limit, or 0.001 to 1,000,000,000 rows/s"),
+        ({"rate": 1e-300}, "--rate: expected 0 for no limit, or 0.001 to 1,000,000,000 per second"),
         ({"rate": 1e300}, "--rate: expected 0"),
         ({"rate": float("nan")}, "--rate: expected 0"),
         ({"timeout_s": float("inf")}, "--timeout: must be at most"),

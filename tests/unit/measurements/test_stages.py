@@ -33,13 +33,24 @@ def test_stages_are_numbers_of_workers_and_durations():
     assert parse_stages(format_stages(stages)) == stages
 
 
+def test_a_stage_may_have_a_rate_of_its_own():
+    stages = parse_stages("8@1000:30s,8@2.5k:30s,1:1m,2@1234567.5:2000000s")
+
+    assert [each.rate_per_s for each in stages] == [1000.0, 2500.0, 0.0, 1234567.5]
+    assert format_stages(stages) == "8@1000:30s,8@2500:30s,1:60s,2@1234567.5:2000000s"
+    assert parse_stages(format_stages(stages)) == stages
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "1", "1:", ":1m", "0:1m", "-1:1m", "1:0", "1:-5", "1.5:1m", "1:1m,", "1:1m;2:1m", "1:1x",
+     "1@:1m", "1@0:1m", "1@-5:1m", "1@1e10:1m", "1@x:1m", "@5:1m", "1:1m@5",
      ",".join(["1:1s"] * (MOST_STAGES + 1))],
 )  # fmt: skip
 def test_what_is_no_stage_is_refused_with_an_example(text):
-    with pytest.raises(ValueError, match=r"expected up to 100 stages .*, such as 1:1m,8:5m, got "):
+    with pytest.raises(
+        ValueError, match=r"expected up to 100 stages .*, such as 1:1m,8@5k:5m, got "
+    ):
         parse_stages(text)
 
 
@@ -94,5 +105,9 @@ def test_queries_in_stages_end_by_time():
     assert (clocking.stages, clocking.duration_s) == (UP_AND_DOWN, 90.0)
     assert [task.runs for task in run.spec.asks] == [0] * 4
     wrong = changed(OPTIONS, stages=UP_AND_DOWN, duration_s=5.0, count=9, runs=2, ramp=True)
+    paced = changed(OPTIONS, stages=parse_stages("2@5:1s,2@9:1s"), types=("a:3", "b"))
+    assert not [each for each in load_problems(paced) if "add --rate" in each]
+    part = changed(paced, stages=parse_stages("2@5:1s,2:1s"))
+    assert [each for each in load_problems(part) if "add --rate" in each]
     names = [each.split(":")[0] for each in load_problems(wrong) if "--stages say" in each]
     assert names == ["--ramp", "--runs", "--count", "--duration"]

@@ -40,6 +40,16 @@ def problems_of(tmp_path, text):
         ("text", "values: [a, b], weights: [1]", "weights: expected 2, one for each value"),
         ("text", "values: [a], weights: [0]", "not all of them 0"),
         ("bool", "nulls: 10%", "expected one of true_share, got none"),
+        ("text", "values: [a, b], zipf: 0", "zipf: must be more than 0"),
+        ("text", "values: [a, b], zipf: 1, latest: 1", "expected one of zipf, hotspot, latest"),
+        (
+            "text",
+            "values: [a, b], weights: [1, 2], zipf: 1",
+            "weights, zipf: both say how frequent",
+        ),
+        ("text", "values: [a, b], hotspot: [20%, 120%]", "hotspot.1: expected a share"),
+        ("int32", "uniform: [0, 9], zipf: 1", "zipf: chooses among values or texts of a length"),
+        ("bool", "true_share: 10%, latest: 1", "latest: chooses among values or texts of a length"),
         ("double", "uniform: [0, 1]", "f.type: expected 'int16', "),
         ("float64", "uniforn: [0, 1]", "unknown key (did you mean 'uniform'?)"),
     ],
@@ -68,6 +78,25 @@ def test_everything_is_named_at_once(tmp_path):
         ),
         "tables.t.f: is the name of 2 columns",
         "tables.t.id: expected a name of lower-case letters, digits and _, other than id",
+    ]
+
+
+def test_a_skew_that_tags_or_a_table_cannot_have_is_named(tmp_path):
+    text = (
+        "duration: 1h\ntables:\n  t:\n    series: 1001\n    interval: 1s\n    zipf: 1\n"
+        "    tags: {{key: {{{key}}}, site: {{values: [a, b]{site}}}}}\n"
+        "    fields: {{f: {{type: bool, true_share: 0.5}}}}\n"
+    )
+
+    assert problems_of(tmp_path, text.format(key="", site="")) == [
+        (
+            "tables.t.zipf: expected an interval of 1,001 ms at least, since so many rows are"
+            " spread over it, a millisecond apart at least; got 1s"
+        )
+    ]
+    assert problems_of(tmp_path, text.format(key="hotspot: [20%, 80%]", site=", latest: 1")) == [
+        "tables.t.tags.key: hotspot: chooses among values or count names; add one",
+        "tables.t.tags.site: latest: a series keeps its tags; use it in a field or the table",
     ]
 
 

@@ -15,6 +15,7 @@ from iotbench.measurements.warnings import warnings_of
 from iotbench.output.terminal.plots import plot_of
 from iotbench.output.terminal.records import records_of
 from iotbench.output.terminal.tables import format_record
+from iotbench.results.metrics import compute_measured_s
 from simulator.errors import ConfigError
 from simulator.load.meter import encode_histogram
 from simulator.protocol.events import QueryVerdict
@@ -95,6 +96,40 @@ def test_neither_overlap_nor_a_warm_up_is_found_in_stages():
     assert made.runs[0].metrics.overlap is None
     assert made.runs[0].metrics.evenness is None
     assert not [text for text in warnings_of(made) if "sending for only" in text]
+
+
+def test_a_stage_that_does_not_reach_its_rate_is_named_with_it():
+    rates = tuple(
+        each.model_copy(update={"rate_per_s": rate})
+        for each, rate in zip(STAGES, (10.0, 60.0), strict=True)
+    )
+    found = [text for text in warnings_of(inserted(staged(stages=rates))) if "reached" in text]
+
+    assert [text.partition(", so")[0] for text in found] == [
+        "stage 2, 2 workers: reached only 50 of the requested 60 rows/s"
+    ]
+    assert "lower --stages" in found[0]
+    made = asked()
+    (only,) = made.runs
+    rates = tuple(
+        each.model_copy(update={"rate_per_s": 0.2 * n}) for n, each in enumerate(rates, 1)
+    )
+    made.runs[:] = [only.model_copy(update={"stages": rates})]
+    found = [text for text in warnings_of(made) if "reached" in text]
+    assert [text.partition(", so")[0] for text in found] == [
+        "query q, stage 2: reached only 0.2 of the requested 0.4 queries/s"
+    ]
+
+
+def test_a_run_in_stages_lasts_until_the_next_batch_of_its_last_stage_is_due():
+    first = stage(0, 10.0, 20.0, 100, 1).model_copy(update={"due_until_s": 20.5})
+    last = stage(1, 20.0, 38.0, 400, 1).model_copy(update={"due_until_s": 40.0})
+    made = outcome(
+        worker(0, rows=500, ended=38.0, due_until_s=40.0, stages=(first, last)),
+        worker(1, rows=100, ended=19.0, due_until_s=20.5, stages=(first,)),
+    )
+
+    assert compute_measured_s(made) == 30.0
 
 
 def test_stages_are_shown_in_every_form():
