@@ -45,8 +45,8 @@ from simulator.verify.truth.oracle import Oracle, Truth
 
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
-_MANY_ROWS = 10_000_000
-"""The truth of so many rows takes seconds."""
+_MANY_ROWS = 1 << 30
+"""The truth of so many rows takes a minute or two."""
 _MOST_DISTINCT = 2_000_000
 """More distinct keys are not counted, which takes a database ten times as long as all the rest: the
 sums of the fields show a row that is stored twice in place of another."""

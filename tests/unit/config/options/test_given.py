@@ -22,7 +22,7 @@ SAMPLES = {
     "prefix": "bench_",
     "share": "5%",
     "n": "multiple",
-    "n:duration,...": "1:60s,8:5m",
+    "n[@rate]:duration,...": "1:60s,8:5m",
     "duration": "90s",
     "duration|share": "50%",
     "share:duration": "5%:600s",

@@ -10,7 +10,7 @@ from simulator.errors import ConfigError
 
 VALUES = {
     "a,b,...": "b,a", "A,B,...": "b,a", "A,B": "b,a", "N,N-M,...": "1,4-5",
-    "N:DURATION,...": "1:1m,8:5m", "INSERT=N,QUERY=N": "insert=8,query=2",
+    "N[@RATE]:DURATION,...": "1:1m,8:5m", "INSERT=N,QUERY=N": "insert=8,query=2",
 }  # fmt: skip
 """How the help shows a list -> one of two items, each of which stands alone."""
 
