@@ -19,9 +19,9 @@ from iotbench.comparison.thresholds import (
     checks_of,
     comparison_checks,
 )
-from iotbench.config.options.basic import SHARE, Command, Parsed, option, output_option
+from iotbench.config.options.basic import SHARE, Command, option, output_option
 from iotbench.config.options.declared import options_of
-from iotbench.figures.figures import parse_percentile
+from iotbench.figures.options import percentile_option
 from iotbench.machine.streams import print_out
 from iotbench.machine.terminal import width_of
 from iotbench.measurements import summary_of
@@ -67,15 +67,7 @@ Examples:
     show_default=True,
     help="Of a plan: which results to compare.",
 )
-@option(
-    "--percentile",
-    "percentiles",
-    type=Parsed("name", parse_percentile),
-    multiple=True,
-    metavar="NAME",
-    help="Compare this percentile as well, such as p90_ms or p99.99_ms, where every run has enough"
-    " samples for it; may be given several times.",
-)
+@percentile_option("Compare")
 @options_of(Gates, "gates")
 def compare(  # noqa: PLR0913
     *,

@@ -66,7 +66,7 @@ def reproduce(
     Each setting of the document is measured several times on each target, in alternating order. The
     published figures are listed next to ours, and the document's claims are compared with the
     repeats: seen, not seen, or within the spread. What could not be measured is listed as "not
-    had", with the reason.
+    measured", with the reason.
 
     After an interruption, the same command continues where it stopped: results in --output that are
     complete are not measured again. Another --output measures everything again.

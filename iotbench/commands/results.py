@@ -8,8 +8,8 @@ import click
 
 from iotbench.commands.show import show
 from iotbench.config.completion.words import complete_result, complete_target
-from iotbench.config.options.basic import COUNT, MOMENT, TAG, Command, Parsed, option, output_option
-from iotbench.figures.figures import parse_percentile
+from iotbench.config.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
+from iotbench.figures.options import percentile_option
 from iotbench.machine import outfile
 from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import is_fitted, width_of
@@ -146,15 +146,7 @@ def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path)
     help="openmetrics: as Prometheus reads it, for example to import it; hgrm: all percentiles of"
     " one row, as HdrHistogram's plotters read them.",
 )
-@option(
-    "--percentile",
-    "percentiles",
-    type=Parsed("name", parse_percentile),
-    multiple=True,
-    metavar="NAME",
-    help="Export this percentile as well, such as p90_ms or p99.99_ms, where there are enough"
-    " samples for it; may be given several times.",
-)
+@percentile_option("Export")
 @option(
     "--row",
     "pattern",

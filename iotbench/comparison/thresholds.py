@@ -151,7 +151,7 @@ def _unit_of(name: str) -> Unit | None:
 
 
 def changed_percentiles(texts: Iterable[str]) -> list[str]:
-    """Return the percentiles whose changes these thresholds limit, such as p90_ms."""
+    """Return the percentiles that these thresholds limit the change of, such as p90_ms."""
     written = (_WRITTEN.fullmatch(text) for text in texts)
     names = dict.fromkeys(each[1] for each in written if each and each[1].endswith(_CHANGE))
     return [name for each in names if percent_of(name := each.removesuffix(_CHANGE))]

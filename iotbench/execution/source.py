@@ -26,7 +26,7 @@ class Source(ABC):
     choice: Choice
     run: TargetRun
     workload: ClassVar[str | None] = None
-    """Workload of the rows; None: that of the options."""
+    """Workload of the rows; None: the options name it."""
 
     def conflicts(self) -> list[str]:
         """Return which of the given options do not go together."""

@@ -148,4 +148,4 @@ def absences(not_had: Mapping[str, str]) -> Iterator[str]:
     for name, reason in not_had.items():
         grouped.setdefault(reason, []).append(name)
     for reason, names in grouped.items():
-        yield f"not had: {'; '.join(names)}: {reason}"
+        yield f"not measured: {'; '.join(names)}: {reason}"

@@ -57,7 +57,7 @@ def file_of(path: Path) -> Path:
 
 
 def find_files(folder: Path, pattern: str) -> list[Path]:
-    """Return the files of a folder, or in an archive, whose names match a pattern."""
+    """Return the files of a folder or archive with names that match a pattern."""
     if not is_archive(folder):
         return [*folder.glob(pattern)]
     return [folder / name for name in _open(folder).namelist() if fnmatchcase(name, pattern)]

@@ -22,7 +22,7 @@ NAMES = "a result file, an id, the beginning of one, last, or last~1 for the one
 def found(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
     """Return the results that are meant; ConfigError lists every name without exactly one.
 
-    An archive stands for its results of sweeps.
+    An archive means all its results of sweeps.
     """
     return [(path, result_files.read(path)) for path in paths_of(folder, names, only_sweeps=True)]
 
@@ -42,7 +42,7 @@ def path_of(folder: Path, name: str) -> Path:
 def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -> list[Path]:
     """Return the files that are meant; ConfigError lists every name without one.
 
-    An archive stands for all of its results, or with `only_sweeps` for those of sweeps.
+    An archive means all its results, or with `only_sweeps` its results of sweeps.
     """
     problems: list[str] = []
     paths: list[Path] = []

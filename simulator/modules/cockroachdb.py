@@ -182,7 +182,7 @@ class Cockroachdb(Postgres):
         return Server(version, nodes, durability, not unsynced, settings)
 
     def describe_stored(self, described: Server, tables: Sequence[Table]) -> Server | None:
-        """Return nothing: a zone of a table may have other replicas than those of the server."""
+        """Return nothing: a zone may give a table other replicas than the server has."""
         return None
 
 

@@ -85,7 +85,7 @@ def largest_of(values: Array) -> float:
 
 
 def is_summable(column_type: Type, rows: int, largest: float) -> bool:
-    """Return whether the sum of so many numbers fits into their type in any database."""
+    """Return whether the sum of `rows` numbers fits into their type in any database."""
     limit = 1e300 if column_type in FLOATS else 2.0**62
     return column_type in FLOATS | INTEGERS and rows * largest < limit
 

@@ -83,7 +83,7 @@ def _expect_key(params: FileParams) -> None:
 
 
 def _here(folder: Path, params: FileParams) -> FileParams:
-    """Return the same rows in this folder, which alone says where they are."""
+    """Return the same rows, located in this folder whatever their description names."""
     return params.model_copy(update={"folder": str(folder), "files": (), "kept": True, "claim": ""})
 
 

@@ -1,4 +1,4 @@
-"""What an acknowledgement means after statements of `--setup` that weaken tables."""
+"""The durability that a result claims after statements of `--setup` that weaken tables."""
 
 from dataclasses import dataclass, field, replace
 

@@ -36,7 +36,7 @@ OF_FILES = (
 )  # fmt: skip
 """Commands that read no configuration, and run in the process of the tests."""
 STARTS_PROCESSES = "--workers"
-"""Of `generate`."""
+"""Option with which `generate` starts processes."""
 
 
 @dataclass

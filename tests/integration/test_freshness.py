@@ -71,7 +71,11 @@ def test_rows_that_postgres_shows_late_have_that_freshness_in_any_window(
     unseen = found["unseen_rows"] / (found["rows"] + found["unseen_rows"])
     if lag_ms < 1000 * duration_s:
         assert lag_ms * 0.9 <= count["freshness_p50_ms"] <= lag_ms * 1.05 + 100
-        assert count["freshness_p50_ms"] <= count["freshness_p99_ms"] <= lag_ms * 1.1 + 250
+        p99_ms = count.get("freshness_p99_ms")
+        if p99_ms is None:  # a loaded machine watched the last hundredth of the rows too briefly
+            assert any("p99 of freshness is at least" in each for each in mixed.json["warnings"])
+        else:
+            assert count["freshness_p50_ms"] <= p99_ms <= lag_ms * 1.1 + 250
         assert unseen == pytest.approx(lag_ms / 1000 / duration_s, abs=0.1)
     else:
         assert (count.get("freshness_p50_ms"), count.get("freshness_p99_ms")) == (None, None)

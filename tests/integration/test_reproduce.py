@@ -379,8 +379,8 @@ def test_a_target_that_does_not_answer_is_named_and_the_document_printed(cli: Co
     )  # fmt: skip
 
     assert done.code == 1
-    assert "428,000  not had" in done.out
-    assert "not had: PostgreSQL: away: " in done.out
+    assert "428,000  not measured" in done.out
+    assert "not measured: PostgreSQL: away: " in done.out
     (path,) = cli.output.iterdir()
     assert path.name[:18] == "reproduce-iot-demo"
 

@@ -29,7 +29,7 @@ class Seen(StrEnum):
     SEEN = "seen"
     NOT_SEEN = "not seen"
     WITHIN_SPREAD = "within the spread"
-    NOT_HAD = "not had"
+    NOT_HAD = "not measured"
     """Something that it compares was not measured."""
 
 

@@ -68,7 +68,7 @@ def _line_name(line: Line, others: Sequence[Line]) -> str:
 
 def _ours(line: Line) -> str:
     if line.mean is None:
-        return "not had"
+        return "not measured"
     return f"{significant(line.mean)} ({len(line.values)})"
 
 

@@ -373,7 +373,7 @@ _NOT_KEPT = {
 
 
 def _defaults(session: ClickhouseSession) -> dict[str, str]:
-    """Return what tables do without settings of their own."""
+    """Return the default settings of tables."""
     answer = session.execute(
         "SELECT name, value FROM system.merge_tree_settings "
         f"WHERE name IN ('{_SYNC[0]}', '{_SYNC[1]}') FORMAT TabSeparated"

@@ -25,7 +25,7 @@ from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
 
 PASS_ROWS = 1 << 24
 _MOST_SILENT = 1 << 22
-"""A range in which so many rows one after the other are not stored was not written further."""
+"""Length of a gap in the stored rows after which a range is taken as not written further."""
 _MOST_SHOWN = 3
 _Numbers = NDArray[np.int64]
 

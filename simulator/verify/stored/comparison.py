@@ -46,7 +46,7 @@ from simulator.verify.truth.oracle import Oracle, Truth
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
 _MANY_ROWS = 1 << 30
-"""The truth of so many rows takes a minute or two."""
+"""Larger claims are compared by count first, because their truth takes minutes."""
 _MOST_DISTINCT = 2_000_000
 """More distinct keys are not counted, which takes a database ten times as long as all the rest: the
 sums of the fields show a row that is stored twice in place of another."""

@@ -233,7 +233,7 @@ VERSIONS = {
 
 @EVERY
 def test_rows_are_those_of_this_version(name):
-    """If they change, `version` is to be raised."""
+    """The workload's `version` must rise with any change of its rows."""
     workload, digest = workload_of(name), hashlib.sha256()
     for table in workload.tables:
         rows = np.arange(0, rows_of(workload, table), 11)

@@ -67,7 +67,7 @@ def test_another_workload_batch_or_failure_says_nothing(changes):
     assert (found.rows, found.seconds, found.size_bytes) == (5000, None, None)
     text = forecast_text("x", PLAN, [found], {"a, bulk": "no", "b": "no"}, 80)
     assert "no earlier insert: lite, bulk" in text
-    assert "not had: a, bulk; b: no" in text
+    assert "not measured: a, bulk; b: no" in text
     assert ["lite", "1", "0", "unknown", "-"] in [line.split() for line in text.splitlines()]
 
 

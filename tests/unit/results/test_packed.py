@@ -150,7 +150,7 @@ def written(place: Path, files: dict[str, bytes], **fields) -> Path:
 
 
 def declared(place: Path, size: int) -> Path:
-    """Have the archive's list declare another size of its first file."""
+    """Declare another size of the first file in the archive's list."""
     content = bytearray(place.read_bytes())
     struct.pack_into("<L", content, content.index(b"PK\1\2") + 24, size)
     place.write_bytes(content)

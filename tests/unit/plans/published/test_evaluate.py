@@ -206,14 +206,14 @@ def test_the_table_fits_80_columns_and_leaves_nothing_out():
     assert max(map(len, table.splitlines())) <= 80
     for words in (
         "\nM1 batches, rows/s\n  Lite  ",
-        "not had: Quick: quick: not installed",
-        "not had: lite, values; plain, values: no option use_values_lists",
+        "not measured: Quick: quick: not installed",
+        "not measured: lite, values; plain, values: no option use_values_lists",
         "seen: Lite; bulk 833 to 909 (2), single 83.3 to 90.9 (2)",
-        "not had: Gone",
+        "not measured: Gone",
         'M4 batches are faster (document: "ten times")',
         'M7 it scales to 3 nodes (document: "on 3 nodes")',
         "  Lite: single       ",
-        "  Gone: bulk        950% of base   not had  ",
+        "  Gone: bulk        950% of base  not measured  ",
         "8 items, started from 2026-01-01 00:00:00 to 2026-01-01 00:05:00 UTC",
         "result file: r.json",
     ):
