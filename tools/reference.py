@@ -17,7 +17,7 @@ from iotbench.commands.main import commands
 from iotbench.config.completion.helping import Helping, help_record_of
 from iotbench.config.completion.table import record_of
 from iotbench.config.completion.words import TABLE
-from iotbench.config.targets.advice import Amount, Choice, Value, advice
+from iotbench.config.targets.advice import Amount, SettingsChoice, Value, advice
 from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
@@ -384,7 +384,7 @@ def _settings() -> str:
     rows, single, beyond = [], [], []
     for target, own in advice().items():
         for name, each in {**own.server, **own.options}.items():
-            values = [_value(each.value(choice)) for choice in Choice]
+            values = [_value(each.value(choice)) for choice in SettingsChoice]
             values[1] = values[1] if each.differs else "the same"
             where = "target" if name in own.options else "server"
             note = f"; {each.note}" if each.note else ""

@@ -20,7 +20,7 @@ from iotbench.config.input.values import Count, Seconds
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import all_measured, forecast_of
-from iotbench.execution.measure import Measuring
+from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
@@ -84,7 +84,7 @@ def calibrate(*, options: PlanOptions, run: PlanRun, wanted: _Calibration) -> No
             " use --runner local, or measure both sides in turns by a plan"
         )
     with caught_interrupts() as interrupts:
-        measuring = Measuring.of(run, options, interrupts, {**os.environ})
+        measuring = ItemMeasuring.of(run, options, interrupts, {**os.environ})
         found = [*_calibrations(plan, roster, measuring)]
     keep(found)
     if run.form == "json":
@@ -108,7 +108,7 @@ def _plan(wanted: _Calibration) -> Plan:
     return Plan(name=name, repeats=_RUNS * wanted.sweeps, settings=tuple(settings))
 
 
-def _calibrations(plan: Plan, roster: Roster, measuring: Measuring) -> Iterator[Calibration]:
+def _calibrations(plan: Plan, roster: Roster, measuring: ItemMeasuring) -> Iterator[Calibration]:
     """Measure one target after the other; yield what its sweeps differ by."""
     for pair in roster.pairs:
         alone = replace(roster, pairs=(pair,))

@@ -18,7 +18,7 @@ from iotbench.config.options.choice import Choice, TargetRun, writing_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
-from iotbench.execution.capacity import Measuring, OfInserts, OfMixed, OfQueries
+from iotbench.execution.capacity import OfInserts, OfMixed, OfQueries, RateMeasuring
 from iotbench.execution.stored import find_inserted
 from iotbench.figures.subjects import LOAD, QUERY, WORKERS
 from iotbench.figures.verdicts import worst
@@ -28,7 +28,7 @@ from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import width_of
 from iotbench.measurements.insert import checks as insert_options
-from iotbench.measurements.insert.kind import Drawn
+from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.mixed.plan import option_problems
 from iotbench.measurements.query.options import MixedOptions, OwnQueries, QueryOptions, Types
 from iotbench.measurements.shared.options import (
@@ -38,11 +38,11 @@ from iotbench.measurements.shared.options import (
     Naming,
     OfInsert,
     Replacing,
-    Rows,
+    RowOptions,
     Sending,
     Verification,
 )
-from iotbench.measurements.shared.plan import Stored
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity.record import Capacity, Of, findings
 from iotbench.plans.capacity.search import Bounds, Level, Trial, next_rate
 from iotbench.plans.capacity.tables import format_record
@@ -97,7 +97,7 @@ class _Beside(Options):
 
 
 class _Options(
-    Verification, Rows, Replacing, Naming, Connecting, Sending, OfInsert, OwnQueries, Types,
+    Verification, RowOptions, Replacing, Naming, Connecting, Sending, OfInsert, OwnQueries, Types,
     _Beside, _Search,
 ):  # fmt: skip
     """The options of `capacity`."""
@@ -136,7 +136,7 @@ def _names(*several: type[Options]) -> set[str]:
     return {each.names[0] for one in several for each in one.declare().values()}
 
 
-_OF_ROWS, _OF_QUERIES = (Rows, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
+_OF_ROWS, _OF_QUERIES = (RowOptions, Naming, Replacing), (OfInsert, OwnQueries, Types, _Beside)
 _SAME = {
     field for one in (*_OF_ROWS, Verification, Connecting, Sending) for field in one.model_fields
 } | {"duration_s"}
@@ -218,7 +218,7 @@ class _Given:
         }  # fmt: skip
 
 
-def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
+def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> RateMeasuring | None:
     """Return what measures inserts; add what is wrong to `problems`."""
     capabilities = target.open().capabilities if target else None
     timeout_s = given.run.timeout_s
@@ -231,17 +231,21 @@ def _of_inserts(given: _Given, target: Target | None, problems: list[str]) -> Me
     except ConfigError as error:
         problems += error.problems
         return None
-    return OfInserts(**given.common(target), options=insert, rows=Drawn(params)) if target else None
+    return (
+        OfInserts(**given.common(target), options=insert, rows=DrawnRows(params))
+        if target
+        else None
+    )
 
 
-def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Measuring | None:
+def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> RateMeasuring | None:
     """Return the measurement of queries about stored rows, alone or during inserts."""
     options, run = given.options, given.run
     if problems or not target:
         return None
     stored = find_inserted(run, target, given.choice, options.dataset)
     asked = given.stack.enter_context(reopen(stored.dataset, quiet=run.quiet))
-    more: dict[str, Any] = {"stored": Stored(asked, stored.complete), "force": run.force}
+    more: dict[str, Any] = {"stored": StoredBefore(asked, stored.complete), "force": run.force}
     if options.insert_workers:
         mixed = options.mixed(run.timeout_s)
         problems += option_problems(mixed)
@@ -249,7 +253,7 @@ def _of_queries(given: _Given, target: Target | None, problems: list[str]) -> Me
     return OfQueries(**given.common(target), options=options.query(run.timeout_s), **more)
 
 
-def _search(task: Measuring, tolerance: float, interrupts: Interrupts) -> Capacity:
+def _search(task: RateMeasuring, tolerance: float, interrupts: Interrupts) -> Capacity:
     """Measure rate after rate until the capacity is known, or a run fails."""
     created = result_files.now_utc()
     sweep_id = result_files.new_id(created)

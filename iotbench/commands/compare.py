@@ -12,9 +12,9 @@ from iotbench.comparison.comparison import NOISE, Comparison, compare_sides
 from iotbench.comparison.junit import check_cases, comparison_cases
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.thresholds import (
-    Check,
     Scope,
     Threshold,
+    ThresholdCheck,
     changed_percentiles,
     checks_of,
     comparison_checks,
@@ -122,7 +122,7 @@ def _scope(comparisons: Sequence[Comparison]) -> Scope:
     return Scope((comparisons[0].subject,), compares=True, workers=workers, queries=tuple(names))
 
 
-def _checks(comparison: Comparison, thresholds: Sequence[Threshold]) -> Iterator[Check]:
+def _checks(comparison: Comparison, thresholds: Sequence[Threshold]) -> Iterator[ThresholdCheck]:
     for _, result in comparison.other.results:
         yield from checks_of(thresholds, summary_of(result), place=f"{result.sweep_id}, ")
     yield from comparison_checks(thresholds, comparison)

@@ -15,19 +15,19 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.machine.streams import say
 from iotbench.measurements.insert import checks as insert_options
-from iotbench.measurements.shared.options import InsertOptions, Rows
+from iotbench.measurements.shared.options import InsertOptions, RowOptions
 from iotbench.measurements.shared.plan import empty_dataset
 from iotbench.measurements.shared.workload_file import class_of
 from iotbench.results import result_files
 from iotbench.rows.recorded.manifest import beside, read
-from iotbench.rows.recorded.output import COMPRESSIONS, Written, to_file, to_standard_output
+from iotbench.rows.recorded.output import COMPRESSIONS, WrittenFile, to_file, to_standard_output
 from iotbench.rows.recorded.processes import encode_file
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import LANE_ROWS, distribute, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest
-from simulator.records.formats import FORMATS, Format, format_named
+from simulator.records.formats import FORMATS, FileFormat, format_named
 
 _EXAMPLES = """\b
 Examples:
@@ -73,7 +73,7 @@ class _File(Options):
         return self.manifest or (beside(self.output) if self.output else None)
 
 
-class _Options(Rows, _File):
+class _Options(RowOptions, _File):
     """The options of `generate`."""
 
     GROUP: ClassVar[str] = "Generated rows"
@@ -83,7 +83,7 @@ class _Options(Rows, _File):
 
     def insert(self) -> InsertOptions:
         """Return the options of an insert of the same rows, which are checked alike."""
-        same = {field: getattr(self, field) for field in Rows.model_fields}
+        same = {field: getattr(self, field) for field in RowOptions.model_fields}
         found = InsertOptions(workers=(1,), runs=1, num_inserts=self.num_inserts, **same)
         return found.decide(None, result_files.now_ms(), 0.0, primary_key=PrimaryKey.NONE)
 
@@ -171,7 +171,7 @@ def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: i
     return empty.with_ranges(ranges)
 
 
-def _expect_one_file(reader: DatasetReader, form: Format, table: str | None) -> None:
+def _expect_one_file(reader: DatasetReader, form: FileFormat, table: str | None) -> None:
     """Raise ConfigError if the tables cannot be in one file of this format."""
     if table or len(reader.tables) == 1 or (form.names_tables and reader.one_group):
         return
@@ -181,7 +181,7 @@ def _expect_one_file(reader: DatasetReader, form: Format, table: str | None) -> 
     )
 
 
-def _write(dataset: Dataset, form: Format, options: _File) -> None:
+def _write(dataset: Dataset, form: FileFormat, options: _File) -> None:
     output, manifest = options.output, options.manifest
     began_s = time.perf_counter()
     with closing(encode_file(dataset, form, options.workers)) as stream:
@@ -202,7 +202,7 @@ def _write(dataset: Dataset, form: Format, options: _File) -> None:
         say(_summary(dataset, written, took_s), err=True)
 
 
-def _summary(dataset: Dataset, written: Written, took_s: float) -> str:
+def _summary(dataset: Dataset, written: WrittenFile, took_s: float) -> str:
     rate, speed = dataset.rows / took_s, written.size_bytes / took_s / 1e6
     return (
         f"{counted(dataset.rows, 'row')}, {counted(written.size_bytes, 'byte')} in {took_s:.1f} s:"

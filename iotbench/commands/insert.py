@@ -18,7 +18,7 @@ from iotbench.execution.sweeps import sweep_of
 from iotbench.measurements import kind_named
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.plan import Stored
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
@@ -77,7 +77,7 @@ def insert(  # noqa: PLR0913
     with source.open(options, target) as rows:
         if rows is None:
             return
-        before = Stored(rows.empty(options), complete=True)
+        before = StoredBefore(rows.empty(options), complete=True)
         if not options.clean:
             before = find_continued(before.dataset, run, target, choice, starts=starts)
             options = options.model_copy(update={"start_ms": before.dataset.start_ms})

@@ -13,8 +13,8 @@ from iotbench.execution.stored import find_inserted
 from iotbench.execution.sweeps import sweep_of
 from iotbench.machine.program import SCRIPT
 from iotbench.measurements.shared.kind import Kind
-from iotbench.measurements.shared.options import Resources
-from iotbench.measurements.shared.plan import Stored
+from iotbench.measurements.shared.options import ResourceOptions
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.output.live.outputs import Outputs
 from iotbench.plans.gates import Gates
 from iotbench.rows.files.prepare import reopen
@@ -48,12 +48,12 @@ def command_of(kind: Kind[Any]) -> click.Command:
         stored = find_inserted(run, target, choice, options.dataset)
         with reopen(stored.dataset, quiet=run.quiet) as asked:
             sweep, planned = sweep_of(
-                kind, target, run.output, options, Stored(asked, stored.complete),
+                kind, target, run.output, options, StoredBefore(asked, stored.complete),
                 force=run.force, quiet=run.quiet,
             )  # fmt: skip
             conclude(
                 sweep.on(options, choice.environment), planned, choice, run,
-                measured=isinstance(options, Resources) and options.resources,
+                measured=isinstance(options, ResourceOptions) and options.resources,
                 gates=gates, outputs=outputs,
             )  # fmt: skip
 

@@ -17,7 +17,7 @@ from iotbench.machine.cleaning import in_shell
 from iotbench.machine.streams import print_out
 from iotbench.rows.files.objects import uri_of
 from iotbench.rows.files.prepare import convert_file
-from iotbench.rows.files.request import Reading, Request
+from iotbench.rows.files.request import FilesRequest, ReadingOptions
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError, counted
 from simulator.records.prepared import NAME, describe
@@ -31,7 +31,7 @@ Examples:
 """
 
 
-class _Options(Reading):
+class _Options(ReadingOptions):
     """The options of `prepare`."""
 
     GROUP: ClassVar[str] = "Rows from a file"
@@ -70,7 +70,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     )
 
 
-def _beside_file(request: Request) -> Path:
+def _beside_file(request: FilesRequest) -> Path:
     """Return a folder next to the single file, or here with the name of the object or table."""
     first, *others = request.named
     if not others and uri_of(first):

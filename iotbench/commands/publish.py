@@ -9,7 +9,7 @@ from iotbench.config.completion.words import complete_result
 from iotbench.config.options.basic import Command, option, output_option
 from iotbench.config.options.given import divide, parse
 from iotbench.machine.streams import say
-from iotbench.results.command import Command as Stored
+from iotbench.results.command import GivenCommand as Stored
 from iotbench.results.result import Result
 from simulator.errors import ConfigError, counted
 

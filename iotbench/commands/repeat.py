@@ -18,7 +18,7 @@ from iotbench.execution.repeating import build_repeated, comparison, differences
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import subject_of
-from iotbench.measurements.shared.options import Machine, Replacing
+from iotbench.measurements.shared.options import MachineOptions, Replacing
 from iotbench.store.lookup import path_of
 
 _EXAMPLES = """\b
@@ -41,7 +41,7 @@ Examples:
     " result holds; may be given several times.",
 )
 @option_like(
-    Machine,
+    MachineOptions,
     "before_run",
     group="Other options",
     help="What runs in bash before each run, if such a command did so in the result: it is never"

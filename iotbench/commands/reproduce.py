@@ -10,7 +10,7 @@ import click
 from iotbench.config.options.basic import Command, option
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import Refused, all_measured, forecast_of
-from iotbench.execution.measure import Measuring
+from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
@@ -25,7 +25,13 @@ from iotbench.plans.machine import hardware_of
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.published import documents
-from iotbench.plans.published.documents import Document, Size, keep_measured, plan_of, read_document
+from iotbench.plans.published.documents import (
+    Document,
+    ExperimentSize,
+    keep_measured,
+    plan_of,
+    read_document,
+)
 from iotbench.plans.published.evaluate import Experiment
 from iotbench.plans.published.memory import caches, in_memory
 from iotbench.plans.published.record import OWN, Reproduction
@@ -46,8 +52,8 @@ _experiment = functools.partial(option, group="Experiment")
 @click.argument("document", type=click.Choice(documents.NAMES))
 @_experiment(
     "--size",
-    type=click.Choice([size.value for size in Size]),
-    default=Size.DEMO.value,
+    type=click.Choice([size.value for size in ExperimentSize]),
+    default=ExperimentSize.DEMO.value,
     show_default=True,
     help="demo: minutes on one machine; document: as the document describes it.",
 )
@@ -74,7 +80,7 @@ def reproduce(
     reach = options.reach
     if problems := reach.cluster.problems():
         raise ConfigError(problems)
-    plan = options.applied(plan_of(document, Size(size)))
+    plan = options.applied(plan_of(document, ExperimentSize(size)))
     environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = gates.beside(plan.thresholds).expected(plan.scope)
     read = keep_measured(read_document(document), plan)
@@ -84,7 +90,7 @@ def reproduce(
         print_out(format_before_runs(plan))
         return
     with caught_interrupts() as interrupts:
-        measuring = Measuring.of(run, options, interrupts, environment)
+        measuring = ItemMeasuring.of(run, options, interrupts, environment)
         record, path = reproduce_document(document, size, read, plan, roster, measuring)
     if run.form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
@@ -96,7 +102,7 @@ def reproduce(
 
 
 def reproduce_document(  # noqa: PLR0913, PLR0917
-    name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: Measuring
+    name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: ItemMeasuring
 ) -> tuple[Reproduction, Path]:
     """Measure what has no complete result yet; return the record of all, and its file."""
 

@@ -16,11 +16,11 @@ from iotbench.machine.terminal import is_fitted, width_of
 from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
-from iotbench.results.names import Named, id_of, parse_name
+from iotbench.results.names import ResultName, id_of, parse_name
 from iotbench.results.result import Result
 from iotbench.store import changes, export, listing
-from iotbench.store.entry import Entry
-from iotbench.store.gathered import GATHERED, Part, parts_of
+from iotbench.store.entry import ResultEntry
+from iotbench.store.gathered import GATHERED, GatheredSweep, parts_of
 from iotbench.store.index import entries
 from iotbench.store.lookup import expect_files, path_of, paths_of
 from simulator.errors import ConfigError, counted
@@ -90,11 +90,11 @@ def list_results(  # noqa: PLR0913
     if limit is not None and limit < 0:
         raise ConfigError(f"--limit: must be at least 0, got {limit}")
 
-    def find_named(name: Named) -> bool:
+    def find_named(name: ResultName) -> bool:
         of_target = not target or target in {name.target, ""} or not name.is_sweep
         return of_target and kind in {None, name.kind} and _within(name.created, since, until)
 
-    def is_wanted(entry: Entry) -> bool:
+    def is_wanted(entry: ResultEntry) -> bool:
         of_target = not target or target in entry.target.split(",")
         return of_target and _within(entry.created, since, until) and {*tag} <= {*entry.tags}
 
@@ -190,10 +190,10 @@ def export_results(  # noqa: PLR0913
     outfile.write(to, text, own)
 
 
-def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, Part]]:
+def _read_parts(paths: list[Path]) -> tuple[list[tuple[str, Result]], dict[str, GatheredSweep]]:
     """Return the results in these files, each once with its id; and id -> what it is a part of."""
     found: dict[Path, tuple[str, Result]] = {}
-    parts: dict[str, Part] = {}
+    parts: dict[str, GatheredSweep] = {}
     problems = []
     for path in paths:
         each = parts_of(path)

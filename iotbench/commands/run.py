@@ -12,7 +12,7 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.execution.experiment import all_measured, forecast_of
 from iotbench.execution.installing import Installing
-from iotbench.execution.measure import Measuring
+from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import caught_interrupts
@@ -86,7 +86,7 @@ def run(
     path = run.output / f"{stem}.json"
     outfile.expect_own(path, OWN)
     with caught_interrupts() as interrupts:
-        measuring = Measuring.of(run, options, interrupts, environment)
+        measuring = ItemMeasuring.of(run, options, interrupts, environment)
         installing = Installing(
             installations,
             run.output,
@@ -131,7 +131,7 @@ def _describe(
 
 
 def _carry_out(
-    plan: Plan, roster: Roster, measuring: Measuring, installing: Installing
+    plan: Plan, roster: Roster, measuring: ItemMeasuring, installing: Installing
 ) -> PlanRecord:
     """Measure what has no complete result yet; return the record of all."""
     found, status, refused = all_measured(plan, roster, measuring, installing=installing)

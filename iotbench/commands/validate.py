@@ -11,7 +11,7 @@ from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt
 from iotbench.config.input.values import Count
 from iotbench.config.options.basic import NAMES, Command, option
-from iotbench.config.options.choice import Choice, Reach, Run, reach_options
+from iotbench.config.options.choice import Choice, Reach, RunOptions, reach_options
 from iotbench.config.options.declared import options_of
 from iotbench.config.targets.config import Target
 from iotbench.execution.launch import Sweep, carry_out
@@ -20,8 +20,14 @@ from iotbench.execution.sweeps import sweep_of
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import kind_named
-from iotbench.measurements.query.options import MOST_SHOWN, Answers, OwnQueries, QueryOptions, Types
-from iotbench.measurements.shared.plan import PlannedRun, Stored
+from iotbench.measurements.query.options import (
+    MOST_SHOWN,
+    AnswerOptions,
+    OwnQueries,
+    QueryOptions,
+    Types,
+)
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 from iotbench.output.terminal.agreements import format_validated
 from iotbench.results.agreement import agreements, differences, exit_code
 from iotbench.rows.files.prepare import reopen
@@ -34,7 +40,7 @@ Examples:
 """
 
 
-class _Options(Answers, OwnQueries, Types):
+class _Options(AnswerOptions, OwnQueries, Types):
     """The queries to ask, and how often."""
 
     GROUP: ClassVar[str] = "Queries"
@@ -62,9 +68,9 @@ class _Planned:
     group="Target", shell_complete=complete_target,
 )  # fmt: skip
 @reach_options
-@options_of(Run, "run")
+@options_of(RunOptions, "run")
 @options_of(_Options)
-def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Options) -> None:
+def validate(*, targets: tuple[str, ...], reach: Reach, run: RunOptions, options: _Options) -> None:
     """Compare the answers of several databases and the truth.
 
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
@@ -90,8 +96,9 @@ def validate(*, targets: tuple[str, ...], reach: Reach, run: Run, options: _Opti
             known = stored[choice.target]
             try:
                 asked = files.enter_context(reopen(known.dataset, quiet=run.quiet))
+                before = StoredBefore(asked, known.complete)
                 sweep, runs = sweep_of(
-                    kind_named("query"), target, run.output, asking, Stored(asked, known.complete),
+                    kind_named("query"), target, run.output, asking, before,
                     force=run.force, quiet=run.quiet or bool(planned),
                 )  # fmt: skip
             except ConfigError as error:
@@ -114,7 +121,7 @@ def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
     return [target for target in found if target]
 
 
-def _expect_same_rows(stored: Mapping[str, Stored]) -> None:
+def _expect_same_rows(stored: Mapping[str, StoredBefore]) -> None:
     (first, expected), *others = stored.items()
     problems = []
     for name, known in others:

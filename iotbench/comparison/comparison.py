@@ -7,7 +7,7 @@ from statistics import fmean, geometric_mean
 
 from iotbench.comparison.calibration import Calibration, calibration_of
 from iotbench.comparison.query_plans import PlanComparison, compare_plans
-from iotbench.comparison.sides import Sample, Side, differing, is_same_work
+from iotbench.comparison.sides import Side, SideSample, differing, is_same_work
 from iotbench.comparison.statistics import Difference, Sweeps, are_in_turns, difference
 from iotbench.figures.figures import Better, Figure, find_figure
 from iotbench.figures.rows import Place
@@ -40,7 +40,7 @@ class Judgement(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedFigure:
     """One figure of a row on both sides."""
 
     figure: Figure
@@ -54,7 +54,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRow:
     """One row: a worker count, a level or a query."""
 
     place: Place
@@ -63,7 +63,7 @@ class Compared:
     in_turns: bool
     """True if the sweeps were pairs, one of each side, one after the other."""
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
-    lines: tuple[Line, ...]
+    lines: tuple[ComparedFigure, ...]
     """The headline first."""
     calibrations: tuple[Calibration, ...] = ()
     """Differences of equal sweeps of both sides; empty: unknown, or not needed."""
@@ -76,7 +76,7 @@ class Comparison:
     base: Side
     other: Side
     subject: Subject
-    rows: tuple[Compared, ...]
+    rows: tuple[ComparedRow, ...]
     differing: tuple[tuple[str, str, str], ...]
     only: tuple[tuple[str, Place], ...]
     """Rows of one side: "base" or "other", and which."""
@@ -154,12 +154,12 @@ def compare_sides(
 def _row(  # noqa: PLR0913, PLR0917
     place: Place,
     shown: Sequence[Figure],
-    base: Sample,
-    other: Sample,
+    base: SideSample,
+    other: SideSample,
     noise: float,
     rows: int,
     calibrations: tuple[Calibration, ...],
-) -> Compared:
+) -> ComparedRow:
     in_turns = are_in_turns(base.began_s, other.began_s)
     # Judgements on several rows are right together: each may err less often.
     strict = 1 - (1 - CONFIDENCE) / rows
@@ -176,8 +176,10 @@ def _row(  # noqa: PLR0913, PLR0917
             scatter=(scatter[0], scatter[1]) if scatter and not number else None,
         )
         judgement = None if number else _judge(figure, found, noise)
-        lines.append(Line(figure, _mean(before, found), _mean(after, found), found, judgement))
-    return Compared(
+        lines.append(
+            ComparedFigure(figure, _mean(before, found), _mean(after, found), found, judgement)
+        )
+    return ComparedRow(
         place,
         (base.runs, other.runs),
         (len(base.began_s), len(other.began_s)),
@@ -193,7 +195,7 @@ def _mean(sweeps: Sweeps, found: Difference | None) -> float:
     return mean([mean(sweep) for sweep in sweeps])
 
 
-def _without_judgement(row: Compared) -> Compared:
+def _without_judgement(row: ComparedRow) -> ComparedRow:
     """Return a row of a disturbed sweep: a difference in it is not judged."""
     first, *others = row.lines
     if first.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOT_IN_TURNS):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from iotbench.comparison.comparison import Comparison, Judgement, Line
+from iotbench.comparison.comparison import ComparedFigure, Comparison, Judgement
 from iotbench.comparison.tables import interval_of
-from iotbench.comparison.thresholds import Check
+from iotbench.comparison.thresholds import ThresholdCheck
 from iotbench.figures.rows import Row
 from iotbench.machine.cleaning import plain
 from iotbench.measurements import summary_of
@@ -73,12 +73,12 @@ def comparison_cases(comparison: Comparison) -> Iterator[Case]:
         yield Case(suite, name, End.PASSED if is_judged else End.SKIPPED)
 
 
-def _judgement(line: Line) -> str:
+def _judgement(line: ComparedFigure) -> str:
     change = f" {line.difference.change:+.1%}" if line.difference else ""
     return f"{line.judgement}: {line.figure.name}{change} ({interval_of(line.difference)})"
 
 
-def check_cases(suite: str, checks: Iterable[Check]) -> Iterator[Case]:
+def check_cases(suite: str, checks: Iterable[ThresholdCheck]) -> Iterator[Case]:
     """Yield a case for each threshold and row."""
     for check in checks:
         name = f"{check.threshold} {check.place}".rstrip()

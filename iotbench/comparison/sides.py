@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from iotbench.figures.figures import Measurement
+from iotbench.figures.figures import FigureValue
 from iotbench.figures.rows import Place
 from iotbench.figures.subjects import Subject
 from iotbench.measurements import kind_of, subject_of, summary_of
@@ -21,12 +21,12 @@ _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
 """Parts of a configuration that differ between any two sweeps, or that the rows contain."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
 """Parts of a configuration, and the rows of the result that they make."""
-_Measured: TypeAlias = tuple[str, Mapping[str, Measurement]]
+_Measured: TypeAlias = tuple[str, Mapping[str, FigureValue]]
 """A run's verdict and figures."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SideSample:
     """Measurements of the runs behind a row."""
 
     verdicts: tuple[str, ...]
@@ -70,12 +70,14 @@ class Side:
         results = (result for _, result in self.results)
         return much_other_work(*results, workers=place.workers) is not None
 
-    def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, Sample]:
+    def samples(self, percentiles: Sequence[str] = ()) -> dict[Place, SideSample]:
         """Return what was measured for each row, run by run."""
         return samples_of([result for _, result in self.results], percentiles)
 
 
-def samples_of(results: Sequence[Result], percentiles: Sequence[str] = ()) -> dict[Place, Sample]:
+def samples_of(
+    results: Sequence[Result], percentiles: Sequence[str] = ()
+) -> dict[Place, SideSample]:
     """Return row -> what its runs measured; each run is summarised alone.
 
     `percentiles`: names of further percentiles.
@@ -95,11 +97,11 @@ def _sample(
     sweeps: Mapping[int, Sequence[_Measured]],
     began_s: Sequence[float],
     percentiles: Sequence[str],
-) -> Sample:
+) -> SideSample:
     runs = [each for sweep in sweeps.values() for each in sweep]
     names = dict.fromkeys((*runs[0][1], *percentiles))
     common = [name for name in names if all(name in figures for _, figures in runs)]
-    return Sample(
+    return SideSample(
         verdicts=tuple(dict.fromkeys(verdict for verdict, _ in runs)),
         values={
             name: tuple(

@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from iotbench.comparison.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
+from iotbench.comparison.comparison import (
+    CONFIDENCE,
+    ComparedFigure,
+    ComparedRow,
+    Comparison,
+    Judgement,
+)
 from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import Difference, noise_of
 from iotbench.figures.figures import percent_of
@@ -36,7 +42,7 @@ def interval_of(found: Difference | None) -> str:
     return f"{100 * found.low:+.1f} to {found.high:+.1%}"
 
 
-def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
+def _cells(comparison: Comparison, row: ComparedRow) -> Iterator[list[str]]:
     """Yield the cells of a row's lines; its name is in the first one."""
     by_workers = _has_workers(comparison)
     place = [row.place.name, *[str(row.place.workers)] * by_workers]
@@ -258,7 +264,7 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: ComparedFigure) -> dict[str, Any]:
     found = line.difference
     return {
         "unit": line.figure.unit.value,

@@ -93,7 +93,7 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ThresholdCheck:
     """A threshold, held against one row."""
 
     threshold: str
@@ -183,7 +183,7 @@ def _expect_rows(threshold: Threshold, scope: Scope) -> None:
 
 def checks_of(
     thresholds: Iterable[Threshold], *summaries: Summary, place: str = ""
-) -> Iterator[Check]:
+) -> Iterator[ThresholdCheck]:
     """Hold thresholds against summaries of the same item; each is about some row of one of them.
 
     Those about figures of other summaries are left out.
@@ -194,11 +194,13 @@ def checks_of(
         if not having:
             continue
         found = [check for each in having for check in _row_checks(threshold, each, place)]
-        nothing = Check(threshold.text, place.rstrip(" ,"), "nothing was measured", ok=False)
+        nothing = ThresholdCheck(
+            threshold.text, place.rstrip(" ,"), "nothing was measured", ok=False
+        )
         yield from found or [nothing]
 
 
-def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[Check]:
+def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[ThresholdCheck]:
     figure, unit = resolve(threshold.figure), unit_of(threshold.figure)
     assert figure
     assert unit
@@ -210,15 +212,19 @@ def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[
         if value is None and figure[0].name in row.withheld:
             least, n = FEWEST[figure[0].name], row.figures["p50_ms"].n
             needs = f"{threshold.figure} needs {least:,} samples, and there are {n:,}"
-            yield Check(threshold.text, where, needs, ok=False)
+            yield ThresholdCheck(threshold.text, where, needs, ok=False)
         elif value is None:
-            yield Check(threshold.text, where, f"{threshold.figure} was not measured", ok=False)
+            yield ThresholdCheck(
+                threshold.text, where, f"{threshold.figure} was not measured", ok=False
+            )
         else:
             reached = threshold.is_reached(value)
-            yield Check(threshold.text, where, _format(value, unit), ok=not reached)
+            yield ThresholdCheck(threshold.text, where, _format(value, unit), ok=not reached)
 
 
-def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -> Iterator[Check]:
+def comparison_checks(
+    thresholds: Iterable[Threshold], comparison: Comparison
+) -> Iterator[ThresholdCheck]:
     """Hold thresholds about changes against a comparison."""
     place = f"{comparison.other.label}, "
     for threshold in thresholds:
@@ -228,7 +234,7 @@ def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -
             yield from _change_checks(threshold, comparison, place)
 
 
-def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
+def _count_check(threshold: Threshold, comparison: Comparison) -> ThresholdCheck:
     """Hold a threshold against the number of rows with a judgement; all must have one."""
     place = comparison.other.label
     judged = (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
@@ -236,12 +242,14 @@ def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
     open_rows = sum(map(comparison.count, without))
     if open_rows:
         reason = f"no judgement on {open_rows} of {len(comparison.rows)} rows"
-        return Check(threshold.text, place, reason, ok=False)
+        return ThresholdCheck(threshold.text, place, reason, ok=False)
     count = comparison.count(_COUNTS[threshold.figure])
-    return Check(threshold.text, place, str(count), ok=not threshold.is_reached(count))
+    return ThresholdCheck(threshold.text, place, str(count), ok=not threshold.is_reached(count))
 
 
-def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> Iterator[Check]:
+def _change_checks(
+    threshold: Threshold, comparison: Comparison, place: str
+) -> Iterator[ThresholdCheck]:
     name = threshold.figure.removesuffix(_CHANGE)
     about = [row for row in comparison.rows if threshold.is_about(row.place)]
     for row in about:
@@ -250,14 +258,16 @@ def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> 
         if line is None or line.difference is None:
             percent = None if line else percent_of(name)
             needs = f": needs {fewest_samples(percent):,} samples of each run" if percent else ""
-            yield Check(threshold.text, where, f"{name} cannot be compared{needs}", ok=False)
+            yield ThresholdCheck(
+                threshold.text, where, f"{name} cannot be compared{needs}", ok=False
+            )
             continue
         change = line.difference.change
         interval = interval_of(line.difference)
         shown = f"{change:+.1%} ({'one run' if interval == '-' else interval})"
-        yield Check(threshold.text, where, shown, ok=not threshold.is_reached(change))
+        yield ThresholdCheck(threshold.text, where, shown, ok=not threshold.is_reached(change))
     if not about:
-        yield Check(threshold.text, place.rstrip(" ,"), "nothing was compared", ok=False)
+        yield ThresholdCheck(threshold.text, place.rstrip(" ,"), "nothing was compared", ok=False)
 
 
 def _format(value: float, unit: Unit) -> str:
@@ -265,7 +275,7 @@ def _format(value: float, unit: Unit) -> str:
     return shown if unit is Unit.SHARE else f"{shown} {unit.value}"
 
 
-def failures(checks: Sequence[Check]) -> list[str]:
+def failures(checks: Sequence[ThresholdCheck]) -> list[str]:
     """Return a line for each check that failed."""
     return [
         f"threshold failed: {each.threshold}: {', '.join(filter(None, (each.found, each.place)))}"

@@ -15,10 +15,10 @@ from iotbench.execution.sweeps import sweep_of
 from iotbench.figures.rows import INSERTS, Row
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named, summary_of
-from iotbench.measurements.insert.kind import Drawn
+from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
 from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.plan import Stored
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity.record import Of
 from iotbench.plans.capacity.search import Trial
 from iotbench.results.result import Result
@@ -28,7 +28,7 @@ _FEWEST = 20
 
 
 @dataclass
-class Measuring(ABC):
+class RateMeasuring(ABC):
     """Measures rates on one target."""
 
     of: ClassVar[Of]
@@ -75,7 +75,7 @@ class Measuring(ABC):
         self,
         kind: str,
         options: Options,
-        stored: Stored,
+        stored: StoredBefore,
         sweep_id: str,
         interrupts: Interrupts,
         **more: Any,
@@ -115,12 +115,12 @@ def _value(row: Row, figure: str) -> float | None:
 
 
 @dataclass
-class OfInserts(Measuring):
+class OfInserts(RateMeasuring):
     """Rows are inserted into empty tables."""
 
     of = Of.INSERTS
     options: InsertOptions
-    rows: Drawn
+    rows: DrawnRows
 
     @property
     def lowest_per_s(self) -> float:
@@ -133,7 +133,7 @@ class OfInserts(Measuring):
     ) -> Iterator[tuple[Path, Result]]:
         """Insert at a rate."""
         options = self.options.model_copy(update={"rate": rate})
-        before = Stored(self.rows.empty(options), complete=True)
+        before = StoredBefore(self.rows.empty(options), complete=True)
         yield self._sweep("insert", options, before, sweep_id, interrupts, rows=self.rows)
 
     def trials(self, result: Result) -> Iterator[Trial]:
@@ -153,12 +153,12 @@ class OfInserts(Measuring):
 
 
 @dataclass
-class OfQueries(Measuring):
+class OfQueries(RateMeasuring):
     """Queries are asked about stored rows, each type by itself."""
 
     of = Of.QUERIES
     options: QueryOptions
-    stored: Stored
+    stored: StoredBefore
     force: bool
 
     @property
@@ -182,12 +182,12 @@ class OfQueries(Measuring):
 
 
 @dataclass
-class OfMixed(Measuring):
+class OfMixed(RateMeasuring):
     """Queries are asked in turn about stored rows, while others are inserted."""
 
     of = Of.QUERIES
     options: MixedOptions
-    stored: Stored
+    stored: StoredBefore
     force: bool
 
     @property
@@ -202,7 +202,7 @@ class OfMixed(Measuring):
         options = self.options.model_copy(update={"query_rate": rate, "runs": self.repeats})
         found = self._sweep("mixed", options, self.stored, sweep_id, interrupts, force=self.force)
         if manifest := found[1].manifest:
-            self.stored = Stored(manifest.dataset, manifest.complete)
+            self.stored = StoredBefore(manifest.dataset, manifest.complete)
         yield found
 
     def trials(self, result: Result) -> Iterator[Trial]:

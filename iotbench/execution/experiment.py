@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 from iotbench.execution.facts import READY_S, lasting_silence
 from iotbench.execution.installing import Installing, Ready
-from iotbench.execution.measure import Measuring, insert_of, refusal_of
+from iotbench.execution.measure import ItemMeasuring, insert_of, refusal_of
 from iotbench.execution.roster import Roster
 from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import say
 from iotbench.machine.terminal import width_of
-from iotbench.plans.engine import Found, Measured, complete_results, measure_items
+from iotbench.plans.engine import Found, MeasuredItem, complete_results, measure_items
 from iotbench.plans.forecast import forecast, forecast_text
 from iotbench.plans.installing import groups_of
 from iotbench.plans.items import Item, Pair, items_of
@@ -55,16 +55,16 @@ def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
 def all_measured(
     plan: Plan,
     roster: Roster,
-    measuring: Measuring,
+    measuring: ItemMeasuring,
     unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None = None,
     installing: Installing | None = None,
-) -> tuple[list[tuple[Item, Measured]], Status, dict[tuple[str, str], str]]:
+) -> tuple[list[tuple[Item, MeasuredItem]], Status, dict[tuple[str, str], str]]:
     """Measure what has no result yet; return what there is, and what was refused.
 
     What is searched for follows from what was measured: one round of items after the other. At last
     what is `unsettled`, by setting and target, is repeated twice as often, up to the plan's limit.
     """
-    found: list[tuple[Item, Measured]] = []
+    found: list[tuple[Item, MeasuredItem]] = []
     refused = {**roster.refused}
     groups = groups_of(roster.pairs, installing.installations if installing else {})
     for number, group in enumerate(groups, 1):
@@ -89,7 +89,7 @@ def all_measured(
     return found, "done", refused
 
 
-def _say_left(measuring: Measuring) -> None:
+def _say_left(measuring: ItemMeasuring) -> None:
     if left := measuring.limit.left:
         text = f"--stop-after: the time is over; left to measure: at least {counted(left, 'item')}"
         _say(measuring, f"{text}; the same command goes on")
@@ -103,9 +103,9 @@ def _always() -> str:
 def _measure_group(  # noqa: PLR0913, PLR0917
     plan: Plan,
     group: Sequence[Pair],
-    found: list[tuple[Item, Measured]],
+    found: list[tuple[Item, MeasuredItem]],
     refused: dict[tuple[str, str], str],
-    measuring: Measuring,
+    measuring: ItemMeasuring,
     ready: Ready,
     later: int,
 ) -> bool:
@@ -129,8 +129,8 @@ def _place(pair: Pair) -> tuple[str, str]:
 
 def _measure_round(
     items: list[Item],
-    found: list[tuple[Item, Measured]],
-    measuring: Measuring,
+    found: list[tuple[Item, MeasuredItem]],
+    measuring: ItemMeasuring,
     ready: Ready,
     later: int = 0,
 ) -> bool:
@@ -140,12 +140,12 @@ def _measure_round(
     """
     total = len(found) + len(items) + later
 
-    def announce(item: Item) -> Measured:
+    def announce(item: Item) -> MeasuredItem:
         if not measuring.limit.allows(item):
-            return Measured()
+            return MeasuredItem()
         began_s = time.monotonic()
         cause = ready()
-        missing = Measured(cause=cause) if cause else _missing(item, found, measuring)
+        missing = MeasuredItem(cause=cause) if cause else _missing(item, found, measuring)
         if missing and measuring.interrupts.requested:
             return missing
         _say(measuring, f"[{len(found) + 1}/{total}] {item.name}")
@@ -167,14 +167,14 @@ def _measure_round(
     return not measuring.limit.left
 
 
-def _elsewhere(each: Measured) -> str:
+def _elsewhere(each: MeasuredItem) -> str:
     """Return as text on which other hardware results were measured."""
     here = this_machine().hardware
     others = [name for name in hardware_of(each) if name != here]
     return f" on other hardware: {', '.join(others)}" if others else ""
 
 
-def _missing(item: Item, found: Found, measuring: Measuring) -> Measured | None:
+def _missing(item: Item, found: Found, measuring: ItemMeasuring) -> MeasuredItem | None:
     """Return why an item is not begun: the one before it failed, and the database is gone since.
 
     It has some time to come back, once.
@@ -189,9 +189,9 @@ def _missing(item: Item, found: Found, measuring: Measuring) -> Measured | None:
     reason = lasting_silence(item.target, measuring.cluster, measuring.interrupts)
     if not reason:
         return None
-    return Measured(cause=f"not begun, the database is gone: {reason}", is_gone=True)
+    return MeasuredItem(cause=f"not begun, the database is gone: {reason}", is_gone=True)
 
 
-def _say(measuring: Measuring, text: str) -> None:
+def _say(measuring: ItemMeasuring, text: str) -> None:
     if not measuring.quiet:
         say(text, err=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from iotbench.machine.inputs import problem_of
-from iotbench.rows.files.request import FileRows, Reading, Request
+from iotbench.rows.files.request import FileRows, FilesRequest, ReadingOptions
 from iotbench.rows.recorded.manifest import beside, read
 from iotbench.rows.recorded.volume import in_volume
 from simulator.data.dataset import DatasetReader
@@ -15,7 +15,7 @@ from simulator.data.schema import Table
 from simulator.errors import ConfigError
 from simulator.protocol.records import FileManifest
 
-Said = TypeVar("Said", bound=Reading)
+Said = TypeVar("Said", bound=ReadingOptions)
 _READ = frozenset({"csv", "tsv", "parquet", "influx"})
 """Formats that are read into columns, for any target; others are sent as they are."""
 
@@ -46,7 +46,7 @@ def as_prepared(reading: Said, files: Sequence[Path]) -> Said:
     )
 
 
-def as_promised(request: Request) -> Request:
+def as_promised(request: FilesRequest) -> FilesRequest:
     """Return the request with the digest from the manifest next to its one file."""
     manifest = _manifest_of(request.named)
     return replace(request, content_sha256=manifest.sha256) if manifest else request

@@ -30,13 +30,13 @@ from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.machine.terminal import has_room, width_of
 from iotbench.measurements import kind_of, subject_of
 from iotbench.measurements.shared.faults import Faults
-from iotbench.measurements.shared.options import Machine
+from iotbench.measurements.shared.options import MachineOptions
 from iotbench.measurements.shared.plan import PlannedRun
-from iotbench.output.live.outputs import Output, Outputs
+from iotbench.output.live.outputs import LiveOutput, Outputs
 from iotbench.output.terminal import tables
 from iotbench.output.terminal.course import Course
 from iotbench.output.terminal.plans import plan_text
-from iotbench.output.terminal.progress import Follower
+from iotbench.output.terminal.progress import ProgressDisplay
 from iotbench.plans.gates import Gates
 from iotbench.results import result_files
 from iotbench.results.result import Result
@@ -63,7 +63,7 @@ class Sweep:
     def on(self, options: Options, environment: Mapping[str, str]) -> "Sweep":
         """Return the sweep with what this machine is to do before each run, by its options."""
         configuration, redact, found = self.result.configuration, self.target.options.redact, self
-        if isinstance(options, Machine):
+        if isinstance(options, MachineOptions):
             if options.drop_caches:
                 configuration["drop_caches"] = True
                 found = replace(found, drops_caches=True)
@@ -107,7 +107,7 @@ def carry_out(  # noqa: PLR0913
     quiet: bool,
     as_json: bool = False,
     meter: ResourceMeter | None = None,
-    outputs: Sequence[Output] = (),
+    outputs: Sequence[LiveOutput] = (),
 ) -> Iterator[None]:
     """Run a sweep; inside the context its result is complete, and the database still locked.
 
@@ -121,7 +121,7 @@ def carry_out(  # noqa: PLR0913
         if result_files.prepare_folder(output) and not quiet:
             say(f"created folder {output}", err=True)
         with (
-            Follower(quiet=quiet, as_json=as_json) as follower,
+            ProgressDisplay(quiet=quiet, as_json=as_json) as follower,
             meter or nullcontext(),
             ExitStack() as stack,
         ):

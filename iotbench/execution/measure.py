@@ -15,12 +15,12 @@ from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named
 from iotbench.measurements.change.options import Change
 from iotbench.measurements.insert.checks import generator_params, target_problems
-from iotbench.measurements.insert.kind import Drawn
+from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.query.options import Mixed, Query
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.options import Insert
-from iotbench.measurements.shared.plan import PlannedRun, Stored
-from iotbench.plans.engine import Measured
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item
 from iotbench.plans.options import PlanOptions, PlanRun
 from iotbench.plans.settings import Setting
@@ -45,8 +45,8 @@ def insert_of(  # noqa: PLR0913
     """
     database = target.open()
     options = setting.insert.options(database.capabilities, result_files.now_ms(), timeout_s)
-    rows = Drawn(generator_params(options))
-    before = Stored(rows.empty(options), complete=True)
+    rows = DrawnRows(generator_params(options))
+    before = StoredBefore(rows.empty(options), complete=True)
     needed = plan.list_needed_names(before.dataset, database)
     replaced = tuple(name for name in replace_tables if name in needed)
     options = options.model_copy(update={"replace_tables": replaced})
@@ -63,7 +63,7 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
         return "; ".join(problems)
     try:
         _, planned = insert_of(setting, target, Path())
-        stored = Stored(planned[-1].spec.after, complete=True)
+        stored = StoredBefore(planned[-1].spec.after, complete=True)
         for name, asked in setting.asked.items():
             kind = kind_named(name)
             if not (kind.writes and setting.insert.duration_s):  # else nobody knows the rows yet
@@ -74,7 +74,7 @@ def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Measuring:
+class ItemMeasuring:
     """The common parameters of measuring all items."""
 
     output: Path
@@ -101,7 +101,7 @@ class Measuring:
         options: PlanOptions,
         interrupts: Interrupts,
         environment: Mapping[str, str],
-    ) -> "Measuring":
+    ) -> "ItemMeasuring":
         """Return how the items of a command are measured."""
         reach = options.reach
         return cls(
@@ -109,7 +109,7 @@ class Measuring:
             reach.config, environment, options.replace_tables, TimeLimit(run.stop_after_s),
         )  # fmt: skip
 
-    def measure(self, item: Item) -> Measured:
+    def measure(self, item: Item) -> MeasuredItem:
         """Measure an item; a sweep that failed or was interrupted is the last one."""
         found: tuple[tuple[Path | None, Result], ...] = ()
         try:
@@ -129,7 +129,7 @@ class Measuring:
             for name, asked in item.setting.asked.items():
                 if not manifest or found[-1][1].status != "done":
                     break
-                stored = Stored(manifest.dataset, manifest.complete)
+                stored = StoredBefore(manifest.dataset, manifest.complete)
                 planned = sweep_of(
                     kind_named(name), item.target, self.output, asked.options(self.timeout_s),
                     stored, sweep_id=item.id, force=self.force,
@@ -142,8 +142,8 @@ class Measuring:
         except Interrupted:
             raise
         except BenchError as error:
-            return Measured(found, cause="; ".join(str(error).splitlines()))
-        return Measured(found)
+            return MeasuredItem(found, cause="; ".join(str(error).splitlines()))
+        return MeasuredItem(found)
 
     def _list_given(self, target: Target) -> dict[str, Any]:
         """Return the options that the command shares with an item's sweep."""

@@ -16,8 +16,8 @@ from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.kind import Rows, Wanted
 from iotbench.measurements.shared.options import InsertOptions, default_key
 from iotbench.measurements.shared.plan import PlannedRun, Recorded
-from iotbench.rows.recorded.prepare import Records, prepare
-from iotbench.rows.recorded.request import Request, conflicts, list_repeated
+from iotbench.rows.recorded.prepare import PreparedRecords, prepare
+from iotbench.rows.recorded.request import RecordsRequest, conflicts, list_repeated
 from iotbench.rows.recorded.volume import in_volume
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.file import OnError
@@ -65,11 +65,11 @@ class RecordedFile(Source):
             raise ConfigError(f"--data: {self._request.file}: {problem}")
 
     @property
-    def _request(self) -> Request:
+    def _request(self) -> RecordsRequest:
         file = self.file
         assert file.place
         assert file.data_format
-        return Request(
+        return RecordsRequest(
             file.place, file.data_format, file.manifest, skip=file.on_error is OnError.SKIP
         )
 
@@ -90,7 +90,7 @@ class RecordedFile(Source):
 
     def _scan(
         self, options: InsertOptions, target: Target
-    ) -> AbstractContextManager[Records | None]:
+    ) -> AbstractContextManager[PreparedRecords | None]:
         request, empty_of = self._request, partial(self._empty, options, target)
         if volume := request.volume:
             return nullcontext(records_in_volume(self, request, volume, empty_of, options, target))
@@ -121,8 +121,8 @@ class RecordedFile(Source):
 class RecordedRows(Rows):
     """Records of a scanned file."""
 
-    request: Request
-    records: Records
+    request: RecordsRequest
+    records: PreparedRecords
     clean: bool
     """False: tables that exist are refused."""
 
@@ -173,7 +173,7 @@ class RecordedRows(Rows):
         return {name: value for name, value in known.items() if value is not None}
 
 
-def _warn_of_skipped(request: Request, records: Records) -> None:
+def _warn_of_skipped(request: RecordsRequest, records: PreparedRecords) -> None:
     left_out = f"{counted(records.scanned.skipped_rows, 'record')} left out"
     if records.promised is not None:
         left_out += f"; {records.dataset.rows:,} of {records.promised:,} rows are sent"

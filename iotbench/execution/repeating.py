@@ -18,7 +18,7 @@ from iotbench.plans.capacity.record import Capacity
 from iotbench.plans.published.record import Reproduction
 from iotbench.plans.record import PlanRecord
 from iotbench.results import result_files
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from iotbench.results.names import id_of
 from iotbench.results.result import Result
 from iotbench.rows.files.names import is_pattern
@@ -37,10 +37,10 @@ _OWN = ("config", _EXTRA, "before-run", "replace-table")
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedCommand:
     """The command of a result."""
 
-    command: Command
+    command: GivenCommand
     result: Result | None
     """None for the record of a capacity."""
 
@@ -52,7 +52,7 @@ class Repeated:
 
 def build_repeated(
     path: Path, given: Mapping[str, tuple[str, ...]], more: tuple[str, ...]
-) -> Repeated:
+) -> RepeatedCommand:
     """Return the command of a result, with what the person at the keyboard gives.
 
     ConfigError if the file holds none, or one that takes what has to be given again. `given`:
@@ -66,9 +66,9 @@ def build_repeated(
             f"{path}: does not hold the command that measured it: `capacity` did, whose own result"
             " has it, or an earlier version of this program"
         )
-    command = stored if isinstance(stored, Command) else parse(stored, str(path))
+    command = stored if isinstance(stored, GivenCommand) else parse(stored, str(path))
     kept, left = divide(command, str(path))
-    own = Command(name=kept.name, options={name: each for name, each in given.items() if each})
+    own = GivenCommand(name=kept.name, options={name: each for name, each in given.items() if each})
     if more:
         try:
             own = merge(parse((kept.name, *more), "--"), own)
@@ -78,14 +78,14 @@ def build_repeated(
     if not isinstance(target, tuple) or len(target) != 1:
         raise ConfigError(f"{path}: its command names no target")
     _expect_given(path, target[0], left, own)
-    if "-" in Repeated(kept, None).of("data"):
+    if "-" in RepeatedCommand(kept, None).of("data"):
         raise ConfigError(f"{path}: its rows came from standard input, which cannot be read again")
-    found = Repeated(merge(kept, own), result)
+    found = RepeatedCommand(merge(kept, own), result)
     _expect_files(path, found, own)
     return found
 
 
-def _command_of(path: Path, kind: Gathered) -> Command | tuple[str, ...]:
+def _command_of(path: Path, kind: Gathered) -> GivenCommand | tuple[str, ...]:
     record = kind.read(path)
     if isinstance(record, Capacity):
         return record.command
@@ -100,7 +100,7 @@ def _command_of(path: Path, kind: Gathered) -> Command | tuple[str, ...]:
     raise ConfigError(f"{path}: {another} `{command_line(words)}`, with plan {record.name}")
 
 
-def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
+def _expect_given(path: Path, target: str, left: GivenCommand, own: GivenCommand) -> None:
     """Raise ConfigError if something that a file cannot ask for is not given again."""
     missing = {name: value for name, value in left.options.items()
                if name not in own.options and value not in (("",), False)}  # fmt: skip
@@ -125,7 +125,7 @@ def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
     missing |= {_EXTRA: words} if words else {}
     if not missing:
         return
-    asked = Command(name=left.name, options=missing)
+    asked = GivenCommand(name=left.name, options=missing)
     first = [word for name in missing if name in _OWN for word in asked.words_of(name)]
     then = [word for name in missing if name not in _OWN for word in asked.words_of(name)]
     add = in_shell([*first, *(["--", *then] if then else [])])
@@ -137,14 +137,14 @@ def _expect_given(path: Path, target: str, left: Command, own: Command) -> None:
     )
 
 
-def _runner(target: str, own: Command) -> str:
+def _runner(target: str, own: GivenCommand) -> str:
     """Return where a target runs by the configuration of the user, who may give another one."""
-    configs = Repeated(own, None).of("config")
+    configs = RepeatedCommand(own, None).of("config")
     loaded = configuration.load(Path(configs[-1]) if configs else None)
     return loaded.runner_of(target)
 
 
-def _expect_files(path: Path, found: Repeated, own: Command) -> None:
+def _expect_files(path: Path, found: RepeatedCommand, own: GivenCommand) -> None:
     """Raise ConfigError if a file of rows is not where it was."""
     for name in ("data", "manifest", "dataset"):
         for each in found.of(name):
@@ -157,7 +157,7 @@ def _expect_files(path: Path, found: Repeated, own: Command) -> None:
                 )
 
 
-def differences(command: Repeated, folder: Path) -> Iterator[str]:
+def differences(command: RepeatedCommand, folder: Path) -> Iterator[str]:
     """Yield what cannot be the same as in the result; ConfigError if its target is gone."""
     result = command.result
     if result is None:
@@ -193,7 +193,9 @@ def _change(then: Mapping[str, object], now: Mapping[str, object], what: str = "
             yield f"{what}{name}: was {before}, is {after}"
 
 
-def _other_rows(command: Repeated, result: Result, target: Target, folder: Path) -> Iterator[str]:
+def _other_rows(
+    command: RepeatedCommand, result: Result, target: Target, folder: Path
+) -> Iterator[str]:
     """Yield in what the rows differ that are inserted, or asked about."""
     if not kind_of(result).needs_rows:
         if command.command.options.get("clean") is False:

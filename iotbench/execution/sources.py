@@ -12,11 +12,11 @@ from iotbench.execution.records import RecordedFile
 from iotbench.execution.source import Source
 from iotbench.execution.volumes import find_prepared_in_volume
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.insert.kind import Drawn
+from iotbench.measurements.insert.kind import DrawnRows
 from iotbench.measurements.shared.kind import Rows
 from iotbench.measurements.shared.options import InsertOptions
 from iotbench.rows.files.prepare import kept, prepare_file
-from iotbench.rows.files.request import FileRows, Request, conflicts
+from iotbench.rows.files.request import FileRows, FilesRequest, conflicts
 from iotbench.rows.recorded.volume import in_volume, volume_file
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File
@@ -36,7 +36,7 @@ class Generated(Source):
     def open(self, options: InsertOptions, target: Target) -> AbstractContextManager[Rows | None]:
         """Return the rows, which the workers draw."""
         assert self._params
-        return nullcontext(Drawn(self._params))
+        return nullcontext(DrawnRows(self._params))
 
 
 @dataclass
@@ -44,7 +44,7 @@ class OwnFile(Source):
     """Rows of the user's files, which are read into columns."""
 
     workload = File.name
-    _request: Request | None = None
+    _request: FilesRequest | None = None
 
     def conflicts(self) -> list[str]:
         """Return which of the given options do not go together."""
@@ -60,11 +60,11 @@ class OwnFile(Source):
         """Read the files into a folder, which is removed at the end."""
         assert self._request
         with prepare_file(self._request, quiet=self.run.quiet) as params:
-            yield Drawn(params)
+            yield DrawnRows(params)
 
 
 @dataclass
-class Prepared(Generated):
+class PreparedRows(Generated):
     """Rows in a folder that `prepare` has written."""
 
     workload = File.name
@@ -79,7 +79,7 @@ class Prepared(Generated):
 
 
 @dataclass
-class PreparedInVolume(Prepared):
+class PreparedInVolume(PreparedRows):
     """The same in a volume claim, where a pod finds them."""
 
     def find(self, options: InsertOptions) -> None:
@@ -90,7 +90,7 @@ class PreparedInVolume(Prepared):
         """Return the rows as a pod has found them."""
         volume = volume_file(self.file.data[0], "--data")
         params = find_prepared_in_volume(self, volume, options, target)
-        return nullcontext(Drawn(params) if params else None)
+        return nullcontext(DrawnRows(params) if params else None)
 
 
 def source_of(file: FileRows, given: Mapping[str, Any], choice: Choice, run: TargetRun) -> Source:
@@ -104,7 +104,7 @@ def source_of(file: FileRows, given: Mapping[str, Any], choice: Choice, run: Tar
     elif file.place and in_volume(file.place):
         kind = PreparedInVolume
     elif file.place and is_prepared(file.place):
-        kind = Prepared
+        kind = PreparedRows
     return kind(file, given, choice, run)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from iotbench.config.options.choice import Choice, Run
+from iotbench.config.options.choice import Choice, RunOptions
 from iotbench.config.targets.config import Target
 from iotbench.execution.runners import runner_for
 from iotbench.machine.interrupts import caught_interrupts
@@ -12,7 +12,7 @@ from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
 from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.continuation import continue_dataset
-from iotbench.measurements.shared.plan import Stored
+from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
@@ -21,7 +21,9 @@ from simulator.protocol.mark import Mark, State
 from simulator.protocol.spec import Work
 
 
-def find_inserted(run: Run, target: Target, choice: Choice, file: Path | None) -> Stored:
+def find_inserted(
+    run: RunOptions, target: Target, choice: Choice, file: Path | None
+) -> StoredBefore:
     """Return the rows of the insert of `file`, or of the target's last one.
 
     If the target has no result file, the marks in the database describe its rows; ConfigError
@@ -31,7 +33,7 @@ def find_inserted(run: Run, target: Target, choice: Choice, file: Path | None) -
         manifest = result_files.read(file).manifest
         if manifest is None:
             raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
-        return Stored(manifest.dataset, manifest.complete)
+        return StoredBefore(manifest.dataset, manifest.complete)
     found = last_insert(run, target, choice)
     if found is None:
         first = command_line(["insert", "--target", target.name])
@@ -43,26 +45,26 @@ def find_inserted(run: Run, target: Target, choice: Choice, file: Path | None) -
 
 
 def find_continued(
-    empty: Dataset, run: Run, target: Target, choice: Choice, *, starts: bool
-) -> Stored:
+    empty: Dataset, run: RunOptions, target: Target, choice: Choice, *, starts: bool
+) -> StoredBefore:
     """Return the rows that the last insert has left in the tables of a dataset, if any.
 
     `starts`: the start of the dataset was given, and is not that of the last insert.
     """
     last = last_insert(run, target, choice, [table.name for table in DatasetReader(empty).tables])
     if last is None:
-        return Stored(empty, complete=True)
-    return Stored(continue_dataset(last.dataset, empty, starts=starts), last.complete)
+        return StoredBefore(empty, complete=True)
+    return StoredBefore(continue_dataset(last.dataset, empty, starts=starts), last.complete)
 
 
 def last_insert(
-    run: Run, target: Target, choice: Choice, tables: Collection[str] = ()
-) -> Stored | None:
+    run: RunOptions, target: Target, choice: Choice, tables: Collection[str] = ()
+) -> StoredBefore | None:
     """Return the rows of the target's last insert, of these tables in a database without others."""
     last = result_files.last_written(run.output, target.name, writing_kinds())
     if last:
         _, manifest = last
-        return Stored(manifest.dataset, manifest.complete)
+        return StoredBefore(manifest.dataset, manifest.complete)
     if run.dry_run or not target.open().capabilities.stores:
         return None
     marks = [m for m in _marks(target, choice) if not tables or {*tables} & {*m.tables}]
@@ -74,7 +76,7 @@ def last_insert(
             f" {marks[0].describe()}",
             err=True,
         )
-    return Stored(marks[0].dataset, marks[0].state is State.COMPLETE)
+    return StoredBefore(marks[0].dataset, marks[0].state is State.COMPLETE)
 
 
 def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:

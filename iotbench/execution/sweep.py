@@ -20,7 +20,7 @@ from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted
 from simulator.modules import database_class
 from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
-from simulator.protocol.spec import Insert, RunSpec
+from simulator.protocol.spec import InsertTask, RunSpec
 from simulator.protocol.verdict import Verdict
 
 _WRITE_EVERY_S = 5.0
@@ -256,7 +256,7 @@ def _kept(outcome: Outcome) -> Outcome:
 
 def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
     """Return the outcome with the reports of those workers that write rows."""
-    writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], Insert)]
+    writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], InsertTask)]
     return outcome.model_copy(update={"workers": tuple(writers)})
 
 

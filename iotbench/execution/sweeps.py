@@ -9,7 +9,7 @@ from iotbench.execution.launch import Sweep, start
 from iotbench.machine.owner import user_at_host
 from iotbench.machine.streams import say
 from iotbench.measurements.shared.kind import Kind, Rows, Wanted
-from iotbench.measurements.shared.plan import PlannedRun, Stored
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 
 
 def sweep_of(  # noqa: PLR0913
@@ -17,7 +17,7 @@ def sweep_of(  # noqa: PLR0913
     target: Target,
     output: Path,
     options: Options,
-    stored: Stored,
+    stored: StoredBefore,
     *,
     rows: Rows | None = None,
     sweep_id: str = "",

@@ -11,12 +11,12 @@ from iotbench.measurements.shared import plan
 from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.course import Course
-from iotbench.output.terminal.progress import Follower
+from iotbench.output.terminal.progress import ProgressDisplay
 from iotbench.results import result_files
 from iotbench.rows.files.keys import expect_key
 from iotbench.rows.recorded.manifest import read
-from iotbench.rows.recorded.prepare import Records, records_of
-from iotbench.rows.recorded.request import Request
+from iotbench.rows.recorded.prepare import PreparedRecords, records_of
+from iotbench.rows.recorded.request import RecordsRequest
 from iotbench.rows.recorded.volume import VolumeFile
 from simulator.data.dataset import Dataset
 from simulator.data.workloads.file import FileParams
@@ -28,12 +28,12 @@ from simulator.protocol.spec import RunSpec, Work
 
 def records_in_volume(  # noqa: PLR0913, PLR0917
     source: Source,
-    request: Request,
+    request: RecordsRequest,
     volume: VolumeFile,
     empty_of: Callable[[FileManifest | None], Dataset],
     options: InsertOptions,
     target: Target,
-) -> Records | None:
+) -> PreparedRecords | None:
     """Return the file as a pod has scanned it; None: a dry run printed what would start.
 
     `empty_of` returns the dataset, without rows, of a file with this manifest.
@@ -102,7 +102,7 @@ def _scan(source: Source, spec: RunSpec, target: Target, name: str) -> Scanned |
     with (
         caught_interrupts() as interrupts,
         runner_for(target, spec.sweep_id, cluster, interrupts, spec) as runner,
-        Follower(quiet=quiet) as follower,
+        ProgressDisplay(quiet=quiet) as follower,
     ):
         course = Course([planned])
         for event in runner.run(spec):

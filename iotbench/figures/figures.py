@@ -211,7 +211,7 @@ FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in _ALL}
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class FigureValue:
     """The value of a figure, and its basis."""
 
     value: float
@@ -229,7 +229,7 @@ class Measurement:
         return (self.high - self.low) / self.value
 
 
-Facet = Callable[[Measurement], float | None]
+Facet = Callable[[FigureValue], float | None]
 FACETS: Mapping[str, Facet] = {
     "": lambda found: found.value,
     "_min": lambda found: found.value if found.low is None else found.low,
@@ -286,12 +286,12 @@ def unit_of(name: str) -> Unit | None:
     return found and (Unit.SHARE if found[1] == "_spread" else found[0].unit)
 
 
-def joined(figure: Figure, values: Sequence[float]) -> Measurement:
+def joined(figure: Figure, values: Sequence[float]) -> FigureValue:
     """Return what at least one run or repeat comes to."""
     value = figure.middle(values)
     if len(values) < 2 or figure.middle is not fmean:
-        return Measurement(value, len(values))
-    return Measurement(value, len(values), min(values), max(values))
+        return FigureValue(value, len(values))
+    return FigureValue(value, len(values), min(values), max(values))
 
 
 def spread_of(values: Sequence[float]) -> float | None:
@@ -301,19 +301,19 @@ def spread_of(values: Sequence[float]) -> float | None:
     return (max(values) - min(values)) / fmean(values)
 
 
-class Figures(Mapping[str, Measurement]):
+class Figures(Mapping[str, FigureValue]):
     """The figures of a row by name; in addition to the listed ones, any percentile by name."""
 
     def __init__(
         self,
-        listed: Mapping[str, Measurement],
-        percentile: Callable[[str], Measurement | None],
+        listed: Mapping[str, FigureValue],
+        percentile: Callable[[str], FigureValue | None],
         waits: HdrHistogram | None = None,
     ) -> None:
         """Store the function that computes a percentile by name, and the histogram, if any."""
         self._listed, self._percentile, self.waits = listed, percentile, waits
 
-    def __getitem__(self, name: str) -> Measurement:
+    def __getitem__(self, name: str) -> FigureValue:
         """Return a figure; KeyError if it was not measured, or too few samples carry it."""
         found = self._listed.get(name)
         if found is None and percent_of(name) is not None:
@@ -331,19 +331,19 @@ class Figures(Mapping[str, Measurement]):
         return len(self._listed)
 
 
-def _percentile(waits: HdrHistogram, name: str) -> Measurement | None:
+def _percentile(waits: HdrHistogram, name: str) -> FigureValue | None:
     """Return a percentile by its name; None: there are too few samples."""
     percent, count = percent_of(name), int(waits.get_total_count())
     if percent is None or count < fewest_samples(percent):
         return None
     (value,) = percentiles_ms(waits, [float(percent)])
-    return Measurement(value, count)
+    return FigureValue(value, count)
 
 
-def join_figures(figures: Sequence[Mapping[str, Measurement]]) -> Figures:
+def join_figures(figures: Sequence[Mapping[str, FigureValue]]) -> Figures:
     """Return the figures of several rows, each joined over those that have it."""
 
-    def join(name: str) -> Measurement | None:
+    def join(name: str) -> FigureValue | None:
         figure = figure_named(name)
         values = [each[name].value for each in figures if name in each]
         return joined(figure, values) if figure and values else None
@@ -366,5 +366,5 @@ def figures_of(parts: Sequence[Timed]) -> Figures:
         if known and len(known) == len(values):
             found[name] = joined(figure, known)
         elif (value := getattr(latency, name, None)) is not None:
-            found[name] = Measurement(value, latency.sends)
+            found[name] = FigureValue(value, latency.sends)
     return Figures(found, partial(_percentile, waits), waits)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from iotbench.figures.figures import FACETS, Measurement, resolve
+from iotbench.figures.figures import FACETS, FigureValue, resolve
 from iotbench.results.latency import FEWEST
 from simulator.errors import counted
 from simulator.protocol.verdict import Status, VerifyMode
@@ -78,7 +78,7 @@ class Row:
 
     place: Place
     runs: int
-    figures: Mapping[str, Measurement]
+    figures: Mapping[str, FigureValue]
     """Figures by name; empty where nothing could be measured."""
     verdict: str
     """The status in a word or two; the reason where nothing could be measured."""

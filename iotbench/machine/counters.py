@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import psutil
 
-from iotbench.machine.resources import BASELINE_S, Name, Part, Reading, Resources
+from iotbench.machine.resources import BASELINE_S, CounterOwner, CounterReading, Name, Resources
 
 EVERY_S = 2.0
 
@@ -58,23 +58,23 @@ class ProcessSource:
     def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
         """Store the server's process, or the reason why it is not measured."""
         self.every_s = self.piece_s = every_s
-        self._groups = {(Part.CLIENT, ""): Group(psutil.Process())}
+        self._groups = {(CounterOwner.CLIENT, ""): Group(psutil.Process())}
         described = server
         if isinstance(server, psutil.Process):
-            self._groups[Part.SERVER, ""] = Group(server)
+            self._groups[CounterOwner.SERVER, ""] = Group(server)
             described = f"{server.name()}, process {server.pid}"
         self.described = Resources(
             server=str(described), client="this process", machine="machine", samples=()
         )
 
-    def read(self) -> Mapping[Name, Reading]:
+    def read(self) -> Mapping[Name, CounterReading]:
         """Read the counters of all three."""
         now_s = time.monotonic()
-        machine = Reading(now_s, _busy_s(), psutil.virtual_memory().used, os.getloadavg()[0])
+        machine = CounterReading(now_s, _busy_s(), psutil.virtual_memory().used, os.getloadavg()[0])
         return {
-            (Part.MACHINE, ""): machine,
+            (CounterOwner.MACHINE, ""): machine,
             **{
-                name: Reading(now_s, group.cpu_s(), group.memory_bytes())
+                name: CounterReading(now_s, group.cpu_s(), group.memory_bytes())
                 for name, group in self._groups.items()
             },
         }

@@ -62,7 +62,7 @@ class Resources(Frozen):
     samples: tuple[Sample, ...]
 
 
-class Part(Enum):
+class CounterOwner(Enum):
     """The owner of a counter."""
 
     MACHINE = "machine"
@@ -71,7 +71,7 @@ class Part(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CounterReading:
     """A counter and two gauges at one moment."""
 
     at_s: float
@@ -82,10 +82,10 @@ class Reading:
     load: float | None = None
 
 
-Name = tuple[Part, str]
+Name = tuple[CounterOwner, str]
 
 
-class Source(Protocol):
+class ReadingSource(Protocol):
     """A source of readings."""
 
     described: Resources
@@ -100,7 +100,7 @@ class Source(Protocol):
     longest_rest_s: float
     """Time until every counter has been read twice; 0: nothing can be measured at rest."""
 
-    def read(self) -> Mapping[Name, Reading | None]:
+    def read(self) -> Mapping[Name, CounterReading | None]:
         """Read everything that exists now; None: it exists, and there is no new reading of it."""
 
 
@@ -110,9 +110,9 @@ class Track:
 
     first_s: float
     last_s: float
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[CounterReading] = field(default_factory=list)
 
-    def add(self, now_s: float, reading: Reading | None) -> None:
+    def add(self, now_s: float, reading: CounterReading | None) -> None:
         """Note that it exists now."""
         self.last_s = now_s
         if reading is None:
@@ -122,13 +122,13 @@ class Track:
         if not self.readings or reading.at_s > self.readings[-1].at_s:
             self.readings.append(reading)
 
-    def between(self, begin_s: float, end_s: float) -> list[Reading]:
+    def between(self, begin_s: float, end_s: float) -> list[CounterReading]:
         """Return the readings that were taken between two times."""
         return [each for each in self.readings if begin_s <= each.at_s <= end_s]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ResourceSpan:
     """The time that a run spent in a phase without interruption."""
 
     phase: str
@@ -137,7 +137,11 @@ class Span:
 
 
 def samples_of(
-    span: Span, tracks: Mapping[Name, Track], piece_s: float, margin_s: float, origin_s: float
+    span: ResourceSpan,
+    tracks: Mapping[Name, Track],
+    piece_s: float,
+    margin_s: float,
+    origin_s: float,
 ) -> list[Sample]:
     """Return the samples of a phase, for the time in which all counters are known.
 
@@ -158,11 +162,11 @@ def samples_of(
 
 
 def _within(
-    span: Span, tracks: Mapping[Name, Track], margin_s: float
-) -> dict[Part, list[list[Reading]]]:
+    span: ResourceSpan, tracks: Mapping[Name, Track], margin_s: float
+) -> dict[CounterOwner, list[list[CounterReading]]]:
     """Return the readings in a phase of all counters that were there."""
     begin_s, end_s = span.began_s + margin_s, span.ended_s - margin_s
-    parts: dict[Part, list[list[Reading]]] = {}
+    parts: dict[CounterOwner, list[list[CounterReading]]] = {}
     for (part, _), track in tracks.items():
         if track.first_s < end_s and track.last_s > begin_s:
             parts.setdefault(part, []).append(track.between(begin_s, end_s))
@@ -181,12 +185,12 @@ def _cuts(first_s: float, last_s: float, times: Iterable[float], piece_s: float)
 def _sample(
     phase: str,
     piece: tuple[float, float],
-    known: Mapping[Part, Sequence[Sequence[Reading]]],
+    known: Mapping[CounterOwner, Sequence[Sequence[CounterReading]]],
     origin_s: float,
 ) -> Sample:
     used = {part: _measure_used(counters, *piece) for part, counters in known.items()}
-    machine = used.get(Part.MACHINE)
-    loads = [_latest(each, piece[1]).load for each in known.get(Part.MACHINE, ())]
+    machine = used.get(CounterOwner.MACHINE)
+    loads = [_latest(each, piece[1]).load for each in known.get(CounterOwner.MACHINE, ())]
     return Sample(
         phase=phase,
         ended_s=piece[1] - origin_s,
@@ -194,22 +198,22 @@ def _sample(
         machine_cores=machine and machine.cores,
         machine_load=loads[0] if loads else None,
         machine_memory_bytes=machine and machine.memory_bytes,
-        client=used.get(Part.CLIENT),
-        server=used.get(Part.SERVER),
+        client=used.get(CounterOwner.CLIENT),
+        server=used.get(CounterOwner.SERVER),
     )
 
 
-def _measure_used(counters: Sequence[Sequence[Reading]], from_s: float, to_s: float) -> Used:
+def _measure_used(counters: Sequence[Sequence[CounterReading]], from_s: float, to_s: float) -> Used:
     cpu_s = sum(_cpu_s(each, to_s) - _cpu_s(each, from_s) for each in counters)
     memory_bytes = sum(_latest(each, to_s).memory_bytes for each in counters)
     return Used(cores=cpu_s / (to_s - from_s), memory_bytes=memory_bytes)
 
 
-def _latest(readings: Sequence[Reading], at_s: float) -> Reading:
+def _latest(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
     return readings[bisect_right(readings, at_s, key=lambda each: each.at_s) - 1]
 
 
-def _cpu_s(readings: Sequence[Reading], at_s: float) -> float:
+def _cpu_s(readings: Sequence[CounterReading], at_s: float) -> float:
     """Return the counter at a time between its first and its last reading."""
     place = bisect_right(readings, at_s, key=lambda each: each.at_s)
     before, after = readings[place - 1], readings[min(place, len(readings) - 1)]
@@ -222,12 +226,12 @@ def _cpu_s(readings: Sequence[Reading], at_s: float) -> float:
 class ResourceMeter:
     """Measures one run after another; `follow` gets the events of a run."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ReadingSource) -> None:
         self._source = source
         self._reading = threading.Lock()
         self._noting = threading.Lock()
         self._tracks: dict[Name, Track] = {}
-        self._spans: list[Span] = []
+        self._spans: list[ResourceSpan] = []
         self._phase, self._phase_began_s = "", 0.0
         self._ended = threading.Event()
 
@@ -276,17 +280,17 @@ class ResourceMeter:
         if not self._source.margin_s:  # the phases meet where the counters are read
             now_s = max(self._read(), default=now_s)
         if self._phase:
-            self._spans.append(Span(self._phase, self._phase_began_s, now_s))
+            self._spans.append(ResourceSpan(self._phase, self._phase_began_s, now_s))
         self._phase, self._phase_began_s = phase, now_s
 
     def _is_known(self) -> bool:
         """Return whether every counter was read twice in the phase."""
-        span = Span(self._phase, self._phase_began_s, time.monotonic())
+        span = ResourceSpan(self._phase, self._phase_began_s, time.monotonic())
         with self._noting:
             parts = _within(span, self._tracks, self._source.margin_s).values()
         return bool(parts) and all(len(read) > 1 for each in parts for read in each)
 
-    def _samples(self, span: Span) -> list[Sample]:
+    def _samples(self, span: ResourceSpan) -> list[Sample]:
         source = self._source
         with self._noting:
             return samples_of(span, self._tracks, source.piece_s, source.margin_s, self._origin_s)

@@ -11,7 +11,7 @@ from iotbench.results.result_files import of_sweep
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredItem:
     """The results of an item: of its insert, its queries, and its mixed load."""
 
     results: tuple[tuple[Path | None, Result], ...] = ()
@@ -38,20 +38,20 @@ class Measured:
         return self.cause or next(causes, "")
 
 
-Found: TypeAlias = Sequence[tuple[Item, Measured]]
+Found: TypeAlias = Sequence[tuple[Item, MeasuredItem]]
 """Items in the order in which they were measured, and what became of each."""
 
 
 def measure_items(
-    items: Sequence[Item], folder: Path, measure: Callable[[Item], Measured]
-) -> Iterator[tuple[Item, Measured, bool]]:
+    items: Sequence[Item], folder: Path, measure: Callable[[Item], MeasuredItem]
+) -> Iterator[tuple[Item, MeasuredItem, bool]]:
     """Yield each item with its results, and whether they were measured just now."""
     for item in items:
         earlier = complete_results(folder, item)
         yield (item, earlier, False) if earlier else (item, measure(item), True)
 
 
-def complete_results(folder: Path, item: Item) -> Measured | None:
+def complete_results(folder: Path, item: Item) -> MeasuredItem | None:
     """Return the results of an item that was measured to its end before; None if it was not.
 
     Later sweeps count with the insert before them only: the rows are gone after the next item.
@@ -60,6 +60,6 @@ def complete_results(folder: Path, item: Item) -> Measured | None:
     found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]
     results = tuple(each for each in found if each)
     created = [result.created for _, result in results]
-    whole = Measured(results)
+    whole = MeasuredItem(results)
     is_whole = len(results) == len(kinds) and created == sorted(created)
     return whole if is_whole and whole.is_complete else None

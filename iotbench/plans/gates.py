@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 from iotbench.comparison.junit import OWN, Case, End, check_cases, junit_text, result_cases
 from iotbench.comparison.thresholds import (
     EXIT_CODE,
-    Check,
     Scope,
     Threshold,
+    ThresholdCheck,
     checks_of,
     failures,
     parse,
@@ -75,7 +75,7 @@ class Gates(Options):
     ) -> int:
         """Report what the items of a plan came to, as `conclude` does for a sweep."""
         cases = [] if status == "done" else [Case(name, "done", End.ERROR, status)]
-        checks: list[Check] = []
+        checks: list[ThresholdCheck] = []
         for item in items:
             place = f"{item.target}, {item.setting}, repeat {item.repeat}"
             if item.cause:
@@ -88,7 +88,7 @@ class Gates(Options):
         return self.reported(name, now_utc(), cases, checks)
 
     def reported(
-        self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[Check]
+        self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[ThresholdCheck]
     ) -> int:
         """Print the thresholds that failed and write the file; return 99 if there are any."""
         failed = failures(checks)

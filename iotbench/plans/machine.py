@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.record import ItemRecord
 from simulator.errors import counted
 
 
-def hardware_of(*found: Measured) -> dict[str, int]:
+def hardware_of(*found: MeasuredItem) -> dict[str, int]:
     """Return processor, cores and memory -> how many results of local workers are of them."""
     results = (result for each in found for _, result in each.results)
     return dict(Counter(each.machine.hardware for each in results if each.runner == "local"))

@@ -10,15 +10,15 @@ from pydantic import Field
 from iotbench.config.completion.words import complete_target
 from iotbench.config.input.options import Opt
 from iotbench.config.options.basic import NAMES, option
-from iotbench.config.options.choice import Reach, Run, reach_options
+from iotbench.config.options.choice import Reach, RunOptions, reach_options
 from iotbench.config.options.declared import option_like, options_of
-from iotbench.measurements.shared.options import Duration, Machine, Naming, Replacing
+from iotbench.measurements.shared.options import Duration, MachineOptions, Naming, Replacing
 from iotbench.plans.plan import Plan
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class PlanRun(Run):
+class PlanRun(RunOptions):
     """The way a plan is carried out, and the place of its results."""
 
     GROUP: ClassVar[str] = "Run and output"
@@ -62,7 +62,7 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
             group=group,
         ),
         option_like(
-            Machine,
+            MachineOptions,
             "before_run",
             help="Run this in bash on this machine before each run of inserts and queries, such as"
             " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then"

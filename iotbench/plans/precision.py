@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from iotbench.comparison.statistics import precision
-from iotbench.plans.engine import Found, Measured
+from iotbench.plans.engine import Found, MeasuredItem
 from iotbench.plans.items import Item, Pair
 from iotbench.plans.measures import measures_of
 from iotbench.plans.plan import Plan
@@ -19,7 +19,7 @@ def unsure(plan: Plan, group: Sequence[Pair], found: Found) -> list[Pair]:
     """
     if plan.until_within is None:
         return []
-    own: dict[tuple[str, str], list[tuple[Item, Measured]]] = {}
+    own: dict[tuple[str, str], list[tuple[Item, MeasuredItem]]] = {}
     for item, each in found:
         own.setdefault((item.setting.name, item.target.name), []).append((item, each))
     unsure_ones = []
@@ -38,7 +38,7 @@ def within_of(line: PlanLine) -> float | None:
     return precision(line.measures.get(RATE, ()))
 
 
-def _is_known(own: Sequence[Measured], wanted: float) -> bool:
+def _is_known(own: Sequence[MeasuredItem], wanted: float) -> bool:
     measures = [measures_of(result for _, result in each.results)
                 for each in own if each.is_complete]  # fmt: skip
     found = precision([each[RATE] for each in measures if RATE in each])

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Found, Measured
+from iotbench.plans.engine import Found, MeasuredItem
 from iotbench.plans.items import Item, Pair
 from iotbench.plans.measures import measures_of
 from iotbench.plans.record import Curve, CurvePoint
@@ -87,7 +87,7 @@ def next_pairs(
     return following
 
 
-def chosen(found: Found) -> list[tuple[Item, Measured]]:
+def chosen(found: Found) -> list[tuple[Item, MeasuredItem]]:
     """Return the items, of each search only those with the best number."""
     best = {key: best_number(rates) for key, rates in _rates(found).items()}
     return [pair for pair in found if best.get(_key(pair[0])) in (None, pair[0].setting.number)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.record import FAILED
 from simulator.protocol.verdict import Status
 
@@ -16,7 +16,7 @@ _WORST_FIRST = (
 )
 
 
-def verdict_of(found: Measured) -> str:
+def verdict_of(found: MeasuredItem) -> str:
     """Return the verdict of an item, over all its runs."""
     if not found.is_complete:
         return FAILED
@@ -24,7 +24,7 @@ def verdict_of(found: Measured) -> str:
     return worst(each.status if each else Status.UNKNOWN for each in verdicts)
 
 
-def worst_of(items: Iterable[Measured]) -> str:
+def worst_of(items: Iterable[MeasuredItem]) -> str:
     """Return the worst verdict of several items."""
     return worst(verdict_of(each) for each in items)
 

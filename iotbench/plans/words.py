@@ -9,18 +9,18 @@ from iotbench.measurements.query.options import Mixed, Query
 from iotbench.measurements.shared.faults import COMMANDS
 from iotbench.measurements.shared.options import Insert
 from iotbench.plans.settings import Setting
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 
 _Stored = dict[str, bool | tuple[str, ...]]
 
 
 def insert_command(
     setting: Setting, target: Target, given: Mapping[str, Any], timeout_s: float
-) -> Command:
+) -> GivenCommand:
     """Return the insert; `given`: other options, by name without dashes."""
     options = _of_target(setting, target, given) | {"runs": ("1",)}
     options |= _list_own_options(setting.insert, target) | _common(setting, timeout_s)
-    return Command(name="insert", options=options)
+    return GivenCommand(name="insert", options=options)
 
 
 def build_asked_command(
@@ -29,11 +29,11 @@ def build_asked_command(
     target: Target,
     given: Mapping[str, Any],
     timeout_s: float,
-) -> Command:
+) -> GivenCommand:
     """Return a command on the rows of the insert; `asked` is one of the setting's."""
     (name,) = (kind for kind, each in setting.asked.items() if each is asked)
     options = _of_target(setting, target, given) | _list_own_options(asked, target)
-    return Command(name=name, options=options | _common(setting, timeout_s))
+    return GivenCommand(name=name, options=options | _common(setting, timeout_s))
 
 
 def _list_own_options(options: Insert | Query | Mixed | Change, target: Target) -> _Stored:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from simulator.frozen import Frozen
 
 
-class Command(Frozen):
+class GivenCommand(Frozen):
     """The name of a command and the options that were given to it."""
 
     name: str
@@ -26,12 +26,12 @@ class Command(Frozen):
         for each in value:
             yield from (f"--{option}={each}",) if each.startswith("-") else (f"--{option}", each)
 
-    def without(self, options: Sequence[str]) -> "Command":
+    def without(self, options: Sequence[str]) -> "GivenCommand":
         """Return the command without some options."""
         kept = {name: value for name, value in self.options.items() if name not in options}
-        return Command(name=self.name, options=kept)
+        return GivenCommand(name=self.name, options=kept)
 
 
-def words_of(stored: Command | tuple[str, ...]) -> tuple[str, ...]:
+def words_of(stored: GivenCommand | tuple[str, ...]) -> tuple[str, ...]:
     """Return the words to show of a stored command; earlier files hold nothing else."""
-    return stored.words if isinstance(stored, Command) else stored
+    return stored.words if isinstance(stored, GivenCommand) else stored

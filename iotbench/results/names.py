@@ -17,7 +17,7 @@ _GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ResultName:
     """A result file, with the facts in its name."""
 
     path: Path
@@ -35,7 +35,7 @@ class Named:
         return self.created is not None
 
 
-def parse_name(path: Path) -> Named | None:
+def parse_name(path: Path) -> ResultName | None:
     """Return the facts in a file's name; None if it is not the name of a result file."""
     if sweep := _SWEEP.fullmatch(path.name):
         day, time, ms, kind, target, end = sweep.groups()
@@ -43,9 +43,9 @@ def parse_name(path: Path) -> Named | None:
             created = datetime.fromisoformat(f"{day}T{time}.{ms}").replace(tzinfo=UTC)
         except ValueError:
             return None
-        return Named(path, f"{day}-{time}-{end}", kind, target, created)
+        return ResultName(path, f"{day}-{time}-{end}", kind, target, created)
     if gathered := _GATHERED.fullmatch(path.name):
-        return Named(path, path.stem, gathered[1], "", None)
+        return ResultName(path, path.stem, gathered[1], "", None)
     return None
 
 
@@ -58,7 +58,7 @@ def id_of(path: Path) -> str | None:
     return found.id if found else None
 
 
-def results_in(folder: Path) -> Iterator[Named]:
+def results_in(folder: Path) -> Iterator[ResultName]:
     """Yield the results in a folder or an archive: of sweeps the newest first, then the others."""
     for path in sorted(find_files(folder, "[0-9]*.json"), reverse=True):
         if found := parse_name(path):

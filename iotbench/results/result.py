@@ -9,7 +9,7 @@ from iotbench.machine.bystanders import OtherWork
 from iotbench.machine.machine import Machine
 from iotbench.machine.resources import Resources
 from iotbench.results import kinds
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from iotbench.results.faults import Outage
 from iotbench.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
@@ -109,7 +109,7 @@ class Result(BaseModel):
     """Options of the command. In files of version 0.1.0 the target's options follow."""
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
-    command: Command | tuple[str, ...] = ()
+    command: GivenCommand | tuple[str, ...] = ()
     """The command that measured it, without credentials: `repeat` takes its measuring options.
 
     It excludes the folder and form of the result. In files of earlier versions it is words.

@@ -10,7 +10,7 @@ from pathlib import Path
 from iotbench.measurements import writing_kinds
 from iotbench.results import result_files
 from iotbench.results.names import parse_name
-from iotbench.store.entry import Entry
+from iotbench.store.entry import ResultEntry
 from iotbench.store.index import entries
 from simulator.errors import ConfigError
 
@@ -68,7 +68,7 @@ def is_unread(reason: str) -> bool:
     return reason.startswith(_UNREAD)
 
 
-def _in_use(folder: Path) -> Iterator[tuple[Entry, str]]:
+def _in_use(folder: Path) -> Iterator[tuple[ResultEntry, str]]:
     """Yield the newest result that wrote each table, and what may still be needed.
 
     A file that cannot be read may be of a later version, and be the one that `query` needs.

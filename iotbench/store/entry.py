@@ -8,7 +8,7 @@ from iotbench.figures.figures import FIGURES
 from iotbench.figures.verdicts import verdict_of
 from iotbench.measurements import kind_of, summary_of
 from iotbench.results import packed, result_files
-from iotbench.results.names import Named
+from iotbench.results.names import ResultName
 from iotbench.results.result import Result
 from iotbench.store.gathered import GATHERED
 from simulator.data.dataset import DatasetReader
@@ -31,7 +31,7 @@ class Head(Frozen):
     """Place of the measurement, such as 4 workers or level 100,000."""
 
 
-class Entry(Frozen):
+class ResultEntry(Frozen):
     """A result, as a list shows it."""
 
     id: str
@@ -50,7 +50,7 @@ class Entry(Frozen):
     """Reason why the file cannot be read."""
 
 
-def entry_of(name: Named) -> Entry:
+def entry_of(name: ResultName) -> ResultEntry:
     """Read a result file, and return its entry."""
     try:
         return _sweep(name) if name.is_sweep else _gather(name)
@@ -60,10 +60,10 @@ def entry_of(name: Named) -> Entry:
         problem = f"{name.path}: is damaged: {type(error).__name__}: {error}"
     created = name.created or datetime.fromtimestamp(0, UTC)
     fields = {"id": name.id, "file": name.path.name, "kind": name.kind, "target": name.target}
-    return Entry(**fields, created=created, what="", problem=problem[:_LONGEST_PROBLEM])
+    return ResultEntry(**fields, created=created, what="", problem=problem[:_LONGEST_PROBLEM])
 
 
-def _sweep(name: Named) -> Entry:
+def _sweep(name: ResultName) -> ResultEntry:
     result = result_files.read(name.path)
     summary = summary_of(result)
     row, listed_by, head = summary.headline, summary.subject.listed_by, None
@@ -75,7 +75,7 @@ def _sweep(name: Named) -> Entry:
             spread=row.figures[listed_by].spread,
             at=str(row.place),
         )
-    return Entry(
+    return ResultEntry(
         id=name.id,
         file=name.path.name,
         created=result.created,
@@ -102,11 +102,11 @@ def _tables(result: Result) -> tuple[str, ...] | None:
     return None
 
 
-def _gather(name: Named) -> Entry:
+def _gather(name: ResultName) -> ResultEntry:
     kind = GATHERED[name.kind]
     outline = kind.outline(kind.read(name.path))
     changed_s = packed.file_of(name.path).stat().st_mtime
-    return Entry(
+    return ResultEntry(
         id=name.id,
         file=name.path.name,
         created=outline.created or datetime.fromtimestamp(changed_s, UTC),

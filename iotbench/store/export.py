@@ -14,7 +14,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from iotbench.figures.figures import Figure, Figures, Measurement, find_figure
+from iotbench.figures.figures import Figure, Figures, FigureValue, find_figure
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Summary
@@ -23,7 +23,7 @@ from iotbench.measurements import summary_of
 from iotbench.results.result import Result
 from iotbench.store import openmetrics
 from iotbench.store.entry import what_of
-from iotbench.store.gathered import ORIGIN, Part
+from iotbench.store.gathered import ORIGIN, GatheredSweep
 from iotbench.store.openmetrics import END, PREFIX, labels_of, metric_of
 from simulator.errors import ConfigError
 
@@ -52,12 +52,12 @@ class Exported:
     """The plan, setting and repeat that it is a part of; empty: it was measured alone."""
 
     @property
-    def rows(self) -> Iterator[tuple[Row, Mapping[str, Measurement]]]:
+    def rows(self) -> Iterator[tuple[Row, Mapping[str, FigureValue]]]:
         """Yield each row with its figures."""
         for row in self.summary.every:
             yield row, self.figures(row)
 
-    def figures(self, row: Row) -> Mapping[str, Measurement]:
+    def figures(self, row: Row) -> Mapping[str, FigureValue]:
         """Return the figures of a row, including percentiles that its samples carry."""
         more = {name: row.figures[name] for name in self.percentiles if name in row.figures}
         return {**row.figures, **more}
@@ -80,7 +80,7 @@ def export(
     form: str,
     percentiles: tuple[str, ...] = (),
     pattern: str = "*",
-    parts: Mapping[str, Part] = MappingProxyType({}),
+    parts: Mapping[str, GatheredSweep] = MappingProxyType({}),
 ) -> str:
     """Return results with their ids, in one of FORMATS: only rows with matching names.
 
@@ -124,7 +124,7 @@ def _csv(found: Sequence[Exported]) -> str:
     return csv_text(rows)
 
 
-def _content(name: str, found: Measurement) -> dict[str, Any]:
+def _content(name: str, found: FigureValue) -> dict[str, Any]:
     """Return a figure as plain data."""
     unit = find_figure(name).unit.value
     return {"figure": name, "value": found.value, "unit": unit, "n": found.n, "low": found.low,
@@ -184,7 +184,7 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(map(escape_markdown, cells)) + " |"
 
 
-def _cell(figure: Figure, found: Measurement | None) -> str:
+def _cell(figure: Figure, found: FigureValue | None) -> str:
     if found is None:
         return "-"
     spread = "" if found.spread is None else f", spread {found.spread:.1%}"
@@ -234,7 +234,7 @@ def _openmetrics(found: Sequence[Exported]) -> str:
     return "\n".join([*lines, END]) + "\n"
 
 
-def _samples(measured: Mapping[str, Measurement]) -> Iterator[tuple[str, float]]:
+def _samples(measured: Mapping[str, FigureValue]) -> Iterator[tuple[str, float]]:
     """Yield metrics and values: each figure, its measurements, its spread."""
     for name, figure in measured.items():
         metric, factor = metric_of(name)

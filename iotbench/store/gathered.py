@@ -34,7 +34,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GatheredSweep:
     """A sweep of such a result."""
 
     file: str
@@ -66,7 +66,7 @@ class Gathered:
     text: Callable[[Any, str, int], str]
     """Record, file, width -> what the command printed."""
     outline: Callable[[Any], Outline]
-    parts: Callable[[Any], Sequence[Part]]
+    parts: Callable[[Any], Sequence[GatheredSweep]]
     """Record -> its sweeps."""
 
     def files(self, record: Any) -> list[str]:
@@ -99,9 +99,9 @@ def _of_capacity(record: Capacity) -> Outline:
     return Outline(record.created, (record.target,), what, record.verdict)
 
 
-def _parts_of_items(record: Reproduction | PlanRecord) -> list[Part]:
+def _parts_of_items(record: Reproduction | PlanRecord) -> list[GatheredSweep]:
     return [
-        Part(file, item.setting, item.repeat, f"{item.id}: {item.cause}")
+        GatheredSweep(file, item.setting, item.repeat, f"{item.id}: {item.cause}")
         for item in record.items
         for file in item.files or ("",)
     ]
@@ -117,7 +117,7 @@ GATHERED: Mapping[str, Gathered] = {
         Capacity,
         capacity_text,
         _of_capacity,
-        lambda record: [Part(file) for file in record.files],
+        lambda record: [GatheredSweep(file) for file in record.files],
     ),
 }
 """Beginning of the name of a file -> its kind."""
@@ -131,10 +131,10 @@ def find_gathered(path: Path) -> Gathered | None:
     return GATHERED["reproduce"] if is_reproduction(path) else None
 
 
-def parts_of(path: Path) -> list[Part]:
+def parts_of(path: Path) -> list[GatheredSweep]:
     """Return the sweeps of a file: itself, or those that it gathers."""
     kind = find_gathered(path)
     if not kind:
-        return [Part(path.name)]
+        return [GatheredSweep(path.name)]
     name = id_of(path) or path.stem
     return [replace(part, part_of=name) for part in kind.parts(kind.read(path))]

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from iotbench.machine import outfile
 from iotbench.machine.inputs import read_bytes
-from iotbench.results.names import Named, results_in
+from iotbench.results.names import ResultName, results_in
 from iotbench.results.packed import file_of, is_archive
-from iotbench.store.entry import Entry, entry_of
+from iotbench.store.entry import ResultEntry, entry_of
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
@@ -38,7 +38,7 @@ class _Read(Frozen):
     inode: int
     changed_ns: int
     """When the file, its name or its times were changed last, which no program can set."""
-    entry: Entry
+    entry: ResultEntry
 
 
 class _Index(BaseModel):
@@ -50,8 +50,8 @@ class _Index(BaseModel):
 
 
 def entries(
-    folder: Path, wanted: Callable[[Named], bool] = lambda _: True, *, reread: bool = False
-) -> Iterator[Entry]:
+    folder: Path, wanted: Callable[[ResultName], bool] = lambda _: True, *, reread: bool = False
+) -> Iterator[ResultEntry]:
     """Yield the entries of the results in a folder with wanted names, newest first.
 
     A file is read when its entry is needed, unless the index has it. With `reread` the index is not
@@ -80,18 +80,18 @@ def entries(
 
 
 def _merge(
-    index: _Index, sweeps: Iterable[Named], others: Iterable[Named]
-) -> Iterator[tuple[Entry, bool]]:
+    index: _Index, sweeps: Iterable[ResultName], others: Iterable[ResultName]
+) -> Iterator[tuple[ResultEntry, bool]]:
     """Yield entries and whether they are new, by time."""
     ordered = sorted(_read(index, others), key=_read_created, reverse=True)
     return heapq.merge(_read(index, sweeps), ordered, key=_read_created, reverse=True)
 
 
-def _read_created(found: tuple[Entry, bool]) -> float:
+def _read_created(found: tuple[ResultEntry, bool]) -> float:
     return found[0].created.timestamp()
 
 
-def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]:
+def _read(index: _Index, names: Iterable[ResultName]) -> Iterator[tuple[ResultEntry, bool]]:
     for name in names:
         try:
             status = file_of(name.path).stat()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from iotbench.figures.numbers import significant
 from iotbench.machine.cleaning import csv_text
-from iotbench.store.entry import Entry, Head
+from iotbench.store.entry import Head, ResultEntry
 
 FORMATS = ("table", "json", "csv")
 _BLANKS = "  "
@@ -17,7 +17,7 @@ _AGES = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 @dataclass(frozen=True, slots=True)
 class _Column:
     title: str
-    write: Callable[[Entry, datetime], str]
+    write: Callable[[ResultEntry, datetime], str]
     drop: int = 0
     """The order in which columns are dropped where the table is too wide; 0: never."""
 
@@ -33,7 +33,7 @@ _COLUMNS = (
 )
 
 
-def format_list(found: Sequence[Entry], form: str, now: datetime, width: int | None) -> str:
+def format_list(found: Sequence[ResultEntry], form: str, now: datetime, width: int | None) -> str:
     """Return a list of results in one of FORMATS; a width of None has room for every column."""
     if form == "json":
         return json.dumps([_record(entry) for entry in found], indent=1) + "\n"
@@ -57,7 +57,7 @@ def headline_text(head: Head | None) -> str:
     return f"{significant(head.value)} {head.unit}, {head.at}, n={head.n:,}{spread}"
 
 
-def _table(found: Sequence[Entry], now: datetime, width: int | None) -> str:
+def _table(found: Sequence[ResultEntry], now: datetime, width: int | None) -> str:
     columns = list(_COLUMNS)
     if not any(entry.tags for entry in found):
         columns = [column for column in columns if column.title != "Tags"]
@@ -83,13 +83,15 @@ def _pad(cells: Sequence[str], width: int) -> list[str]:
     return [cell.ljust(width) for cell in cells]
 
 
-def _record(entry: Entry) -> dict[str, object]:
+def _record(entry: ResultEntry) -> dict[str, object]:
     return entry.model_dump(mode="json", exclude={"tables", "problem"})
 
 
-def _as_csv(found: Sequence[Entry]) -> str:
+def _as_csv(found: Sequence[ResultEntry]) -> str:
     heads = ("value", "unit", "n", "spread", "at")
-    names = [name for name in Entry.model_fields if name not in ("tables", "problem", "headline")]
+    names = [
+        name for name in ResultEntry.model_fields if name not in ("tables", "problem", "headline")
+    ]
     rows: list[list[object]] = [[*names, *heads]]
     for entry in found:
         record = _record(entry)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iotbench.machine.program import command_line
 from iotbench.results import result_files
-from iotbench.results.names import Named, id_of, results_in
+from iotbench.results.names import ResultName, id_of, results_in
 from iotbench.results.packed import find_archive, is_archive
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
@@ -46,7 +46,7 @@ def paths_of(folder: Path, names: Sequence[str], *, only_sweeps: bool = False) -
     """
     problems: list[str] = []
     paths: list[Path] = []
-    known: dict[Path, list[Named]] = {}
+    known: dict[Path, list[ResultName]] = {}
     for name in names:
         archive, own = find_archive(name)
         if archive is None and _is_file(name):
@@ -78,7 +78,7 @@ def expect_files(paths: Iterable[Path]) -> None:
         )
 
 
-def _every(archive: Path, known: Sequence[Named], *, only_sweeps: bool) -> list[Path]:
+def _every(archive: Path, known: Sequence[ResultName], *, only_sweeps: bool) -> list[Path]:
     """Return the results in an archive, the oldest first."""
     paths = sorted(each.path for each in known if each.is_sweep or not only_sweeps)
     if not paths:
@@ -92,7 +92,7 @@ def _is_file(name: str) -> bool:
     return looks_like_path or os.path.isfile(name)  # noqa: PTH113 - that of Path raises for long ones
 
 
-def _path(folder: Path, known: Sequence[Named], name: str) -> Path:
+def _path(folder: Path, known: Sequence[ResultName], name: str) -> Path:
     last = _LAST.fullmatch(name)
     if last:
         sweeps = [each for each in known if each.is_sweep]

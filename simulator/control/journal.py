@@ -35,7 +35,7 @@ class Began(Message):
     """Lead of its time of day over the machine's monotonic clock."""
 
 
-class Prepared(Message):
+class TablesPrepared(Message):
     """The tables are ready, and workers may have begun."""
 
     server: ServerFacts | None
@@ -76,14 +76,14 @@ class Ramped(Message):
 _KINDS: dict[str, type[Message]] = {
     kind.__name__: kind
     for kind in (
-        *(Began, Prepared, Entered, Steadied, Stepped, Ramped),
+        *(Began, TablesPrepared, Entered, Steadied, Stepped, Ramped),
         *(Registration, Arrival, WorkerReport, AnswerQuestion, AnswerRows),
         *(SentBatches, FreshAnswers),
     )
 }
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """An event, its time, and the process it came from."""
 
     at_s: float
@@ -119,7 +119,7 @@ class Journal:
         except OSError:  # no space
             self._give_up(self._file)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         """Yield what was kept, to be replayed; later entries follow the last one that is whole.
 
         RunError if the journal was given up: the progress of the run is unknown then.
@@ -148,10 +148,12 @@ class Journal:
             file.flush()
 
 
-def _entry_of(line: bytes) -> Entry:
+def _entry_of(line: bytes) -> JournalEntry:
     try:
         kind, at_s, uid, body = line.split(b" ", 3)
-        return Entry(float(at_s), uid.decode(), _KINDS[kind.decode()].model_validate_json(body))
+        return JournalEntry(
+            float(at_s), uid.decode(), _KINDS[kind.decode()].model_validate_json(body)
+        )
     except (ValueError, KeyError) as error:
         raise RunError(
             "the collector was lost, and another one cannot take its place: the journal of the run"

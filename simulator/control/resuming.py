@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from simulator import clock
-from simulator.control.journal import Began, Entered, Prepared, Ramped, Steadied, Stepped
+from simulator.control.journal import Began, Entered, Ramped, Steadied, Stepped, TablesPrepared
 from simulator.control.progress.follower import Follower
 from simulator.control.workers.gate import Gate
 from simulator.host import boot_id
@@ -16,7 +16,7 @@ class Resumed(NamedTuple):
 
     replaced_s: tuple[float, ...] = ()
     """Times at which collectors replaced lost ones, this one included."""
-    prepared: Prepared | None = None
+    prepared: TablesPrepared | None = None
     """None: the tables are not ready, and no worker has begun."""
     spent_s: float = 0.0
     """Time since the start of the run."""
@@ -40,7 +40,7 @@ def resume(gate: Gate, follower: Follower) -> Resumed:
                 began.append(at_s)
                 if what.boot_id == boot_id():  # the clock may have been set meanwhile
                     clock.adopt(what.ahead_s)
-            case Prepared():
+            case TablesPrepared():
                 prepared = what
             case Entered() | Stepped() | Ramped():
                 follower.restore(what)

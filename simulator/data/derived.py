@@ -12,7 +12,7 @@ from typing import TypeAlias
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     NewestQuery,
     Query,
@@ -35,7 +35,7 @@ class DerivedTable(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Spells(Table):
+class ConditionSpells(Table):
     """Runs of buckets in which a condition holds: the tags, the first bucket, and `length`.
 
     Neighbours are the buckets of the same tags that have rows. A spell ends with the first bucket
@@ -44,7 +44,7 @@ class Spells(Table):
     """
 
     periods: DerivedTable = field(kw_only=True)
-    holds: Compared = field(kw_only=True)
+    holds: Condition = field(kw_only=True)
     """About a column of the periods."""
 
     @property
@@ -95,7 +95,7 @@ def _aggregate(table: Table, aggregate: Aggregate) -> Column:
     )
 
 
-def spells(name: str, periods: DerivedTable, holds: Compared) -> Spells:
+def spells(name: str, periods: DerivedTable, holds: Condition) -> ConditionSpells:
     """Return the spells in which a condition on buckets holds; ValueError without buckets."""
     source = periods.source
     if not isinstance(source, AggregateQuery) or source.bucket is None or source.newest:
@@ -103,7 +103,7 @@ def spells(name: str, periods: DerivedTable, holds: Compared) -> Spells:
     names = {column.name for column in periods.columns}
     length = Column(_list_unused("length", names), Type.INT64, Role.FIELD, nullable=True)
     columns = (*periods.tags, periods.time, length)
-    return Spells(name, columns, (), periods.time_unit, periods=periods, holds=holds)
+    return ConditionSpells(name, columns, (), periods.time_unit, periods=periods, holds=holds)
 
 
 def _list_unused(name: str, taken: Collection[str]) -> str:
@@ -117,7 +117,7 @@ def below(table: Table) -> Source | None:
     match table:
         case DerivedTable():
             return table.source
-        case Spells():
+        case ConditionSpells():
             return table.periods.source
     return None
 
@@ -133,7 +133,7 @@ def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
     match query.table:
         case DerivedTable() as table:
             return replace(query, table=_over(table, change))
-        case Spells() as table:
+        case ConditionSpells() as table:
             return replace(query, table=replace(table, periods=_over(table.periods, change)))
     return change(query)
 

@@ -6,7 +6,7 @@ A module names the features that its database cannot answer, with the reason (Ca
 from enum import StrEnum
 from typing import assert_never
 
-from simulator.data.derived import Spells, below
+from simulator.data.derived import ConditionSpells, below
 from simulator.data.query import (
     ENDS,
     EVERYTHING,
@@ -41,7 +41,7 @@ def features_of(query: Query) -> list[Feature]:
     if source is None:
         return _features(query)
     used = [*features_of(source), *_features(query), Feature.SUBQUERIES]
-    used += [Feature.SPELLS] if isinstance(query.table, Spells) else []
+    used += [Feature.SPELLS] if isinstance(query.table, ConditionSpells) else []
     return list(dict.fromkeys(used))
 
 

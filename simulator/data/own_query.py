@@ -44,7 +44,7 @@ class Instant:
 Value: TypeAlias = Number | str | Instant
 
 
-class Drawn(Frozen):
+class ParameterSource(Frozen):
     """The source of a parameter: exactly one of a range, a list and a column is set."""
 
     between: tuple[int, int] | None = None
@@ -66,7 +66,7 @@ class OwnQuery(Frozen):
     """Module or language -> text."""
     window_ms: int = 0
     """Length of a window of time that begins with a random stored row; 0: there is none."""
-    parameters: dict[str, Drawn] = Field(default_factory=dict)
+    parameters: dict[str, ParameterSource] = Field(default_factory=dict)
 
     def table_of(self, reader: DatasetReader) -> Table:
         """Return the table with the rows that it reads."""
@@ -136,7 +136,7 @@ class _Instances:
             values |= {START: Instant(start), END: Instant(start + width)}
         return TextQuery(self._table, self._query.texts, values, self._outputs)
 
-    def _draw(self, name: str, drawn: Drawn, number: int) -> Value:
+    def _draw(self, name: str, drawn: ParameterSource, number: int) -> Value:
         if drawn.between:
             low, high = drawn.between
             return low + self._below(high - low + 1, name, number)

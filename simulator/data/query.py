@@ -42,7 +42,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Condition:
     """A numeric column compared with a number that its type holds exactly; NULL never matches."""
 
     column: str
@@ -57,7 +57,7 @@ class Selection:
     """The rows that a query reads: rows for which all conditions hold."""
 
     one_of: tuple[OneOf, ...] = ()
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[Condition, ...] = ()
     since: int | None = None
     until: int | None = None
     """Half-open range of time in the table's time unit."""

@@ -71,7 +71,7 @@ def askable(types: Mapping[str, QueryType]) -> dict[str, QueryType]:
     return {name: each for name, each in types.items() if not each.problem}
 
 
-class Parameters:
+class RandomParameters:
     """The random parameters of the instances of one type."""
 
     def __init__(self, seed: int, name: str) -> None:

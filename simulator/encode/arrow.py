@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 
 
 class Arrow:
@@ -21,7 +21,7 @@ class Arrow:
 
     def __init__(self, columns: Sequence[Column], unit: TimeUnit) -> None:
         """Store the columns of a table, and its time unit."""
-        self._columns = [(column, Rendered(_texts)) for column in columns]
+        self._columns = [(column, LevelCache(_texts)) for column in columns]
         self._unit = unit
 
     def encode(self, block: Block, rows_per_batch: int) -> list[Any]:
@@ -33,7 +33,7 @@ class Arrow:
         starts = range(0, len(block), rows_per_batch)
         return [table.slice(start, rows_per_batch) for start in starts]
 
-    def _array(self, column: Column, texts: Rendered[Any], data: ColumnData) -> Any:
+    def _array(self, column: Column, texts: LevelCache[Any], data: ColumnData) -> Any:
         import pyarrow as pa  # noqa: PLC0415
 
         null = None if data.valid is None or data.valid.all() else ~data.valid

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.rows import Frame, LaidOut, Share, between, cut, laid_out
 from simulator.errors import UnstorableError
 
@@ -33,7 +33,7 @@ _MILLISECONDS = TimeUnit.MILLISECOND.per_second
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class BsonField:
     """A column's value."""
 
     name: str
@@ -61,7 +61,7 @@ class Embedded:
     array: bool = False
 
 
-Element: TypeAlias = Field | Constant | Embedded
+Element: TypeAlias = BsonField | Constant | Embedded
 
 
 class Bson:
@@ -75,7 +75,7 @@ class Bson:
     def __init__(self, layout: Sequence[Element], time_unit: TimeUnit) -> None:
         self._layout = tuple(layout)
         self._time_unit = time_unit
-        self._levels: dict[Field, Rendered[Share]] = {}
+        self._levels: dict[BsonField, LevelCache[Share]] = {}
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` documents (the last may have fewer)."""
@@ -105,7 +105,7 @@ class Bson:
 
     def _element(self, element: Element, block: Block) -> list[Share]:
         match element:
-            case Field():
+            case BsonField():
                 return [self._field(element, block)]
             case Constant(name, text):
                 content = text.encode()
@@ -116,12 +116,12 @@ class Bson:
                 return [head, *self._document(elements, block)]
         assert_never(element)
 
-    def _field(self, field: Field, block: Block) -> Share:
+    def _field(self, field: BsonField, block: Block) -> Share:
         data = block.data[field.column.name]
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
             if field not in self._levels:
-                self._levels[field] = Rendered(partial(_pack, field, self._time_unit))
+                self._levels[field] = LevelCache(partial(_pack, field, self._time_unit))
             (items,), used = self._levels[field](data.levels)
             share = Share([items.take(data.codes)], None if used is None else used.take(data.codes))
         else:
@@ -136,12 +136,12 @@ def _head(kind: bytes, name: str) -> bytes:
     return kind + name.encode() + b"\0"
 
 
-def _pack(field: Field, unit: TimeUnit, levels: Array) -> Share:
+def _pack(field: BsonField, unit: TimeUnit, levels: Array) -> Share:
     share = _share(field, unit, levels)
     return share._replace(arrays=[side_by_side(share.arrays, len(levels))])
 
 
-def _share(field: Field, unit: TimeUnit, values: Array) -> Share:
+def _share(field: BsonField, unit: TimeUnit, values: Array) -> Share:
     """Return the type, the name and the value of each row."""
     kind = field.column.type
     if kind is Type.TEXT:
@@ -187,7 +187,7 @@ def _dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray
     return values * factor
 
 
-def _with_nulls(field: Field, share: Share, null: NDArray[np.bool_]) -> Share:
+def _with_nulls(field: BsonField, share: Share, null: NDArray[np.bool_]) -> Share:
     """Return a share in which a NULL is an element of type null, or left out."""
     used = np.full(len(null), share.width) if share.used is None else share.used.copy()
     items = side_by_side(share.arrays, len(null))

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts, Values
 from simulator.data.octets import literal
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.rows import AnyShare, Share, blank, pack
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class ColumnEncoder:
     """The encoder of a column."""
 
     name: str
@@ -31,9 +31,9 @@ class Writer:
 class Columns:
     """Writes the columns of blocks."""
 
-    def __init__(self, writers: Sequence[Writer]) -> None:
+    def __init__(self, writers: Sequence[ColumnEncoder]) -> None:
         self._writers = writers
-        self._levels: dict[tuple[int, int], Rendered[Share]] = {}
+        self._levels: dict[tuple[int, int], LevelCache[Share]] = {}
 
     def shares(self, block: Block) -> list[AnyShare]:
         """Return the shares of all columns; the block has at least one row."""
@@ -52,11 +52,11 @@ class Columns:
             shares += own
         return shares
 
-    def _of_levels(self, first: int, stop: int) -> Rendered[Share]:
+    def _of_levels(self, first: int, stop: int) -> LevelCache[Share]:
         """Return the cache of what writers first..stop have made of levels."""
         if (first, stop) not in self._levels:
             writers = self._writers[first:stop]
-            self._levels[first, stop] = Rendered(partial(_together, writers))
+            self._levels[first, stop] = LevelCache(partial(_together, writers))
         return self._levels[first, stop]
 
 
@@ -85,7 +85,7 @@ def _writable(column: Values | Texts) -> Array | Texts:
     return np.where(column.valid, column.array, column.array.dtype.type())
 
 
-def _together(writers: Sequence[Writer], *levels: Array) -> Share:
+def _together(writers: Sequence[ColumnEncoder], *levels: Array) -> Share:
     # Columns with the same codes may have levels that no code reaches.
     count = min(map(len, levels))
     shares = [

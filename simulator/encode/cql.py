@@ -28,7 +28,7 @@ _UNSET = -2
 _MS_PER_S = 1000
 
 
-class Request(NamedTuple):
+class MessageRows(NamedTuple):
     """The rows of one message."""
 
     content: bytes
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class CqlInsert:
     """A prepared INSERT: its id and its columns."""
 
     id: bytes
@@ -62,14 +62,14 @@ class Prepared:
 class CqlRows:
     """Encodes blocks as requests; tests/perf/encode.py measures its speed."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: CqlInsert) -> None:
         self._prepared = prepared
         count = len(prepared.columns).to_bytes(2, "big")
         self._before = literal(prepared.prefix + count)
         instants = partial(milliseconds, prepared.time_unit)
         self._values = Prefixed(prepared.columns, instants, null=_UNSET)
 
-    def encode(self, block: Block, batch_rows: int) -> list[list[Request]]:
+    def encode(self, block: Block, batch_rows: int) -> list[list[MessageRows]]:
         """Return the requests of each batch of `batch_rows` rows."""
         if not len(block):
             return []
@@ -82,7 +82,7 @@ class CqlRows:
         rows = laid_out(shares, len(block))
         edges = np.append(starts, len(block))
         content, offsets = rows.content.data, rows.offsets(edges).tolist()
-        requests: list[list[Request]] = [[] for _ in range(0, len(block), batch_rows)]
+        requests: list[list[MessageRows]] = [[] for _ in range(0, len(block), batch_rows)]
         for send, key, count, start, stop in zip(
             (starts // batch_rows).tolist(),
             self._routing_keys(block, firsts, batch_rows),
@@ -91,7 +91,7 @@ class CqlRows:
             offsets[1:],
             strict=False,
         ):
-            requests[send].append(Request(bytes(content[start:stop]), count, key))
+            requests[send].append(MessageRows(bytes(content[start:stop]), count, key))
         return requests
 
     def _most_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
@@ -168,7 +168,7 @@ def _partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
     return total
 
 
-def _refuse_unstorable(prepared: Prepared, block: Block) -> None:
+def _refuse_unstorable(prepared: CqlInsert, block: Block) -> None:
     """Raise UnstorableError for a value that CQL cannot store."""
     seconds = prepared.time_unit is TimeUnit.SECOND
     for column in prepared.columns:
@@ -185,7 +185,7 @@ def _refuse_unstorable(prepared: Prepared, block: Block) -> None:
             _refuse_key(prepared, column, data)
 
 
-def _refuse_key(prepared: Prepared, column: Column, data: ColumnData) -> None:
+def _refuse_key(prepared: CqlInsert, column: Column, data: ColumnData) -> None:
     if data.valid is not None and not data.valid.all():
         raise UnstorableError(
             f"{column.name}: CQL allows no NULL in a primary key; use --primary-key uuid"

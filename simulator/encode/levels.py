@@ -9,7 +9,7 @@ LIMIT = 16
 """Results that a cache holds; a run has one or two for a column."""
 
 
-class Rendered(Generic[T]):
+class LevelCache(Generic[T]):
     """Caches `render(*levels)` by the identity of each argument; keeps the `LIMIT` most recent.
 
     It also keeps the levels, so that no other object gets the same id.

@@ -14,9 +14,9 @@ import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.rows import Frame
-from simulator.encode.text import Slot, Style, Text
+from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 
 EXISTS = "exists"
@@ -27,7 +27,7 @@ _FIRST_NS, _LAST_NS = -(2**63) + 2, 2**63 - 2
 """1677-09-21 to 2262-04-11: the range of nanoseconds in 64 bits without values that InfluxDB
 reserves."""
 
-PLAIN = Style(
+PLAIN = ValueStyle(
     null=b"", false=b"f", true=b"t", instants=None, quote=b"", special=b"", escape=lambda text: text
 )
 """Values without quotes and escapes."""
@@ -38,7 +38,7 @@ Check: TypeAlias = Callable[[ColumnData], None]
 """Raises UnstorableError if a column has a value that cannot be stored."""
 
 
-class Dialect:
+class LineDialect:
     """InfluxDB's line protocol; a database with another dialect overrides what differs."""
 
     def tags(self, table: Table) -> Sequence[Column]:
@@ -50,11 +50,11 @@ class Dialect:
         fields = _fields(table, self.tags(table))
         return _list_unused(EXISTS, table) if not fields or fields[0].nullable else None
 
-    def tag(self, column: Column) -> Style:
+    def tag(self, column: Column) -> ValueStyle:
         """Return the style of a tag's values."""
         return replace(PLAIN, special=b",= \\\n\r", escape=partial(tag_text, column.name))
 
-    def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
+    def field(self, column: Column, unit: TimeUnit) -> tuple[ValueStyle, bytes]:
         """Return the style of a field's values, and the suffix of each."""
         if column.type is Type.TEXT:
             return replace(PLAIN, quote=b'"', special=b'"\\', escape=_quote), b""
@@ -72,7 +72,7 @@ class Dialect:
         return _anything
 
 
-INFLUXDB = Dialect()
+INFLUXDB = LineDialect()
 
 
 class LineProtocol:
@@ -87,12 +87,12 @@ class LineProtocol:
         self,
         table: Table,
         name: str,
-        dialect: Dialect = INFLUXDB,
+        dialect: LineDialect = INFLUXDB,
         labels: Mapping[str, str] = NO_LABELS,
     ) -> None:
         """Store tags of every line in `labels`."""
         slots = _slots(table, _head(name, labels), dialect)
-        self._text = Text(slots, Frame(b"", b"", b""), table.time_unit)
+        self._text = TextEncoder(slots, Frame(b"", b"", b""), table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
     def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
@@ -137,7 +137,7 @@ def _head(name: str, labels: Mapping[str, str]) -> bytes:
     return b"".join((escape(name.encode(), b", "), *tags))
 
 
-def _slots(table: Table, head: bytes, dialect: Dialect) -> list[Slot]:
+def _slots(table: Table, head: bytes, dialect: LineDialect) -> list[Slot]:
     """Return a line's slots; the text before a column belongs to the slot that follows."""
     row: list[Slot] = []
     lead = head
@@ -209,7 +209,7 @@ def _check_instants(name: str, unit_ns: int, data: ColumnData) -> None:
 
 def none_is(wrong: Callable[[Array], Array], message: str) -> Check:
     """Return a check that raises UnstorableError if a value that is not NULL is wrong."""
-    wrong_levels = Rendered(wrong)
+    wrong_levels = LevelCache(wrong)
 
     def check(data: ColumnData) -> None:
         if isinstance(data, Coded):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.rows import AnyShare, Frame, Share, Spans, blank, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")
@@ -68,8 +68,8 @@ class _NativeColumn:
         own = type_name.removeprefix(_LOW).removesuffix(")") if self._low else type_name
         self._head = _text(column.name) + _text(own)
         self._low_head = _text(column.name) + _text(type_name) + _DICTIONARY_VERSION
-        self._texts = Rendered(_text_shares)
-        self._keys = Rendered(partial(_keys, nullable=column.nullable))
+        self._texts = LevelCache(_text_shares)
+        self._keys = LevelCache(partial(_keys, nullable=column.nullable))
 
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
         """Return a function that returns the column's part of a payload."""
@@ -132,7 +132,7 @@ class RowBinary:
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._columns = [(column, Rendered(_shares_of(column))) for column in columns]
+        self._columns = [(column, LevelCache(_shares_of(column))) for column in columns]
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
@@ -159,7 +159,7 @@ def _with_marks(shares: Sequence[AnyShare], valid: NDArray[np.bool_] | None) -> 
     return [Share([(~valid).view(np.uint8)], None), *(blank(share, valid) for share in shares)]
 
 
-def _shares(column: Column, levels: Rendered[list[Share]], data: ColumnData) -> list[AnyShare]:
+def _shares(column: Column, levels: LevelCache[list[Share]], data: ColumnData) -> list[AnyShare]:
     if isinstance(data, Coded):
         return [share.take(data.codes) for share in levels(data.levels)]
     if isinstance(data, Texts):

@@ -15,7 +15,7 @@ import numpy as np
 from simulator.data.block import Coded, ColumnData
 from simulator.data.schema import FLOATS, Column, TimeUnit
 from simulator.encode.rows import Frame
-from simulator.encode.text import Slot, Style, Text
+from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 
 _SPECIAL = bytes(range(0x20)) + b'"\\'
@@ -25,7 +25,7 @@ def _escape(text: bytes) -> bytes:
     return json.dumps(text.decode(), ensure_ascii=False)[1:-1].encode()
 
 
-JSON = Style(
+JSON = ValueStyle(
     b"null", b"false", b"true", instants=None, quote=b'"', special=_SPECIAL, escape=_escape
 )
 """JSON by RFC 8259: UTF-8, and as many digits as a number needs to read back unchanged."""
@@ -39,7 +39,7 @@ def documents(
     key: Column | None,
     index: str = "",
     action: Literal["create", "index"] = "create",
-) -> Text:
+) -> TextEncoder:
     """Return the encoder of documents to create; one that exists is an error, or replaced (index).
 
     `key` becomes the document's _id and no field; without a key the server generates the _id.
@@ -58,7 +58,7 @@ def documents(
         before = (b"," if place else whole + b"{") + name + b":"
         after = b"}\n" if column is columns[-1] else b""
         row.append(Slot(column, JSON, before, after, before + JSON.null + after))
-    return Text(row, _PAYLOAD, time_unit)
+    return TextEncoder(row, _PAYLOAD, time_unit)
 
 
 def check_finite(column: Column, data: ColumnData) -> None:

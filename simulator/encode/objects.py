@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.instants import microseconds
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 
 _ROWS_AT_ONCE = 1000
 """Number of rows with references that fit into the cache of a core."""
 
 
-class Instant(StrEnum):
+class InstantType(StrEnum):
     """The Python type of an instant."""
 
     INTEGER = "integer"
@@ -37,12 +37,15 @@ class Objects:
     """
 
     def __init__(
-        self, columns: Sequence[Column], time_unit: TimeUnit, instant: Instant = Instant.INTEGER
+        self,
+        columns: Sequence[Column],
+        time_unit: TimeUnit,
+        instant: InstantType = InstantType.INTEGER,
     ) -> None:
         self._time_unit = time_unit
         self._instant = instant
         self._columns = [
-            (column, Rendered(partial(self._objects, column.type))) for column in columns
+            (column, LevelCache(partial(self._objects, column.type))) for column in columns
         ]
 
     def encode(self, block: Block, rows_per_batch: int) -> list[list[tuple[Any, ...]]]:
@@ -60,7 +63,7 @@ class Objects:
             batches += [rows[start : start + rows_per_batch] for start in starts]
         return batches
 
-    def _column(self, kind: Type, levels: Rendered[Array], data: ColumnData) -> Array:
+    def _column(self, kind: Type, levels: LevelCache[Array], data: ColumnData) -> Array:
         """Return what becomes a list of the column's objects."""
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
@@ -78,7 +81,7 @@ class Objects:
 
     def _is_plain(self, kind: Type) -> bool:
         """Return whether NumPy makes the objects."""
-        is_instant = kind is Type.TIMESTAMP and self._instant is not Instant.INTEGER
+        is_instant = kind is Type.TIMESTAMP and self._instant is not InstantType.INTEGER
         return kind is not Type.TEXT and not is_instant
 
     def _objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
@@ -92,7 +95,7 @@ class Objects:
             return [text.decode() for text in values.tolist()]
         moments = microseconds(values, self._time_unit).astype("datetime64[us]")
         naive: list[datetime] = moments.tolist()
-        if self._instant is Instant.NAIVE:
+        if self._instant is InstantType.NAIVE:
             return naive
         return [moment.replace(tzinfo=UTC) for moment in naive]
 

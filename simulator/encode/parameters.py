@@ -13,7 +13,7 @@ import numpy as np
 from simulator.data.block import Array, Block, Texts
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
-from simulator.encode.columns import Columns, Writer
+from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.instants import Iso, iso
 from simulator.encode.rows import Frame, Share, Spans, cut, laid_out
 
@@ -44,7 +44,7 @@ class Parameters:
         types = b"".join(bytes((_TYPES[column.type], 0)) for column in columns)
         self._types = literal(_TYPES_FOLLOW + types)
         self._values = Columns(
-            [Writer(each.name, partial(_format, each, time_unit), b"") for each in columns]
+            [ColumnEncoder(each.name, partial(_format, each, time_unit), b"") for each in columns]
         )
 
     def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:

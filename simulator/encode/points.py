@@ -17,7 +17,7 @@ from simulator.data.digits import integers
 from simulator.data.octets import find_unpadded, literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.doubles import doubles
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.rows import Frame, finer, frame_payloads
 from simulator.errors import UnstorableError
 
@@ -27,7 +27,7 @@ Writer: TypeAlias = Callable[[Array], Written]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PointPiece:
     """The place of a column's value in a point."""
 
     column: str
@@ -35,11 +35,11 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PointFormat:
     """The format of a field's points: literals and pieces in turn."""
 
     field: Column
-    pieces: Sequence[bytes | Piece]
+    pieces: Sequence[bytes | PointPiece]
 
 
 class Points:
@@ -50,10 +50,10 @@ class Points:
     the system; 12 to 23 million as lines for Graphite. Batches of one: 1 million.
     """
 
-    def __init__(self, points: Sequence[Point], payload: Frame) -> None:
+    def __init__(self, points: Sequence[PointFormat], payload: Frame) -> None:
         self._points = points
         self._payload = payload
-        self._written: dict[Piece, Rendered[Written]] = {}
+        self._written: dict[PointPiece, LevelCache[Written]] = {}
 
     def encode(
         self,
@@ -89,7 +89,7 @@ class Points:
         self, block: Block, instead: Mapping[str, Array]
     ) -> tuple[Array, NDArray[np.bool_] | None]:
         """Return the points of each row, and which of their bytes are written."""
-        known: dict[Piece, Written] = {}
+        known: dict[PointPiece, Written] = {}
         written = [self._point(point, block, instead, known) for point in self._points]
         rows, keep = _beside(written, len(block))
         return rows, None if keep is None else keep.view(np.bool_)
@@ -107,10 +107,10 @@ class Points:
 
     def _point(
         self,
-        point: Point,
+        point: PointFormat,
         block: Block,
         instead: Mapping[str, Array],
-        known: dict[Piece, Written],
+        known: dict[PointPiece, Written],
     ) -> Written:
         """Return one field's points; no byte of a NULL is written."""
         count = len(block)
@@ -130,13 +130,13 @@ class Points:
             keep[~valid] = 0
         return rows, keep
 
-    def _piece(self, piece: Piece, block: Block, instead: Mapping[str, Array]) -> Written:
+    def _piece(self, piece: PointPiece, block: Block, instead: Mapping[str, Array]) -> Written:
         if piece.column in instead:
             return piece.write(instead[piece.column])
         data = block.data[piece.column]
         if isinstance(data, Coded):
             if piece not in self._written:
-                self._written[piece] = Rendered(piece.write)
+                self._written[piece] = LevelCache(piece.write)
             levels, keep = self._written[piece](data.levels)
             return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
         if data.valid is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.data.block import Array, Texts
 from simulator.data.schema import Column, Type
-from simulator.encode.columns import Columns, Writer
+from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.rows import Share, Spans
 
 _LENGTH = np.dtype(">i4")
@@ -26,7 +26,10 @@ class Prefixed(Columns):
         """Store a function from the table's instants to the wire's, and a NULL's length."""
         length = null.to_bytes(_LENGTH.itemsize, "big", signed=True)
         super().__init__(
-            [Writer(column.name, partial(_format, column, instants), length) for column in columns]
+            [
+                ColumnEncoder(column.name, partial(_format, column, instants), length)
+                for column in columns
+            ]
         )
 
 

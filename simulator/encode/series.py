@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.octets import octets
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.points import Written, as_text
 
 _LINE_ROWS = 100_000
@@ -53,9 +53,9 @@ class SeriesLines:
             for column in table.columns
             if column.role not in (Role.TAG, Role.TIME)
         ]
-        self._tags = {tag.name: Rendered(_labels(tag)) for tag in table.tags}
+        self._tags = {tag.name: LevelCache(_labels(tag)) for tag in table.tags}
         self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
-        self._levels = {name: Rendered(write) for name, write in self._write.items()}
+        self._levels = {name: LevelCache(write) for name, write in self._write.items()}
 
     def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer).

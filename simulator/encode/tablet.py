@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import octets, side_by_side
 from simulator.data.schema import Column, Role, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.prefixed import text_share
 from simulator.encode.rows import Frame, Share, cut, laid_out
 
@@ -87,7 +87,7 @@ class _TabletColumn:
         self.name = column.name
         self._is_text = column.type is Type.TEXT or column.role is Role.TAG
         self._pack = partial(_texts if self._is_text else _numbers, column.type)
-        self._rendered = Rendered(self._pack)
+        self._rendered = LevelCache(self._pack)
 
     def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
         """Return the column's part of each tablet."""

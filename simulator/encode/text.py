@@ -13,14 +13,14 @@ from simulator.data.block import Array, Block, Rows, Texts
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
-from simulator.encode.columns import Columns, Writer
+from simulator.encode.columns import ColumnEncoder, Columns
 from simulator.encode.doubles import doubles
 from simulator.encode.instants import Iso, iso
 from simulator.encode.rows import Frame, Share, Spans, between, cut, laid_out, windows
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ValueStyle:
     """The notation of values in a format."""
 
     null: bytes
@@ -36,10 +36,10 @@ class Style:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class TextFormat:
     """The notation of values, rows and payloads in a text format."""
 
-    style: Style
+    style: ValueStyle
     row: Frame
     payload: Frame
 
@@ -60,22 +60,22 @@ def _escape_sql(text: bytes) -> bytes:
     return text.replace(b"'", b"''")
 
 
-CSV = Format(
-    Style(b"", b"f", b"t", Iso(), quote=b"", special=b'",\r\n\\', escape=_escape_csv),
+CSV = TextFormat(
+    ValueStyle(b"", b"f", b"t", Iso(), quote=b"", special=b'",\r\n\\', escape=_escape_csv),
     row=Frame(b"", b",", b"\n"),
     payload=Frame(b"", b"", b""),
 )
 """RFC 4180 with \\n line ends; NULL is empty and the empty text is \"\"."""
 
-TSV = Format(
-    Style(b"\\N", b"f", b"t", Iso(), quote=b"", special=b"\\\t\n\r", escape=_escape_tsv),
+TSV = TextFormat(
+    ValueStyle(b"\\N", b"f", b"t", Iso(), quote=b"", special=b"\\\t\n\r", escape=_escape_tsv),
     row=Frame(b"", b"\t", b"\n"),
     payload=Frame(b"", b"", b""),
 )
 """PostgreSQL's COPY text format."""
 
-SQL = Format(
-    Style(b"NULL", b"FALSE", b"TRUE", Iso(b"'"), quote=b"'", special=b"'", escape=_escape_sql),
+SQL = TextFormat(
+    ValueStyle(b"NULL", b"FALSE", b"TRUE", Iso(b"'"), quote=b"'", special=b"'", escape=_escape_sql),
     row=Frame(b"(", b",", b")"),
     payload=Frame(b"", b",", b""),
 )
@@ -88,14 +88,14 @@ class Slot:
     """A column's place in a row of text; a format that names its columns builds its own slots."""
 
     column: Column
-    style: Style
+    style: ValueStyle
     before: bytes
     after: bytes
     null: bytes
     """Replaces the whole slot if the value is NULL."""
 
 
-def slots(columns: Sequence[Column], text_format: Format) -> list[Slot]:
+def slots(columns: Sequence[Column], text_format: TextFormat) -> list[Slot]:
     """Return the slots of rows in which the order identifies the columns."""
     row, null = text_format.row, text_format.style.null
     end = row.after + text_format.payload.between
@@ -107,7 +107,7 @@ def slots(columns: Sequence[Column], text_format: Format) -> list[Slot]:
     return made
 
 
-class Text:
+class TextEncoder:
     """Encodes blocks as text, one slot for each column.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 22 to 27 million rows/s or
@@ -118,11 +118,16 @@ class Text:
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
         self._payload = payload
         self._columns = Columns(
-            [Writer(slot.column.name, partial(_format, slot, time_unit), slot.null) for slot in row]
+            [
+                ColumnEncoder(slot.column.name, partial(_format, slot, time_unit), slot.null)
+                for slot in row
+            ]
         )
 
     @classmethod
-    def of(cls, columns: Sequence[Column], time_unit: TimeUnit, text_format: Format) -> "Text":
+    def of(
+        cls, columns: Sequence[Column], time_unit: TimeUnit, text_format: TextFormat
+    ) -> "TextEncoder":
         """Return the encoder of these columns in a format."""
         return cls(slots(columns, text_format), text_format.payload, time_unit)
 
@@ -151,7 +156,9 @@ def _format(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | S
     return [*before, *_values(slot.column.type, values, unit, slot.style), *after]
 
 
-def _values(kind: Type, values: Array | Texts, unit: TimeUnit, style: Style) -> list[Share | Spans]:
+def _values(
+    kind: Type, values: Array | Texts, unit: TimeUnit, style: ValueStyle
+) -> list[Share | Spans]:
     if isinstance(values, Texts):
         return _quote(_long_texts(values, style), style)
     if kind is Type.TEXT:
@@ -165,12 +172,12 @@ def _values(kind: Type, values: Array | Texts, unit: TimeUnit, style: Style) -> 
     return [Share(iso(values, unit, style.instants), None)]
 
 
-def _quote(texts: Share | Spans, style: Style) -> list[Share | Spans]:
+def _quote(texts: Share | Spans, style: ValueStyle) -> list[Share | Spans]:
     quote = [Share([literal(style.quote)], None)] if style.quote else []
     return [*quote, texts, *quote]
 
 
-def _texts(values: Array, style: Style) -> Share:
+def _texts(values: Array, style: ValueStyle) -> Share:
     content = values.tobytes()
     plain = len(content.translate(None, style.special)) == len(content)
     if not plain or not octets(np.ascontiguousarray(values))[:, 0].all():
@@ -178,7 +185,7 @@ def _texts(values: Array, style: Style) -> Share:
     return _pad(values)
 
 
-def _long_texts(values: Texts, style: Style) -> Spans:
+def _long_texts(values: Texts, style: ValueStyle) -> Spans:
     content = values.content.tobytes()
     if values.lengths.all() and len(content.translate(None, style.special)) == len(content):
         return Spans(values.content, values.starts, values.lengths)

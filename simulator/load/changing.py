@@ -13,7 +13,7 @@ from simulator.load.connection import Stopped
 from simulator.load.meter import Durations
 from simulator.modules.contract.base import Database, Payload, Session
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, ChangeTimes
-from simulator.protocol.spec import Change, RunSpec
+from simulator.protocol.spec import ChangeTask, RunSpec
 
 _Answer = TypeVar("_Answer")
 
@@ -32,7 +32,9 @@ class Changer:
         self.waits = Durations()
         """Durations of all requests."""
 
-    def carry_out(self, task: Change, instant_s: Callable[[int], float]) -> tuple[ChangeTimes, ...]:
+    def carry_out(
+        self, task: ChangeTask, instant_s: Callable[[int], float]
+    ) -> tuple[ChangeTimes, ...]:
         """Delete and correct; return what was measured, its instants by `instant_s`."""
         found = []
         if task.delete_ms:
@@ -43,28 +45,28 @@ class Changer:
             found.append(self._retag(task, instant_s))
         return tuple(found)
 
-    def _correct(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+    def _correct(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, rows = _Timing(CORRECTIONS, self.waits), 0
         for payload in timing.apart(self._payloads(task)):
             self._request(timing, partial(self._session.send, payload))
             rows += payload.rows
         return timing.times(instant_s, rows)
 
-    def _payloads(self, task: Change) -> Iterator[Payload]:
+    def _payloads(self, task: ChangeTask) -> Iterator[Payload]:
         session, batch_rows = self._session, self._spec.batch_rows
         for item in task.correct:
             for turn in self._reader.blocks([item], BLOCK_ROWS, batch_rows):
                 for block in turn:
                     yield from session.encode(block, session.correcting, batch_rows)
 
-    def _delete(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+    def _delete(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, session = _Timing(DELETION, self.waits), self._session
         delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
         for until_ms in task.delete_ms:
             self._request(timing, partial(self._of_all, delete, until_ms))
         return timing.times(instant_s)
 
-    def _retag(self, task: Change, instant_s: Callable[[int], float]) -> ChangeTimes:
+    def _retag(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
         timing, rows = _Timing(TAGS, self.waits), 0
         for retag in task.retags:
             table = self._reader.tables[retag.table]

@@ -86,7 +86,7 @@ def opens_here(
     return open_content
 
 
-class Connection:
+class WriterConnection:
     """The session of a worker that writes; a new one takes its place when it is lost."""
 
     def __init__(self, database: Database, open_session: OpenSession, retry_s: float) -> None:

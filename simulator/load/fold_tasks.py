@@ -10,7 +10,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.row_hash import RowHash
 from simulator.load.client import CollectorClient
 from simulator.modules.contract.base import Database
-from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, Window
+from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, StoredWindow
 from simulator.protocol.spec import RunSpec
 from simulator.verify.stored.reader import StoredRows
 from simulator.verify.truth.fingerprint import EveryRow
@@ -39,7 +39,7 @@ def help_to_fold(
 
 
 def read_window(
-    number: int, window: Window, rows: StoredRows, wanted: Callable[[], bool]
+    number: int, window: StoredWindow, rows: StoredRows, wanted: Callable[[], bool]
 ) -> Folded | None:
     """Return the fingerprint of the rows of a window; None if it is not wanted any more."""
     found = rows.fingerprint(window, wanted)

@@ -21,7 +21,7 @@ from simulator.load.changing import Changer
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connect
 from simulator.load.faults.network import Network
-from simulator.load.faults.spells import Spells
+from simulator.load.faults.spells import FaultSpells
 from simulator.load.fold_tasks import help_to_fold
 from simulator.load.meter import Durations, Meter
 from simulator.load.pace import paces_of, wait_until
@@ -49,7 +49,7 @@ from simulator.protocol.messages import (
     heartbeat_s,
 )
 from simulator.protocol.sketch import pairs_of
-from simulator.protocol.spec import Ask, Change, Insert, RunSpec, Task
+from simulator.protocol.spec import Ask, ChangeTask, InsertTask, RunSpec, Task
 
 if TYPE_CHECKING:
     from simulator.load.write.sending_process import SendingProcess
@@ -154,11 +154,11 @@ class Worker:
 
     def _carry_out(self, task: Task) -> None:
         match task:
-            case Insert():
+            case InsertTask():
                 self._insert(task)
             case Ask():
                 self._ask(task)
-            case Change():
+            case ChangeTask():
                 self._change(task)
 
     def _help(self) -> None:
@@ -253,7 +253,7 @@ class Worker:
             if reply.go:
                 return reply
 
-    def _insert(self, task: Insert) -> None:
+    def _insert(self, task: InsertTask) -> None:
         spec = self._spec
         if spec.fault and spec.fault.kills_workers:
             from simulator.load.write.sending_process import SendingProcess  # noqa: PLC0415 - 20 ms
@@ -294,7 +294,7 @@ class Worker:
 
     def _insert_timed(
         self,
-        task: Insert,
+        task: InsertTask,
         sender: Sender,
         *,
         files: Sequence[Batch] = (),
@@ -333,14 +333,14 @@ class Worker:
             self._spells.begin()
 
     @property
-    def _spells(self) -> Spells | None:
+    def _spells(self) -> FaultSpells | None:
         """The times at which this worker makes something fail itself."""
         return self._sending.spells if self._sending else self._network.spells
 
     def _cpu_s(self) -> float:
         return self._sending.cpu_s() if self._sending else time.process_time()
 
-    def _change(self, task: Change) -> None:
+    def _change(self, task: ChangeTask) -> None:
         """Wait for all, and change rows that were stored before."""
         with connect(self._database, self._stop, self._clock) as session:
             changer = Changer(self._database, session, self._spec, self._stop)
@@ -366,7 +366,7 @@ class Worker:
 
     def _list_sent(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
-        if not isinstance(self._task, Insert) or not self._sender or not self._timed:
+        if not isinstance(self._task, InsertTask) or not self._sender or not self._timed:
             return None
         timed = self._task.timed
         found = merge(self._sender.preparer.written(timed))

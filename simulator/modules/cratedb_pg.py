@@ -13,7 +13,7 @@ from simulator.data.derived import below
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
-from simulator.encode.text import SQL, Text
+from simulator.encode.text import SQL, TextEncoder
 from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload
 from simulator.modules.contract.options import Options
 from simulator.modules.cratedb import plans
@@ -60,7 +60,7 @@ class CratedbPgSession(PostgresSession):
             b",",
             lambda name: b'"' + name.replace('"', '""').encode() + b'" = ',
         )
-        inserts = Text(row, Frame(into.encode(), b",", b""), table.time_unit)
+        inserts = TextEncoder(row, Frame(into.encode(), b",", b""), table.time_unit)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
             check_values(block)

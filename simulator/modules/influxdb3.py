@@ -31,7 +31,7 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.encode import lineprotocol
 from simulator.encode.lineprotocol import marker
-from simulator.encode.text import Style
+from simulator.encode.text import ValueStyle
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.contract.base import Server
 from simulator.modules.contract.changes import Changes
@@ -115,10 +115,10 @@ class _Dialect(sql.Dialect):
         return self.name(column.name)  # floats are doubles, integers have 64 bits
 
 
-class _Lines(lineprotocol.Dialect):
+class _Lines(lineprotocol.LineDialect):
     """Line protocol in which a backslash can be escaped, and a tag has no tab."""
 
-    def tag(self, column: Column) -> Style:
+    def tag(self, column: Column) -> ValueStyle:
         """Return the style of a tag's values."""
         return replace(
             super().tag(column), special=b",= \\\n\r\t", escape=partial(_tag, column.name)

@@ -17,7 +17,7 @@ from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
-from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.encode.text import CSV, SQL, TSV, TextEncoder
 from simulator.modules.contract.base import (
     BATCH,
     SINGLE,
@@ -150,7 +150,7 @@ def _encoder(encoding: Encoding, table: Table) -> Encoder:
             return Objects(table.columns, table.time_unit).encode
         case _:
             formats = {Encoding.CSV: CSV, Encoding.TSV: TSV, Encoding.SQL: SQL}
-            return Text.of(table.columns, table.time_unit, formats[encoding]).encode
+            return TextEncoder.of(table.columns, table.time_unit, formats[encoding]).encode
 
 
 def _nothing(block: Block, rows_per_batch: int) -> Sequence[None]:

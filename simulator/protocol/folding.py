@@ -32,7 +32,7 @@ QueryName: TypeAlias = tuple[str, int]
 """See simulator.verify.truth.needed."""
 
 
-class Window(Message):
+class StoredWindow(Message):
     """Stored rows of a table (its place), in a half-open range of time in its unit."""
 
     table: int
@@ -46,7 +46,7 @@ class FoldReply(Message):
     number: int | None = None
     queries: tuple[QueryName, ...] = ()
     ranges: tuple[RowRange, ...] = ()
-    window: Window | None = None
+    window: StoredWindow | None = None
     """Rows to read, in place of ranges."""
     over: bool = False
     """The worker may end."""

@@ -68,7 +68,7 @@ class Work(StrEnum):
         return self in (Work.QUERY, Work.MIXED, Work.CHANGE, Work.VERIFY)
 
 
-class Insert(Frozen):
+class InsertTask(Frozen):
     """The task of a worker that writes rows: prefill before the barrier, timed rows after it."""
 
     task: Literal["insert"] = "insert"
@@ -119,7 +119,7 @@ class Ask(Frozen):
         return range(self.place, self.place + self.every * min(runs, share), self.every)
 
 
-class Change(Frozen):
+class ChangeTask(Frozen):
     """The task of a worker that changes rows which were stored before."""
 
     task: Literal["change"] = "change"
@@ -134,7 +134,7 @@ class Change(Frozen):
     """Start, in seconds after the barrier."""
 
 
-Task: TypeAlias = Annotated[Insert | Ask | Change, Field(discriminator="task")]
+Task: TypeAlias = Annotated[InsertTask | Ask | ChangeTask, Field(discriminator="task")]
 
 
 class Ramp(Frozen):
@@ -330,9 +330,9 @@ class RunSpec(Frozen):
         return stages[-1].workers if stages else len(self.workers)
 
     @property
-    def inserts(self) -> tuple[Insert, ...]:
+    def inserts(self) -> tuple[InsertTask, ...]:
         """The tasks of the workers that write rows."""
-        return tuple(task for task in self.workers if isinstance(task, Insert))
+        return tuple(task for task in self.workers if isinstance(task, InsertTask))
 
     @property
     def asks(self) -> tuple[Ask, ...]:
@@ -340,9 +340,9 @@ class RunSpec(Frozen):
         return tuple(task for task in self.workers if isinstance(task, Ask))
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ChangeTask, ...]:
         """The tasks of the workers that change rows."""
-        return tuple(task for task in self.workers if isinstance(task, Change))
+        return tuple(task for task in self.workers if isinstance(task, ChangeTask))
 
     @cached_property
     def changed(self) -> Dataset:
@@ -384,7 +384,7 @@ class RunSpec(Frozen):
         ranges = [
             item
             for index, task in enumerate(self.workers)
-            if isinstance(task, Insert)
+            if isinstance(task, InsertTask)
             for item in (*task.prefill, *written.get(index, task.timed))
         ]
         return self.changed.with_ranges([*self.changed.ranges, *ranges])

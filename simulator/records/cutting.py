@@ -52,7 +52,7 @@ class Whole(Cutter):
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Whole):
+class NamedLines(Whole):
     """Records of lines, which begin with the name of their table."""
 
     begins: Sequence[bytes]
@@ -118,7 +118,7 @@ class Cells(Whole):
 
 
 @dataclass(frozen=True, slots=True)
-class Documents(Whole):
+class BsonDocuments(Whole):
     """BSON documents."""
 
     expected: str = "a BSON document"

@@ -27,7 +27,7 @@ _WHOLE_BLOCKS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FileFormat:
     """A format of files, written by the encoder of each table."""
 
     name: str
@@ -76,7 +76,7 @@ class Format:
         return encode
 
 
-class _Parquet(Format):
+class _Parquet(FileFormat):
     """Parquet, which is written by pyarrow: a row group for each turn."""
 
     __slots__ = ()
@@ -163,11 +163,11 @@ def _documents(table: Table) -> Encode:
     return encode
 
 
-def _text(form: text.Format) -> Callable[[Table], Encode]:
-    return lambda table: text.Text.of(table.columns, table.time_unit, form).between
+def _text(form: text.TextFormat) -> Callable[[Table], Encode]:
+    return lambda table: text.TextEncoder.of(table.columns, table.time_unit, form).between
 
 
-def _names(form: text.Format) -> Callable[[Table], bytes]:
+def _names(form: text.TextFormat) -> Callable[[Table], bytes]:
     """Return what writes the names of the columns, as the first line has them."""
 
     def header(table: Table) -> bytes:
@@ -183,9 +183,9 @@ def _copy(table: Table) -> Encode:
 
 def _bson(table: Table) -> Encode:
     from simulator.encode.bson import Bson  # noqa: PLC0415
-    from simulator.modules.mongodb.query import Documents, Format  # noqa: PLC0415
+    from simulator.modules.mongodb.query import DocumentFormat, TableDocuments  # noqa: PLC0415
 
-    return Bson(Documents(table, Format.FLAT).elements, table.time_unit).between
+    return Bson(TableDocuments(table, DocumentFormat.FLAT).elements, table.time_unit).between
 
 
 def _opentsdb(table: Table) -> Encode:
@@ -229,16 +229,18 @@ def _splunk(table: Table) -> Encode:
 FORMATS = {
     each.name: each
     for each in (
-        Format("influx", "InfluxDB line protocol", _lines, names_tables=True),
-        Format("es-bulk", "Elasticsearch _bulk, two lines a row", _documents, names_tables=True),
-        Format(
+        FileFormat("influx", "InfluxDB line protocol", _lines, names_tables=True),
+        FileFormat(
+            "es-bulk", "Elasticsearch _bulk, two lines a row", _documents, names_tables=True
+        ),
+        FileFormat(
             "csv", "RFC 4180, with the columns' names", _text(text.CSV), header=_names(text.CSV)
         ),
-        Format(
+        FileFormat(
             "tsv", "as pgcopy, with the columns' names", _text(text.TSV), header=_names(text.TSV)
         ),
-        Format("pgcopy", "PostgreSQL COPY, text", _text(text.TSV)),
-        Format(
+        FileFormat("pgcopy", "PostgreSQL COPY, text", _text(text.TSV)),
+        FileFormat(
             "pgcopy-binary",
             "PostgreSQL COPY, binary",
             _copy,
@@ -246,22 +248,22 @@ FORMATS = {
             header=lambda _table: pgcopy.STREAM.before,
             trailer=pgcopy.STREAM.after,
         ),
-        Format(
+        FileFormat(
             "opentsdb",
             "a line of JSON for each point",
             _opentsdb,
             names_tables=True,
             mixed_rows=_WHOLE_BLOCKS,
         ),
-        Format(
+        FileFormat(
             "graphite",
             "a line `path value time` for each point",
             _graphite,
             names_tables=True,
             mixed_rows=_WHOLE_BLOCKS,
         ),
-        Format("splunk", "events of the HTTP Event Collector", _splunk, names_tables=True),
-        Format("bson", "MongoDB documents, one after the other", _bson, is_text=False),
+        FileFormat("splunk", "events of the HTTP Event Collector", _splunk, names_tables=True),
+        FileFormat("bson", "MongoDB documents, one after the other", _bson, is_text=False),
         _Parquet(
             "parquet",
             "Apache Parquet",
@@ -275,7 +277,7 @@ FORMATS = {
 """Name of a format -> the format."""
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str) -> FileFormat:
     """Return the format of that name; ConfigError names the nearest one."""
     if name not in FORMATS:
         raise ConfigError(f"--format: {name!r} is not known ({nearest(name, FORMATS)})")

@@ -9,7 +9,7 @@ from simulator.data.schema import Table
 from simulator.errors import ConfigError
 from simulator.modules.splunk.wire import index
 from simulator.protocol.records import FileManifest
-from simulator.records.cutting import Cells, Cutter, Documents, Named, Tuples
+from simulator.records.cutting import BsonDocuments, Cells, Cutter, NamedLines, Tuples
 from simulator.records.formats import FORMATS
 from simulator.records.points import point_lines
 
@@ -63,20 +63,20 @@ def _cutter(form: RecordFormat, tables: Sequence[Table]) -> Cutter:
                 for name, table in zip(names, tables, strict=True)
             ]
             expected = f"a line of {_any(tables)} with tags, fields and time"
-            return Named(begins, b"0123456789", expected, quoted=True)
+            return NamedLines(begins, b"0123456789", expected, quoted=True)
         case RecordFormat.ES_BULK:
             begins = [b'{"create":{"_index":"%s"}}\n{' % name for name in names]
             expected = f"an action and a document of {_any(tables)}"
-            return Named(begins, b"}", expected, action=b'{"create":{')
+            return NamedLines(begins, b"}", expected, action=b'{"create":{')
         case RecordFormat.SPLUNK:
             begins = [b'{"index":"%s",' % index(name.decode()).encode() for name in names]
-            return Named(begins, b"}", f"an event of {_any(tables)}")
+            return NamedLines(begins, b"}", f"an event of {_any(tables)}")
         case RecordFormat.CSV:
             return Cells(b",", columns, quoted=True, expected=cells)
         case RecordFormat.TSV | RecordFormat.PGCOPY:
             return Cells(b"\t", columns, quoted=False, expected=cells)
         case RecordFormat.BSON:
-            return Documents()
+            return BsonDocuments()
         case RecordFormat.PGCOPY_BINARY:
             return Tuples(columns, cells)
         case RecordFormat.OPENTSDB | RecordFormat.GRAPHITE:

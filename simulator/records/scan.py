@@ -29,7 +29,7 @@ _SHOWN_RECORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScanFindings:
     """Findings of a scan."""
 
     index: NDArray[np.int64]
@@ -154,12 +154,12 @@ class _Scan:
         self.skipped = [*self.skipped, problem][:_SHOWN_RECORDS]
         self.skipped_rows += 1
 
-    def found(self, size_bytes: int, sha256: str) -> Found:
+    def found(self, size_bytes: int, sha256: str) -> ScanFindings:
         """Return what was found."""
         end = np.concatenate(([self._at], self._counts))
         index = np.concatenate([*self._found, end[None, :]])
         gaps = np.concatenate(self._gaps)
-        return Found(index, gaps, size_bytes, sha256, tuple(self.skipped), self.skipped_rows)
+        return ScanFindings(index, gaps, size_bytes, sha256, tuple(self.skipped), self.skipped_rows)
 
     def read(self, chunks: Iterator[bytes], offset: int, trailer: bytes) -> None:
         """Read all records of consecutive bytes; the first is at `offset`."""
@@ -175,7 +175,7 @@ class _Scan:
 
 def scan(  # noqa: PLR0913
     path: str, name: str, layout: Layout, *, batch_rows: int, limit: int | None, skip: bool
-) -> Found:
+) -> ScanFindings:
     """Read a file to its end; ConfigError names the first record that is none.
 
     With `skip`, such records are left out of the batches.
@@ -208,7 +208,7 @@ def scan_part(  # noqa: PLR0913
     batch_rows: int,
     skip: bool,
     tick: Callable[[], None],
-) -> Found:
+) -> ScanFindings:
     """Scan a part of an open file again; ConfigError if it is not what it was.
 
     `tick` is called now and then; it may raise an error that ends the scan.

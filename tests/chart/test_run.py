@@ -9,7 +9,7 @@ import yaml
 from iotbench.execution.kubernetes.release import Release
 from simulator import __version__
 from simulator.protocol.records import VOLUME_FOLDER
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.chart.harness import CHART, container, one, pods, selects
 from tests.unit.specs import run_spec
 
@@ -200,7 +200,7 @@ def test_jobs_end_by_themselves_and_are_deleted_with_their_logs_some_time_later(
 
 
 def test_the_jobs_have_the_names_that_the_command_line_extends(helm):
-    spec = run_spec(run_id="20261121-071516-ab12-3-1", workers=(Insert(),))
+    spec = run_spec(run_id="20261121-071516-ab12-3-1", workers=(InsertTask(),))
     jobs = [
         kind_and_name[1] for kind_and_name in names(helm.render({})) if kind_and_name[0] == "Job"
     ]

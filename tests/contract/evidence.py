@@ -12,7 +12,15 @@ from typing import Any
 
 import pytest
 
-from simulator.modules.evidence import FOLDER, STAND_IN, Kill, Reached, Record, evidence, write
+from simulator.modules.evidence import (
+    FOLDER,
+    STAND_IN,
+    EvidenceRecord,
+    Kill,
+    Reached,
+    evidence,
+    write,
+)
 from tests.contract.targets import STORING, Target
 
 SHARED = ("test_contract.py", "test_gone.py", "test_kill.py", "test_refused.py")
@@ -79,7 +87,7 @@ class Recorder:
         today = dt.datetime.now(dt.UTC).date()
         module = target.database.name
         reached = Reached.ADDRESS if target.by_address else Reached.STARTED
-        record = Record(
+        record = EvidenceRecord(
             target=name,
             server=server,
             date=today,

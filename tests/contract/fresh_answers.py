@@ -17,7 +17,12 @@ from simulator.modules.contract.base import BATCH, Database, Session
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.spec import Ask
 from simulator.verify.fresh.answers import check
-from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
+from simulator.verify.fresh.arriving import (
+    AnswerLog,
+    ArrivingRows,
+    TimedBatches,
+    select_stored_since,
+)
 
 
 @dataclass(frozen=True)
@@ -54,13 +59,13 @@ class Arriving:
             self.database.visible(reader.tables)
             for name in last:
                 self._asker(session, name, last, lambda: first_ms).once(threading.Event(), _nobody)
-        sent = Sent.of(
+        sent = TimedBatches.of(
             log.parts(0, Ticks(), 0), select_stored_since(reader, self.dataset, first_ms)
         )
         rows = ArrivingRows(reader, sent)
         for name, fresh_type in self.types.items():
             for each, promised in ((kept[name], not self.database.late), (last[name], True)):
-                parts = [Answers.of(part, fresh_type) for part in each.parts(0, Ticks())]
+                parts = [AnswerLog.of(part, fresh_type) for part in each.parts(0, Ticks())]
                 found = check(rows, fresh_type, parts, promised=promised)
                 assert (found.wrong, found.right) == ([], found.answers), name
                 assert found.answers == each.count

@@ -8,13 +8,13 @@ from operator import itemgetter
 from typing import Any
 
 from simulator.data.block import Block
-from simulator.data.derived import DerivedTable, Spells
+from simulator.data.derived import ConditionSpells, DerivedTable
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
     Answer,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -71,7 +71,7 @@ def answer_of(query: Query, rows: list[dict[str, Any]]) -> Answer:
 
 def _read(table: Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of a table: the stored ones, or those of an answer."""
-    if isinstance(table, Spells):
+    if isinstance(table, ConditionSpells):
         return _spells(table, _read(table.periods, rows))
     if not isinstance(table, DerivedTable):
         return rows
@@ -79,7 +79,7 @@ def _read(table: Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in answer_of(table.source, rows).rows]
 
 
-def _spells(table: Spells, periods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _spells(table: ConditionSpells, periods: list[dict[str, Any]]) -> list[dict[str, Any]]:
     tags, time = [tag.name for tag in table.periods.tags], table.periods.time.name
     last: dict[tuple[Any, ...], bool] = {}
     running: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -139,7 +139,7 @@ def _selected(
     ]
 
 
-def _matches(compared: Compared, row: dict[str, Any]) -> bool:
+def _matches(compared: Condition, row: dict[str, Any]) -> bool:
     value = row[compared.column]
     if compared.divisor and value is not None:
         value = value / row[compared.divisor] if row[compared.divisor] else None

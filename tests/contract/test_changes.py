@@ -15,7 +15,7 @@ from simulator.load.changing import Changer
 from simulator.load.write.sender import Sender
 from simulator.modules.contract.base import BATCH
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
-from simulator.protocol.spec import Change, RunSpec, Work
+from simulator.protocol.spec import ChangeTask, RunSpec, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import drop
@@ -113,7 +113,7 @@ def lacks_deletion(target, database, dataset):
     if target.server != "elasticsearch":  # what others lack is a fault
         return False
     try:
-        changed(database, dataset, Change(delete_ms=(dataset.start_ms,)))
+        changed(database, dataset, ChangeTask(delete_ms=(dataset.start_ms,)))
     except RunError as error:
         if "no handler found" not in str(error):
             raise
@@ -130,7 +130,7 @@ def test_a_tag_of_some_series_has_its_new_value_in_all_of_their_rows(target, req
     dataset = parts_of(database, fleet(database.capabilities.default_key))
     stored(database, dataset)
     retags = retags_of(dataset, 0.5)
-    times, now = changed(database, dataset, Change(retags=tuple(retags)))
+    times, now = changed(database, dataset, ChangeTask(retags=tuple(retags)))
 
     tables = len(DatasetReader(dataset).tables)
     assert {each.tag for each in retags} == {"region"}
@@ -165,7 +165,7 @@ def test_a_deletion_by_time_leaves_every_row_that_is_not_older(target, request, 
     half_ms = half_of(dataset)
     steps = [database.drops_until(each) if by is Deleting.RETENTION else each
              for each in (half_ms - 3_600_500, half_ms)]  # fmt: skip
-    times, left = changed(database, dataset, Change(delete_ms=tuple(steps), by=by))
+    times, left = changed(database, dataset, ChangeTask(delete_ms=tuple(steps), by=by))
 
     assert times[DELETION].count == len(steps)
     assert left == since(dataset, steps[-1])
@@ -185,7 +185,7 @@ def test_corrected_rows_have_their_new_fields_and_the_others_their_own(target, r
         dataset = parts_of(database, events(PrimaryKey(key)))
         stored(database, dataset)
         ranges = portion(dataset.ranges, 0.2)
-        times, now = changed(database, dataset, Change(correct=tuple(ranges)))
+        times, now = changed(database, dataset, ChangeTask(correct=tuple(ranges)))
 
         assert times[CORRECTIONS].rows == sum(map(len, ranges)) == 2 * ROWS // 5
         verdict = verify(database, now, (), VerifyMode.FULL)
@@ -196,7 +196,7 @@ def test_corrected_rows_have_their_new_fields_and_the_others_their_own(target, r
         half_ms = half_of(now)
         again = portion(since(now, half_ms).ranges, 0.5)
         deletes = changes.deletes and not lacks_deletion(target, database, now)
-        task = Change(delete_ms=(half_ms,) * bool(deletes), correct=tuple(again))
+        task = ChangeTask(delete_ms=(half_ms,) * bool(deletes), correct=tuple(again))
         _, left = changed(database, now, task)
         verdict = verify(database, left, (), VerifyMode.FULL)
         assert verdict.status is Status.VERIFIED, verdict

@@ -17,7 +17,7 @@ from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -400,7 +400,7 @@ def test_the_buckets_and_values_of_a_users_body_are_rows(search):
     language = search.texts(table)
     texts = {"elasticsearch": json.dumps(body)}
     more = Aggregate(Function.COUNT)
-    above = Selection(compared=(Compared("single", Operator.MORE, 0),))
+    above = Selection(compared=(Condition("single", Operator.MORE, 0),))
     with search.connect() as session:
         assert language.problem(texts["elasticsearch"], ["half", *columns]) == ""
         whole, empty = ask(session, language.statement(TextQuery(table, texts, {}, wanted))).rows

@@ -24,7 +24,7 @@ from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.contract.base import BATCH, Database
 from simulator.protocol.mark import State
-from simulator.protocol.spec import Ask, Insert, RunSpec, Work
+from simulator.protocol.spec import Ask, InsertTask, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send
 from tests.contract.targets import TARGETS, Target
 from tests.unit.control.interleaved import Killed
@@ -49,9 +49,9 @@ STORED = r"\(([\d,]+ (rows|points|paths?)|rows unknown), [^)]+\)"
 def runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
     """Yield a run of every kind that would drop, create, write or alter."""
     rows, empty = wide.dataset.ranges, wide.dataset.with_ranges(())
-    writes = Insert(timed=rows)
+    writes = InsertTask(timed=rows)
     yield run_spec(workers=(writes,), dataset=empty)
-    yield run_spec(workers=(Insert(prefill=rows),), dataset=empty, clean=False)
+    yield run_spec(workers=(InsertTask(prefill=rows),), dataset=empty, clean=False)
     yield run_spec(workers=(writes,), dataset=wide.dataset, clean=False)
     asks = Ask(place=0, every=1, runs=1)
     yield run_spec(work=Work.MIXED, workers=(writes, asks), dataset=wide.dataset, clean=False)
@@ -267,7 +267,7 @@ def test_a_table_that_something_depends_on_is_refused_before_anything_is_changed
     database = target.open(request)
     statements, described = ATTACHED[kind]
     rows = dataset(primary_key=PrimaryKey.DB)
-    spec = run_spec(workers=(Insert(timed=(RowRange(start=0, stop=9),)),), dataset=rows)
+    spec = run_spec(workers=(InsertTask(timed=(RowRange(start=0, stop=9),)),), dataset=rows)
     (table,) = DatasetReader(rows).tables
     prepare(spec, database)
     before = DatabaseWork(spec, database, lambda _: None).ownership.read().entries

@@ -14,7 +14,7 @@ from simulator.modules.contract.base import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE
-from simulator.modules.graphite.wire import Carbon, CarbonError, NotSent
+from simulator.modules.graphite.wire import Carbon, CarbonError, NothingSent
 from tests.contract import devices
 from tests.contract.devices import QUERIES, TABLE, encoded, stored
 from tests.contract.harness import ask, drop
@@ -182,7 +182,7 @@ def test_a_connection_that_the_server_has_closed_takes_nothing_more(listener):
     connection, _ = listener.accept()
     connection.close()
     time.sleep(0.05)
-    with pytest.raises(NotSent, match="carbon has closed the connection"):
+    with pytest.raises(NothingSent, match="carbon has closed the connection"):
         carbon.send(b"x")
     assert not carbon.alive
     carbon.close()
@@ -192,7 +192,7 @@ def test_a_server_that_reads_nothing_is_given_up(listener):
     carbon = Carbon("127.0.0.1", listener.getsockname()[1], 0.2)
     with pytest.raises(CarbonError, match="the connection was lost: timed out") as caught:
         carbon.send(b"x" * (1 << 25))
-    assert not isinstance(caught.value, NotSent)
+    assert not isinstance(caught.value, NothingSent)
     carbon.close()
 
 

@@ -15,7 +15,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -210,7 +210,7 @@ ONE = Selection((OneOf("device_id", ("d1",)),))
                 by=("device_id",),
                 selection=Selection(
                     (OneOf("device_id", ("d1", "d2")),),
-                    (Compared("temperature", Operator.MORE, 0.5),),
+                    (Condition("temperature", Operator.MORE, 0.5),),
                 ),
             ),
             (

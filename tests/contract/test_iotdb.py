@@ -37,7 +37,7 @@ from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
 from simulator.modules.iotdb.query import Clock, plan_statements
 from simulator.modules.iotdb.session import IotDbSession
-from simulator.modules.iotdb.wire import ConnectError, ServerError, Status, Unanswered, check
+from simulator.modules.iotdb.wire import ConnectError, ServerError, ServerStatus, Unanswered, check
 from simulator.protocol.verdict import Status as Verdict
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.stored.comparison import verify
@@ -260,7 +260,7 @@ def test_times_that_the_servers_64_bits_cannot_count_are_refused(iotdb):
 
 def test_the_classes_of_errors():
     def refused(*codes):
-        return ServerError("", tuple(Status(code, "words") for code in codes))
+        return ServerError("", tuple(ServerStatus(code, "words") for code in codes))
 
     classify = IotDbSession(None, None).classify
     assert classify(ConnectError("")) is Failure.NOT_APPLIED

@@ -51,7 +51,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Failure
 from simulator.modules.mongodb import session as mongodb_session
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions, durability, members
-from simulator.modules.mongodb.query import Format
+from simulator.modules.mongodb.query import DocumentFormat
 from simulator.modules.mongodb.session import commands
 from tests.contract.harness import Wideset, ask, count, created, refusal
 from tests.contract.targets import STORING
@@ -130,11 +130,11 @@ def pairs(**values):
     ("layout", "expected"),
     [
         (
-            Format.FLAT,
+            DocumentFormat.FLAT,
             {"time": FIRST_MS + 1000, "site": "Ost", "number": 2, "seen": -62_135_596_800_000},
         ),
         (
-            Format.KEY_PAIR,
+            DocumentFormat.KEY_PAIR,
             {
                 "time": FIRST_MS + 1000,
                 "number": 2,
@@ -143,7 +143,7 @@ def pairs(**values):
             },
         ),
         (
-            Format.TIMESERIES,
+            DocumentFormat.TIMESERIES,
             {
                 "time": FIRST_MS + 1000,
                 "tags": {"site": "Ost"},
@@ -179,7 +179,7 @@ def test_a_time_series_in_another_unit_has_its_instant_beside_the_date(open_mong
 
 
 @pytest.mark.parametrize("unit", TimeUnit)
-@pytest.mark.parametrize("layout", Format)
+@pytest.mark.parametrize("layout", DocumentFormat)
 def test_instants_are_asked_for_in_the_tables_unit(open_mongodb, layout, unit):
     database, batch = open_mongodb(document_format=layout), samples(unit)
     table = batch.table
@@ -245,7 +245,7 @@ def test_a_tuned_query_is_a_command(mongodb):
         session.run(Statement("db.readings.count()", outputs(query), tuned=True))
 
 
-@pytest.mark.parametrize("layout", [Format.FLAT, Format.TIMESERIES])
+@pytest.mark.parametrize("layout", [DocumentFormat.FLAT, DocumentFormat.TIMESERIES])
 def test_a_users_pipeline_reads_all_parts_and_compares_instants(open_mongodb, layout):
     database, batch = open_mongodb(document_format=layout), samples()
     table = replace(batch.table, parts=2)
@@ -285,12 +285,15 @@ def test_equal_names_do_not_hide_each_other(mongodb):
 @pytest.mark.parametrize(
     ("layout", "expected"),
     [
-        (Format.FLAT, [["device_id", "timestamp", "temperature"], ["temperature"]]),
+        (DocumentFormat.FLAT, [["device_id", "timestamp", "temperature"], ["temperature"]]),
         (
-            Format.KEY_PAIR,
+            DocumentFormat.KEY_PAIR,
             [["tags.key", "tags.val", "timestamp"], ["fields.key", "fields.val"]],
         ),
-        (Format.TIMESERIES, [["tags.device_id", "timestamp", "temperature"], ["temperature"]]),
+        (
+            DocumentFormat.TIMESERIES,
+            [["tags.device_id", "timestamp", "temperature"], ["temperature"]],
+        ),
     ],
 )
 def test_indices_are_those_of_the_reference_document(open_mongodb, layout, expected):

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.load.faults.network import Network
-from simulator.load.faults.spells import Spells
+from simulator.load.faults.spells import FaultSpells
 from simulator.load.pace import paces_of
 from simulator.load.write.sender import Sender
 from simulator.load.write.sending_process import SendingProcess
@@ -29,7 +29,7 @@ on_every_database = pytest.mark.parametrize(
 )
 
 
-def inserted(sender: Sender, spells: Spells, dataset: Dataset) -> Acknowledged:
+def inserted(sender: Sender, spells: FaultSpells, dataset: Dataset) -> Acknowledged:
     """Insert the rows while something fails for 0.6 s; return what was acknowledged."""
     with closing(sender):
         sender.start(when_measured=spells.begin, closely=True)

@@ -13,7 +13,7 @@ import yaml
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     OneOf,
     Operator,
@@ -46,7 +46,7 @@ ASKED: Mapping[str, Query] = {
         TABLE,
         ("timestamp", "temperature"),
         Selection(
-            SOME.one_of, (Compared("temperature", Operator.AT_MOST, -0.5),), since=5, until=9_000
+            SOME.one_of, (Condition("temperature", Operator.AT_MOST, -0.5),), since=5, until=9_000
         ),
     ),
     "newest rows": RowsQuery(TABLE, ("temperature",), ONE, newest=3),

@@ -16,7 +16,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -30,7 +30,7 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
-from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession
+from simulator.modules.quasardb.session import ASYNC, FAST, MaskedColumns, QuasarSession
 from tests.contract.harness import ask, drop
 from tests.servers import free_port
 
@@ -169,7 +169,7 @@ def test_the_library_takes_the_arrays_as_they_are():
     types = quasardb.ColumnType
     kinds = [("site", types.String), ("small", types.Int64), ("level", types.Double),
              ("running", types.Int64), ("seen", types.Int64), ("note", types.String)]  # fmt: skip
-    index, arrays = Columns(POINTS).encode(points())
+    index, arrays = MaskedColumns(POINTS).encode(points())
     qdbnp._validate_dtypes(arrays, kinds)
     wanted = qdbnp._add_desired_dtypes([None] * len(kinds), kinds)
     coerced = qdbnp._coerce_data(list(arrays), wanted)
@@ -267,7 +267,7 @@ def test_what_is_pushed_and_how(  # noqa: PLR0917
 )
 def test_a_value_that_quasardb_cannot_hold_is_refused(columns, message):
     with pytest.raises(UnstorableError, match=message):
-        Columns(POINTS).encode(points(**columns))
+        MaskedColumns(POINTS).encode(points(**columns))
 
 
 @pytest.mark.parametrize("name", ["two words", "1st", 'a"b', "é"])
@@ -383,7 +383,7 @@ def test_each_part_is_asked_by_itself_in_a_range_and_the_answers_are_put_togethe
 def test_rows_come_in_portions_with_their_times_in_the_tables_unit(cluster, answers):
     statement = database().render(RowsQuery(POINTS))
     assert statement.text.startswith('SELECT $timestamp, "site", "small"')
-    index, arrays = Columns(POINTS).encode(points())
+    index, arrays = MaskedColumns(POINTS).encode(points())
     names = [column.name for column in COLUMNS]
     for portion in (slice(0, 3), slice(3, 4)):
         part = dict(zip(names, [index[portion], *(a[portion] for a in arrays)], strict=True))
@@ -405,7 +405,7 @@ def test_a_sum_that_64_bits_may_not_hold_is_an_error(cluster, answers):
 
 def test_selected_rows_and_the_newest_of_them():
     chosen = Selection(
-        (OneOf("device_id", ("d", "e")),), (Compared("temperature", Operator.AT_LEAST, 1.5),)
+        (OneOf("device_id", ("d", "e")),), (Condition("temperature", Operator.AT_LEAST, 1.5),)
     )
     one = Selection((OneOf("device_id", ("d",)),), until=1000)
     where = 'WHERE ("device_id" = \'d\' OR "device_id" = \'e\') AND "temperature" >= 1.5'
@@ -436,7 +436,7 @@ def test_selected_rows_and_the_newest_of_them():
         ),
         AggregateQuery(POINTS, (Aggregate(Function.LAST, "level"),), by=("site",)),
         AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60, newest=5),
-        RowsQuery(POINTS, selection=Selection(compared=(Compared("level", Operator.MORE, 1),))),
+        RowsQuery(POINTS, selection=Selection(compared=(Condition("level", Operator.MORE, 1),))),
         RowsQuery(replace(POINTS, parts=4), ("t",), Selection((OneOf("site", ("a",)),)), 5),
         NewestQuery(POINTS, ("site",), ("level",)),
         DistinctQuery(POINTS, POINTS.key),

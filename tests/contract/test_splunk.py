@@ -11,7 +11,7 @@ from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     NewestQuery,
     OneOf,
@@ -309,7 +309,7 @@ def test_missing_credentials_are_a_problem_before_anything_starts():
 
 @pytest.mark.parametrize(("limit", "exact"), [(2**53 - 1, True), (2**53, False), (-(2**53), False)])
 def test_integers_that_a_double_does_not_hold_cannot_be_compared(limit, exact):
-    compared = Selection(compared=(Compared("number", Operator.LESS, limit),))
+    compared = Selection(compared=(Condition("number", Operator.LESS, limit),))
     query = AggregateQuery(POINTS, COUNT, selection=compared)
     if exact:
         assert str(limit) in Splunk(options()).render(query).text

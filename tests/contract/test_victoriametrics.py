@@ -25,7 +25,7 @@ from simulator.modules.contract.base import BATCH, Failure, Payload
 from simulator.modules.shared.http.client import NoAnswer, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
-from simulator.modules.victoriametrics.server import Page, seconds
+from simulator.modules.victoriametrics.server import MetricsPage, seconds
 from simulator.modules.victoriametrics.wire import Bodies, Inexact
 from tests.contract import devices
 from tests.contract.devices import QUERIES, TABLE, encoded, stored
@@ -242,7 +242,7 @@ def test_a_row_that_the_server_would_drop_without_a_word_is_refused(instant, rep
 
 
 def test_a_server_as_it_comes_keeps_a_month_and_two_days():
-    page = Page.parsed((PAGE % b"1").decode())
+    page = MetricsPage.parsed((PAGE % b"1").decode())
     first, last = page.span_ms()
     now = time.time()
     assert 30 < (now - first / 1000) / 86_400 < 31

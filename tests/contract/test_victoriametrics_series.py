@@ -10,7 +10,7 @@ from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError
 from simulator.modules.contract.base import BATCH
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import send
@@ -33,7 +33,7 @@ def stored():
 
 def _insert(database, stored):
     """Create the tables as an insert does, and store the rows."""
-    spec = run_spec(workers=(Insert(timed=stored.ranges),), dataset=stored.with_ranges(()))
+    spec = run_spec(workers=(InsertTask(timed=stored.ranges),), dataset=stored.with_ranges(()))
     work = DatabaseWork(spec, database, lambda _: None)
     try:
         work.prepare()

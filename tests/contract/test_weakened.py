@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from simulator.control.database.work import DatabaseWork
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.contract.targets import STORING, Target
 from tests.unit.specs import run_spec
 
@@ -117,7 +117,7 @@ def test_durability_is_that_of_the_tables_after_the_setup(
     setup = tuple(each.replace("{keyspace}", keyspace) for each in weakening.statements)
     dataset = target.iot()
     work = DatabaseWork(
-        run_spec(workers=(Insert(),), dataset=dataset, setup=setup), database, lambda _: None
+        run_spec(workers=(InsertTask(),), dataset=dataset, setup=setup), database, lambda _: None
     )
     try:
         work.prepare()

@@ -6,7 +6,7 @@ from simulator.data.derived import derive, spells
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -82,11 +82,11 @@ def _equal(**tags: str) -> Selection:
 
 
 def _compared(column: str, operator: str, value: float) -> Selection:
-    return Selection(compared=(Compared(column, Operator(operator), value),))
+    return Selection(compared=(Condition(column, Operator(operator), value),))
 
 
 def _divided(column: str, operator: str, value: float, divisor: str) -> Selection:
-    return Selection(compared=(Compared(column, Operator(operator), value, divisor),))
+    return Selection(compared=(Condition(column, Operator(operator), value, divisor),))
 
 
 def _aggregated(scope: Scope) -> dict[str, Query]:
@@ -170,8 +170,8 @@ def _filtered(scope: Scope) -> dict[str, Query]:
         "where everything holds": Selection(
             (several,),
             (
-                Compared("single", Operator.AT_LEAST, -5.5),
-                Compared("single", Operator.AT_MOST, 4.25),
+                Condition("single", Operator.AT_LEAST, -5.5),
+                Condition("single", Operator.AT_MOST, 4.25),
             ),
             since=middle - 20 * hour,
         ),
@@ -327,8 +327,8 @@ def _spells(scope: Scope) -> dict[str, Query]:
         "periods",
         AggregateQuery(readings, _aggregates(("double", "count")), (scope.user, "site"), 9 * hour),
     )
-    runs = spells("runs", by_machine, Compared("max_running", Operator.EQUAL, 0))
-    busy = spells("busy", of_users, Compared("count_double", Operator.AT_LEAST, 1))
+    runs = spells("runs", by_machine, Condition("max_running", Operator.EQUAL, 0))
+    busy = spells("busy", of_users, Condition("count_double", Operator.AT_LEAST, 1))
     lengths = _aggregates(("length", "count sum avg max"), ("", "count"))
     return {
         "spells": RowsQuery(runs, selection=_compared("length", ">", 0)),
@@ -336,6 +336,6 @@ def _spells(scope: Scope) -> dict[str, Query]:
         "spells by tag and time": AggregateQuery(runs, lengths, ("machine",), 70 * pause),
         "spells by a tag with NULL": AggregateQuery(busy, lengths, (scope.user,)),
         "the spell that does not end": AggregateQuery(
-            spells("late", of_all, Compared("max_starts", Operator.MORE, 90 * 90)), lengths
+            spells("late", of_all, Condition("max_starts", Operator.MORE, 90 * 90)), lengths
         ),
     }

@@ -18,7 +18,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.events import Event, Outcome, PhaseEvent
-from simulator.protocol.spec import Ask, Insert, QueryLoad, RunSpec, Work
+from simulator.protocol.spec import Ask, InsertTask, QueryLoad, RunSpec, Work
 from simulator.protocol.verdict import Status, Verdict
 from simulator.verify.truth.folding import truths
 from simulator.verify.truth.needed import statistics_of
@@ -64,7 +64,7 @@ def spec(rows: int, timeout_s: float = 0.0) -> RunSpec:
         workload="iot", workload_version=1, params={"devices": 1000}, seed=1, start_ms=0,
         primary_key=PrimaryKey.NONE, parts=1, ranges=(lane_range(9, 0, rows),),
     )  # fmt: skip
-    plans = tuple(Insert(timed=(lane_range(index, 0, 1000),)) for index in range(WORKERS))
+    plans = tuple(InsertTask(timed=(lane_range(index, 0, 1000),)) for index in range(WORKERS))
     return RunSpec(
         run_id="r", work=Work.INSERT, target="t", module="empty:Empty", options={}, dataset=held,
         workers=plans, mode="batch", batch_rows=1000, timeout_s=timeout_s, silence_s=5.0,

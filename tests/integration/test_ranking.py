@@ -9,7 +9,7 @@ import pytest
 
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
-from iotbench.output.page.sources import Repeated, Sources
+from iotbench.output.page.sources import RepeatedItem, Sources
 from iotbench.results.result import Result
 from simulator.protocol.verdict import Status, Verdict
 from tests.browser import WIDTHS, Tab, browser, chromium
@@ -333,7 +333,7 @@ def _planned(tmp_path: Path) -> Path:
         for number in range(1, 6):
             path, target = Path(f"{setting}-{number}.json"), f"target-{number}"
             results.append((path, _slower(target, number * (1 + 2 * place))))
-            repeated[path] = Repeated(Path("plan-p.json"), setting, target, place)
+            repeated[path] = RepeatedItem(Path("plan-p.json"), setting, target, place)
     page = tmp_path / "plan.html"
     page.write_text(render(page_of(Sources(results, (), repeated))))
     return page

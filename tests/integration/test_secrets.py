@@ -25,7 +25,7 @@ from simulator.modules import MODULES, database_class
 from simulator.modules.contract.base import SINGLE
 from simulator.modules.contract.options import Options
 from simulator.protocol.events import Outcome, parse_event
-from simulator.protocol.spec import Insert, Work
+from simulator.protocol.spec import InsertTask, Work
 from tests.integration.conftest import CommandLine, combined
 from tests.integration.leaks import Pod, Shown, watched
 from tests.servers import QUICK, free_port
@@ -406,7 +406,7 @@ def pods_of_insert(folder: Path, login: Login) -> list[str]:
     spec = run_spec(
         module=login.module,
         options={name: value for name, value in plain.items() if name not in secrets},
-        workers=(Insert(timed=(lane_range(0, 0, 10),)),),
+        workers=(InsertTask(timed=(lane_range(0, 0, 10),)),),
     ).model_dump_json()
     port = free_port()
     url = f"--collector=http://127.0.0.1:{port}"

@@ -5,15 +5,17 @@ from typing import Any
 
 import pytest
 
-from iotbench.config.targets.advice import SUFFIX, Choice, Size, advice
+from iotbench.config.targets.advice import SUFFIX, ServerSize, SettingsChoice, advice
 from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import arguments, edited
 from tests.published.targets import OTHERS
 from tests.servers.base import Server
 from tests.servers.settings import places
 
-SMALL = Size(memory_mib=2048, cores=2)
-ADVISED = {target: place for target, place in places(*OTHERS) if place.choice is Choice.ADVISED}
+SMALL = ServerSize(memory_mib=2048, cores=2)
+ADVISED = {
+    target: place for target, place in places(*OTHERS) if place.choice is SettingsChoice.ADVISED
+}
 
 
 @pytest.mark.timeout(600)
@@ -31,8 +33,8 @@ def test_both_sets_start_store_verified_rows_and_promise_the_same(
     cli: CommandLine, own_server: Callable[..., Server], target: str
 ) -> None:
     base = target.removesuffix(SUFFIX)
-    installed = outcome_on(cli, own_server, base, Choice.INSTALLED)
-    advised = outcome_on(cli, own_server, base, Choice.ADVISED)
+    installed = outcome_on(cli, own_server, base, SettingsChoice.INSTALLED)
+    advised = outcome_on(cli, own_server, base, SettingsChoice.ADVISED)
 
     assert advised["server"]["durability"] == installed["server"]["durability"]
     assert advised["server"]["durable"] == installed["server"]["durable"]
@@ -42,10 +44,10 @@ def test_both_sets_start_store_verified_rows_and_promise_the_same(
 
 
 def outcome_on(
-    cli: CommandLine, own_server: Callable[..., Server], base: str, choice: Choice
+    cli: CommandLine, own_server: Callable[..., Server], base: str, choice: SettingsChoice
 ) -> dict[str, Any]:
     """Insert and ask on a server with a set of settings; return the outcome of the insert."""
-    target = f"{base}{SUFFIX}" if choice is Choice.ADVISED else base
+    target = f"{base}{SUFFIX}" if choice is SettingsChoice.ADVISED else base
     settings = advice()[base].server_settings(choice, SMALL)
     with own_server(**settings) as server, server.database() as database:
         cli.config = edited(target, server.options(database), cli)

@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.data.block import Array, Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.encode.bson import Bson, Field
-from simulator.encode.cql import CqlRows, Prepared
+from simulator.encode.bson import Bson, BsonField
+from simulator.encode.cql import CqlInsert, CqlRows
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.native import Native, RowBinary
 from simulator.encode.ndjson import documents
@@ -45,7 +45,7 @@ from simulator.encode.pgcopy import PgCopy
 from simulator.encode.points import Points
 from simulator.encode.rows import Frame
 from simulator.encode.tablet import Tablets
-from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.encode.text import CSV, SQL, TSV, TextEncoder
 from simulator.host import keep_freed_memory
 from simulator.modules.cratedb.query import CrateDialect
 from simulator.modules.cratedb.session import JSON
@@ -184,7 +184,7 @@ def clickhouse_connect(block: Block, batch_rows: int) -> list[bytes]:
 
 _CLICKHOUSE = ["Int64", "LowCardinality(String)", "Int64", "Float32"]
 _CQL = CqlRows(
-    Prepared(bytes(16), TABLE.columns, TABLE.time_unit, TABLE.key, ("device_id",), grouped=True)
+    CqlInsert(bytes(16), TABLE.columns, TABLE.time_unit, TABLE.key, ("device_id",), grouped=True)
 )
 
 
@@ -238,13 +238,13 @@ def main() -> None:
     of = (TABLE.columns, TABLE.time_unit)
     encoders = {
         "PgCopy": PgCopy(*of),
-        "CSV": Text.of(*of, CSV),
-        "TSV": Text.of(*of, TSV),
-        "SQL": Text.of(*of, SQL),
+        "CSV": TextEncoder.of(*of, CSV),
+        "TSV": TextEncoder.of(*of, TSV),
+        "SQL": TextEncoder.of(*of, SQL),
         "NDJSON": documents(*of, None),
-        "Bson": Bson([Field(c.name, c) for c in TABLE.columns], TABLE.time_unit),
+        "Bson": Bson([BsonField(c.name, c) for c in TABLE.columns], TABLE.time_unit),
         "Lines": LineProtocol(TABLE, TABLE.name),
-        "CrateDB JSON": Text(
+        "CrateDB JSON": TextEncoder(
             CrateDialect(TABLE, tags_as_object=False).row(JSON, ARRAY, b",", str.encode),
             Frame(b'{"stmt":"...","bulk_args":[', b",", b"]}"),
             TABLE.time_unit,

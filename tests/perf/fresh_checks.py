@@ -31,7 +31,7 @@ from simulator.load.write.send_log import SendLog
 from simulator.modules.contract.base import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.verify.fresh.answers import check
-from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent
+from simulator.verify.fresh.arriving import AnswerLog, ArrivingRows, TimedBatches
 
 BATCH_ROWS, BATCH_NS, MOVES_NS, WINDOW_ROWS = 100, 2_000_000, 500_000_000, 1000
 
@@ -46,7 +46,7 @@ def reader_of(devices: int) -> DatasetReader:
     )  # fmt: skip
 
 
-def logged(reader: DatasetReader, rows: int) -> Sent:
+def logged(reader: DatasetReader, rows: int) -> TimedBatches:
     """Return what a worker reports that sends a batch after the other."""
     log = SendLog(reader)
     for number in range(rows // BATCH_ROWS):
@@ -56,7 +56,7 @@ def logged(reader: DatasetReader, rows: int) -> Sent:
         )
         log.sent(batch, number * BATCH_NS)
         log.acknowledged(batch, number * BATCH_NS + BATCH_NS // 2)
-    return Sent.of(log.parts(0, Ticks(), 0), np.empty((5, 0), np.int64))
+    return TimedBatches.of(log.parts(0, Ticks(), 0), np.empty((5, 0), np.int64))
 
 
 def raw_answers(
@@ -102,7 +102,7 @@ def measured(devices: int, name: str, fresh_type: FreshType, rows: int, answers:
     sent = logged(reader, rows)
     began_s = time.process_time()
     checked = check(
-        ArrivingRows(reader, sent), fresh_type, (Answers.of(part, fresh_type) for part in parts),
+        ArrivingRows(reader, sent), fresh_type, (AnswerLog.of(part, fresh_type) for part in parts),
         promised=True,
     )  # fmt: skip
     checked_s = time.process_time() - began_s

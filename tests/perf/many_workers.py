@@ -41,7 +41,7 @@ from simulator.protocol.messages import (
     heartbeat_s,
 )
 from simulator.protocol.run_input import RunInput
-from simulator.protocol.spec import Insert, RunSpec, Work
+from simulator.protocol.spec import InsertTask, RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 
 _ROWS = 1000
@@ -54,7 +54,7 @@ def spec_of(workers: int) -> RunSpec:
         workload="iot", workload_version=1, params={}, seed=1, start_ms=0,
         primary_key=PrimaryKey.NONE, parts=1,
     )  # fmt: skip
-    tasks = tuple(Insert(timed=(lane_range(index, 0, _ROWS),)) for index in range(workers))
+    tasks = tuple(InsertTask(timed=(lane_range(index, 0, _ROWS),)) for index in range(workers))
     return RunSpec(
         run_id="many", work=Work.INSERT, target="null", module="null", options={},
         dataset=dataset, workers=tasks, mode="batch", batch_rows=1000, verify=VerifyMode.NONE,

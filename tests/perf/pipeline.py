@@ -24,7 +24,7 @@ from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.messages import TOKEN_HEADER, UID_HEADER
-from simulator.protocol.spec import Insert, RunSpec, Work
+from simulator.protocol.spec import InsertTask, RunSpec, Work
 from tests.pods import mount
 
 ROOT = Path(__file__).parents[2]
@@ -144,7 +144,7 @@ def show_barrier(folder: Path) -> None:
     )  # fmt: skip
     spec = RunSpec(
         run_id="barrier", work=Work.INSERT, target="null", module="null", options={},
-        dataset=dataset, workers=(Insert(),) * BARRIER_WORKERS,
+        dataset=dataset, workers=(InsertTask(),) * BARRIER_WORKERS,
     )  # fmt: skip
     files = mount(folder, spec.model_dump_json())
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:

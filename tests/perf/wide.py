@@ -23,7 +23,7 @@ from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.ndjson import documents
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
-from simulator.encode.text import CSV, TSV, Text
+from simulator.encode.text import CSV, TSV, TextEncoder
 from simulator.load.worker import _settle_memory
 
 HOSTS = 100
@@ -127,8 +127,8 @@ def show() -> None:
         of = (drawn[0].table.columns, drawn[0].table.time_unit)
         encoders = {
             "Lines": LineProtocol(drawn[0].table, "cpu"),
-            "CSV": Text.of(*of, CSV),
-            "TSV": Text.of(*of, TSV),
+            "CSV": TextEncoder.of(*of, CSV),
+            "TSV": TextEncoder.of(*of, TSV),
             "PgCopy": PgCopy(*of),
             "NDJSON": documents(*of, None),
             "Objects": Objects(*of),
@@ -166,7 +166,7 @@ def _long_texts() -> None:
     print("  texts            ns/row   Mrows/s  Mvalues/s      MB/s     block bytes")
     for name, data in (("by offsets", column), ("S array", Values(column.array))):
         block = Block(notes, 0, np.arange(BLOCK_ROWS), {"note": data})
-        encoder = Text.of(notes.columns, notes.time_unit, CSV)
+        encoder = TextEncoder.of(notes.columns, notes.time_unit, CSV)
         start = time.thread_time_ns()
         payloads = encoder.encode(block, BATCH_ROWS)
         row_ns = (time.thread_time_ns() - start) / BLOCK_ROWS

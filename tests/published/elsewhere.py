@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import yaml
 
-from iotbench.config.targets.advice import Choice
+from iotbench.config.targets.advice import SettingsChoice
 from iotbench.plans.plan import read_plan
 from iotbench.results.result_files import read
 from iotbench.store import changes
@@ -42,7 +42,7 @@ def addressed(words: Sequence[str], file: Path | None, only: str) -> dict[str, P
     for name, address in addresses([*words, *picked], file, modules, os.environ).items():
         server = server_at(address, _tables)
         SERVERS[server.name] = server
-        found[name] = Place(server.name, name, Choice.INSTALLED)
+        found[name] = Place(server.name, name, SettingsChoice.INSTALLED)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar
-from iotbench.output.page.style import Style
+from iotbench.output.page.style import SeriesStyle
 from tests.published.row import Row
 
 _COLOURS = {
@@ -22,7 +22,7 @@ def picture(found: Sequence[Row]) -> str:
     for name, row in zip(names, found, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({row.target.partition('_')[2]})"
         rates = row.fastest or (0.0,)
-        bars.append(Bar(label, Style(row.promise), (row.speed,), min(rates), max(rates)))
+        bars.append(Bar(label, SeriesStyle(row.promise), (row.speed,), min(rates), max(rates)))
     svg = charts.bars("Rows per second", Axis("rows/s"), bars)
     variables = "".join(f"--{name}: {colour};" for name, colour in _COLOURS.items())
     opening, _, rest = svg.partition(">")

@@ -2,7 +2,7 @@
 
 import psutil
 
-from iotbench.config.targets.advice import Choice, Size
+from iotbench.config.targets.advice import ServerSize, SettingsChoice
 from tests.published import LEFT_OUT
 from tests.servers.settings import Place, places
 
@@ -14,7 +14,9 @@ OTHERS += ("cassandra_cluster", "iotdb_us")
 
 def targets() -> dict[str, Place]:
     """Return target -> where it is measured; no server for an embedded database."""
-    found = {name: Place("", name, Choice.INSTALLED) for name in EMBEDDED} | dict(places(*OTHERS))
+    found = {name: Place("", name, SettingsChoice.INSTALLED) for name in EMBEDDED} | dict(
+        places(*OTHERS)
+    )
     return {
         target: place
         for target, place in found.items()
@@ -22,7 +24,7 @@ def targets() -> dict[str, Place]:
     }
 
 
-def size() -> Size:
+def size() -> ServerSize:
     """Return what a server has of this machine: half of its memory, beside the client."""
     memory_mib = psutil.virtual_memory().total // 2**20
-    return Size(memory_mib // 2, psutil.cpu_count() or 1)
+    return ServerSize(memory_mib // 2, psutil.cpu_count() or 1)

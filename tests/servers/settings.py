@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from iotbench.config.targets.advice import SUFFIX, Choice, Size, advice
+from iotbench.config.targets.advice import SUFFIX, ServerSize, SettingsChoice, advice
 from tests.servers import SERVERS
 from tests.servers.base import Server
 
@@ -15,9 +15,9 @@ class Place(NamedTuple):
     """Of tests.servers."""
     base: str
     """The target without the suffix of advised settings."""
-    choice: Choice
+    choice: SettingsChoice
 
-    def started(self, size: Size) -> Server:
+    def started(self, size: ServerSize) -> Server:
         """Return the server with its settings, not yet entered.
 
         A target without settings of its own has those of the server's first one.
@@ -31,6 +31,6 @@ def places(*left_out: str) -> Iterator[tuple[str, Place]]:
     """Yield the targets that the servers have, in both sets; without these servers."""
     for name, server in SERVERS.items():
         for target in server.targets if name not in left_out else ():
-            yield target, Place(name, target, Choice.INSTALLED)
+            yield target, Place(name, target, SettingsChoice.INSTALLED)
             if server.advised and target in advice() and advice()[target].differs:
-                yield f"{target}{SUFFIX}", Place(name, target, Choice.ADVISED)
+                yield f"{target}{SUFFIX}", Place(name, target, SettingsChoice.ADVISED)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from simulator.modules.evidence import STAND_IN, Kill, Reached, Record, evidence
+from simulator.modules.evidence import STAND_IN, EvidenceRecord, Kill, Reached, evidence
 from tests.contract.evidence import SHARED, Recorder
 from tests.contract.targets import STORING
 
@@ -86,7 +86,7 @@ def test_a_server_at_an_address_is_recorded_as_one(tmp_path, monkeypatch):
 
 def test_a_record_of_before_addresses_is_one_of_a_server_that_the_tests_started():
     old = {"target": "mysql", "server": "Db 1.2", "date": "2026-11-22", "cases": 3, "note": "old"}
-    record = Record.model_validate(old)
+    record = EvidenceRecord.model_validate(old)
     assert (record.reached, record.remark) == (Reached.STARTED, "old")
 
 

@@ -21,7 +21,7 @@ from simulator.errors import Interrupted
 from simulator.modules.contract.options import Options
 from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.unit.specs import dataset, run_spec
 
 SECRETS = {"password": "sesame open"}
@@ -49,7 +49,7 @@ class Runner:
 
 
 def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
-    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
+    spec = run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 10),)),))
     result = _result(spec)
     shown, path = [], tmp_path / "result.json"
     run_sweep(
@@ -91,7 +91,7 @@ class Scripted:
 
 def swept(tmp_path, *events, before=None, **given):
     """Run a sweep of one run; return what its result file held after each event, and at the end."""
-    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
+    spec = run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 10),)),))
     result = _result(spec)
     result.manifest = before
     path = tmp_path / "result.json"

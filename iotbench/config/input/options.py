@@ -53,7 +53,7 @@ def _word(field: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredField:
     """A field as it was declared."""
 
     field: str
@@ -159,7 +159,7 @@ class Options(Record):
 
     @classmethod
     @functools.cache
-    def declare(cls) -> Mapping[str, Declared]:
+    def declare(cls) -> Mapping[str, DeclaredField]:
         """Return field -> what it is."""
         return {field: _declare(cls, field) for field in cls.model_fields}
 
@@ -199,7 +199,7 @@ class Options(Record):
         return self.model_dump(mode="json", exclude=left_out)
 
 
-def _declare(cls: type[Options], field: str) -> Declared:
+def _declare(cls: type[Options], field: str) -> DeclaredField:
     """Return a field's declaration, with inherited parts, such as the help."""
     bases = [each for each in cls.__mro__ if issubclass(each, Options)]
     own = [each for each in bases if field in inspect.get_annotations(each)]
@@ -210,7 +210,7 @@ def _declare(cls: type[Options], field: str) -> Declared:
     notation = next((each for each in notes if isinstance(each, Notation)), None)
     is_repeated = get_origin(kinds[0]) is tuple and not notation
     items = [*_kinds(get_args(kinds[0])[0])] if is_repeated else []
-    return Declared(
+    return DeclaredField(
         field,
         info,
         first.description or "",

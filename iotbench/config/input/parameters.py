@@ -13,7 +13,7 @@ from iotbench.config.input.quantities import (
     parse_number,
 )
 from simulator.data.workloads import GENERATORS
-from simulator.data.workloads.base import Written
+from simulator.data.workloads.base import MillisecondNotation
 
 
 def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
@@ -66,7 +66,7 @@ def parse_parameter(field: str, value: Any) -> Any:
     if is_end(field):
         return round(parse_instant(str(value)).timestamp() * 1000)
     info, _ = parameters()[field]
-    if format_value(info) is Written.DURATION:
+    if format_value(info) is MillisecondNotation.DURATION:
         return round(parse_duration_s(str(value)) * 1000)
     kinds = {info.annotation, *get_args(info.annotation)}
     if isinstance(value, str) and kinds & {int, float}:
@@ -79,22 +79,22 @@ def as_given(field: str, value: Any) -> Any:
     return as_written(field, value, 0) if format_value(parameters()[field][0]) else value
 
 
-def format_value(info: FieldInfo) -> Written | None:
+def format_value(info: FieldInfo) -> MillisecondNotation | None:
     """Return how users write a parameter that counts milliseconds; None for any other."""
-    return next((item for item in info.metadata if isinstance(item, Written)), None)
+    return next((item for item in info.metadata if isinstance(item, MillisecondNotation)), None)
 
 
 def is_end(field: str) -> bool:
     """Return whether a parameter is a duration that users write as the instant of its end."""
-    return format_value(parameters()[field][0]) is Written.END
+    return format_value(parameters()[field][0]) is MillisecondNotation.END
 
 
 def as_written(field: str, value: Any, start_ms: int) -> str:
     """Return a parameter's value as users write it; an end counts from `start_ms`."""
     match format_value(parameters()[field][0]):
-        case Written.DURATION:
+        case MillisecondNotation.DURATION:
             return f"{value / 1000:g}s"
-        case Written.END:
+        case MillisecondNotation.END:
             return instant(start_ms + value)
     return str(value)
 

@@ -63,7 +63,7 @@ _CLIENT = _target(
 _reaching = options_of(ClusterOptions, "cluster")
 
 
-class Run(Options):
+class RunOptions(Options):
     """The way a command runs, and the place of its result."""
 
     GROUP: ClassVar[str] = "Run and output"
@@ -81,7 +81,7 @@ class Run(Options):
     dry_run: Annotated[bool, Opt(inner=True)] = False
 
 
-class TargetRun(Run):
+class TargetRun(RunOptions):
     """The same for a command on one target."""
 
     GROUP: ClassVar[str] = "Run and output"

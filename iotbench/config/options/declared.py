@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from pydantic.fields import FieldInfo
 
 from iotbench.config.completion.words import complete_query
-from iotbench.config.input.options import Declared, Options
+from iotbench.config.input.options import DeclaredField, Options
 from iotbench.config.input.parameters import format_value, meanings, option_of, parameters
 from iotbench.config.input.quantities import (
     parse_count,
@@ -20,7 +20,7 @@ from iotbench.config.input.quantities import (
     parse_number,
 )
 from iotbench.config.options.basic import ChoiceOr, FileOf, Parsed, option
-from simulator.data.workloads.base import Written
+from simulator.data.workloads.base import MillisecondNotation
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Model = TypeVar("_Model", bound=Options)
@@ -54,7 +54,7 @@ def options_of(model: type[Options], name: str = "options") -> Callable[[_Functi
     return added
 
 
-def _format(model: type[_Model]) -> list[Declared]:
+def _format(model: type[_Model]) -> list[DeclaredField]:
     return [each for each in model.declare().values() if not each.opt.inner]
 
 
@@ -78,7 +78,7 @@ def option_like(model: type[Options], field: str, **changes: Any) -> Callable[..
     return _option(model.declare()[field], **changes)
 
 
-def _option(each: Declared, **changes: Any) -> Callable[..., Any]:
+def _option(each: DeclaredField, **changes: Any) -> Callable[..., Any]:
     names = [*each.names, each.field]
     about: dict[str, Any] = {
         "help": each.help, "group": each.group, "repeats": each.opt.repeats, **changes
@@ -99,7 +99,7 @@ def _option(each: Declared, **changes: Any) -> Callable[..., Any]:
     )
 
 
-def _type(each: Declared) -> click.ParamType[Any]:
+def _type(each: DeclaredField) -> click.ParamType[Any]:
     if each.notation and each.choices:
         return ChoiceOr(each.choices, each.notation.parse)
     if each.notation and each.notation.is_file:
@@ -145,9 +145,9 @@ def _sentence_of(text: str) -> str:
 
 def _type_of(info: FieldInfo) -> click.ParamType[Any]:
     kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
-    if format_value(info) is Written.DURATION:
+    if format_value(info) is MillisecondNotation.DURATION:
         return _DURATION_MS
-    if format_value(info) is Written.END:
+    if format_value(info) is MillisecondNotation.END:
         return _INSTANT_MS
     if int in kinds:
         return _COUNT
@@ -157,8 +157,8 @@ def _type_of(info: FieldInfo) -> click.ParamType[Any]:
 
 def _as_written(info: FieldInfo) -> str:
     match format_value(info):
-        case Written.DURATION:
+        case MillisecondNotation.DURATION:
             return f"{info.default / 1000:g}s"
-        case Written.END:
+        case MillisecondNotation.END:
             return f"{info.default / 3_600_000:g}h after the start"
     return str(info.default)

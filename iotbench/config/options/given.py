@@ -10,7 +10,7 @@ import click
 from iotbench.config.options.basic import ARGUMENTS, ChoiceOr, Parsed, repeats_of
 from iotbench.config.targets.config import as_kept
 from iotbench.results import kinds
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from simulator.errors import ConfigError, counted
 from simulator.modules.contract.options import Options
 
@@ -26,7 +26,7 @@ _SHOWN = 5
 _ADDRESS = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
-def build_given_command(options: Options) -> Command:
+def build_given_command(options: Options) -> GivenCommand:
     """Return the command that runs on a target with these options.
 
     It has what was given, not the defaults, without what is _LEFT_OUT and without credentials.
@@ -35,7 +35,7 @@ def build_given_command(options: Options) -> Command:
     return _parse(context, str(context.info_name), context.meta[ARGUMENTS], options)
 
 
-def parse(words: Sequence[str], of: str) -> Command:
+def parse(words: Sequence[str], of: str) -> GivenCommand:
     """Return the command that words mean; ConfigError if it is not a measurement.
 
     The parser of the command reads them. `of` names their origin in messages.
@@ -63,7 +63,7 @@ def _command_of(name: str, of: str) -> click.Command:
 
 def _parse(
     context: click.Context, name: str, words: Sequence[str], options: Options | None = None
-) -> Command:
+) -> GivenCommand:
     """Return the options that words give; with a target's options, those that a result keeps."""
     values, more, order = context.command.make_parser(context).parse_args([*words])
     if more:
@@ -80,7 +80,7 @@ def _parse(
             found[_key(each)] = tuple(_kept(each, str(text), options) for text in texts)
         else:
             found[_key(each)] = tuple(map(str, texts))
-    return Command(name=name, options=found)
+    return GivenCommand(name=name, options=found)
 
 
 def _key(option: click.Option) -> str:
@@ -100,7 +100,7 @@ def _kept(option: click.Option, text: str, options: Options) -> str:
     return options.redact(text) if is_text and option.name != "target" else text
 
 
-def divide(command: Command, of: str) -> tuple[Command, Command]:
+def divide(command: GivenCommand, of: str) -> tuple[GivenCommand, GivenCommand]:
     """Return what `repeat` takes from a stored command, and what must be given again.
 
     A result may be a stranger's. Only options that measure are taken: none that runs something,
@@ -123,7 +123,9 @@ def divide(command: Command, of: str) -> tuple[Command, Command]:
             continue
         is_taken = option.name not in _LEFT_OUT and repeats(option) and not _is_address(value)
         (kept if is_taken else left)[_key(option)] = value
-    return Command(name=command.name, options=kept), Command(name=command.name, options=left)
+    return GivenCommand(name=command.name, options=kept), GivenCommand(
+        name=command.name, options=left
+    )
 
 
 def _keys(option: click.Option) -> list[str]:
@@ -143,7 +145,7 @@ def _is_address(value: Any) -> bool:
     return not isinstance(value, bool) and any(map(_ADDRESS.match, value))
 
 
-def merge(command: Command, given: Command) -> Command:
+def merge(command: GivenCommand, given: GivenCommand) -> GivenCommand:
     """Return a command with some options replaced by the given ones."""
     options: Mapping[str, Any] = {**command.options, **given.options}
-    return Command(name=command.name, options=dict(options))
+    return GivenCommand(name=command.name, options=dict(options))

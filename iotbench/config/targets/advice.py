@@ -22,7 +22,7 @@ SUFFIX = "_advised"
 _GIB = 1024
 
 
-class Choice(StrEnum):
+class SettingsChoice(StrEnum):
     """One of the two sets of settings."""
 
     INSTALLED = "as installed"
@@ -30,7 +30,7 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class ServerSize:
     """The server's share of its machine or container."""
 
     memory_mib: int
@@ -57,7 +57,7 @@ class Amount(Record):
             raise ValueError("expected one of memory, gib_per_core and per_core")
         return self
 
-    def written(self, size: Size, mebibytes: str) -> str:
+    def written(self, size: ServerSize, mebibytes: str) -> str:
         """Return the value for a server of this size; MiB have the suffix `mebibytes`."""
         if self.per_core is not None:
             return str(max(round(self.per_core * size.cores) + self.plus, 1))
@@ -105,9 +105,9 @@ class SettingAdvice(Record):
         """True if the vendor advises another value."""
         return self.advised is not None and self.advised != self.installed
 
-    def value(self, choice: Choice) -> Value:
+    def value(self, choice: SettingsChoice) -> Value:
         """Return the value in one of the sets."""
-        return self.advised if choice is Choice.ADVISED and self.differs else self.installed
+        return self.advised if choice is SettingsChoice.ADVISED and self.differs else self.installed
 
 
 class Advice(Record):
@@ -131,20 +131,20 @@ class Advice(Record):
         """True if there are two sets."""
         return any(each.differs for each in (*self.server.values(), *self.options.values()))
 
-    def server_settings(self, choice: Choice, size: Size) -> dict[str, str]:
+    def server_settings(self, choice: SettingsChoice, size: ServerSize) -> dict[str, str]:
         """Return the settings of a server of this size."""
         return {
             name: str(_format(each.value(choice), size, self.mebibytes))
             for name, each in self.server.items()
         }
 
-    def target_options(self, choice: Choice) -> dict[str, Any]:
+    def target_options(self, choice: SettingsChoice) -> dict[str, Any]:
         """Return the options of the target that differ from the module's own."""
         found = {name: each.value(choice) for name, each in self.options.items()}
         return {name: value for name, value in found.items() if value not in (None, "")}
 
 
-def _format(value: Value, size: Size, mebibytes: str) -> bool | int | str | None:
+def _format(value: Value, size: ServerSize, mebibytes: str) -> bool | int | str | None:
     return value.written(size, mebibytes) if isinstance(value, Amount) else value
 
 

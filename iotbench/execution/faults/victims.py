@@ -25,7 +25,7 @@ class Victims(Protocol):
         """Kill those that were found."""
 
 
-class Processes:
+class ServerProcesses:
     """The processes of a server on this machine."""
 
     def __init__(self, found: Callable[[], Sequence[psutil.Process]]) -> None:
@@ -88,7 +88,7 @@ def victims_of(target: Target, options: ClusterOptions) -> Victims:
     """Return who is killed or paused on a target; SetupError if it is not known."""
     if target.runner == "kubernetes":
         return Pods(target, options)
-    return Processes(lambda: _processes_of(target))
+    return ServerProcesses(lambda: _processes_of(target))
 
 
 def _processes_of(target: Target) -> list[psutil.Process]:

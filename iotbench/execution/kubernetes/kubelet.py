@@ -8,7 +8,7 @@ from time import monotonic
 from iotbench.execution.kubernetes.api import Cluster, Object
 from iotbench.execution.kubernetes.database import DatabasePod, pod_names
 from iotbench.execution.kubernetes.diagnosis import phase_of
-from iotbench.machine.resources import Name, Part, Reading, Resources
+from iotbench.machine.resources import CounterOwner, CounterReading, Name, Resources
 from simulator.errors import BenchError
 
 _NANO = 1e9
@@ -54,17 +54,17 @@ class KubeletSource:
             samples=(),
         )
 
-    def read(self) -> Mapping[Name, Reading | None]:
+    def read(self) -> Mapping[Name, CounterReading | None]:
         """Read what the kubelets know; nothing of a node that does not answer."""
-        found: dict[Name, Reading | None] = {}
-        wanted = {(pod.namespace, pod.name): Part.SERVER for pod in self._database}
+        found: dict[Name, CounterReading | None] = {}
+        wanted = {(pod.namespace, pod.name): CounterOwner.SERVER for pod in self._database}
         nodes = dict.fromkeys(self._nodes)
         with suppress(BenchError):
             for pod in self._cluster.objects("pods", self._selector)[0]:
                 if phase_of(pod) == "Running":
                     name, node = pod["metadata"]["name"], pod["spec"]["nodeName"]
-                    wanted[self._cluster.namespace, name] = Part.CLIENT
-                    found[Part.CLIENT, f"{self._cluster.namespace}/{name}"] = None
+                    wanted[self._cluster.namespace, name] = CounterOwner.CLIENT
+                    found[CounterOwner.CLIENT, f"{self._cluster.namespace}/{name}"] = None
                     nodes[node] = None
         for node in nodes:
             with suppress(BenchError):
@@ -72,12 +72,12 @@ class KubeletSource:
         return found
 
     def _of_node(
-        self, node: str, wanted: Mapping[tuple[str, str], Part]
-    ) -> Iterator[tuple[Name, Reading | None]]:
+        self, node: str, wanted: Mapping[tuple[str, str], CounterOwner]
+    ) -> Iterator[tuple[Name, CounterReading | None]]:
         statistics = self._cluster.statistics(node)
         self._ahead_s.setdefault(node, self._cluster.now.timestamp() - monotonic())
         if node in self._nodes:
-            name = (Part.MACHINE, node)
+            name = (CounterOwner.MACHINE, node)
             yield name, self._reading(name, node, statistics["node"])
         for pod in statistics.get("pods") or ():
             place = pod["podRef"]["namespace"], pod["podRef"]["name"]
@@ -85,11 +85,11 @@ class KubeletSource:
                 name = (part, "/".join(place))
                 yield name, self._reading(name, node, pod)
 
-    def _reading(self, name: Name, node: str, statistics: Object) -> Reading | None:
+    def _reading(self, name: Name, node: str, statistics: Object) -> CounterReading | None:
         cpu, memory = statistics.get("cpu") or {}, statistics.get("memory") or {}
         used_ns, memory_bytes = cpu.get("usageCoreNanoSeconds"), memory.get("workingSetBytes")
         if used_ns is None or memory_bytes is None or cpu["time"] == self._stamps.get(name):
             return None
         self._stamps[name] = cpu["time"]
         at_s = datetime.fromisoformat(cpu["time"]).timestamp() - self._ahead_s[node]
-        return Reading(at_s, used_ns / _NANO, memory_bytes)
+        return CounterReading(at_s, used_ns / _NANO, memory_bytes)

@@ -30,7 +30,7 @@ class _Seen:
     at_s: float
 
 
-class Nodes:
+class SilentNodes:
     """The nodes of silent pods."""
 
     def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:

@@ -17,18 +17,18 @@ from iotbench.execution.kubernetes.diagnosis import (
     waiting_for,
 )
 from iotbench.execution.kubernetes.lifetime import explain_unattended_end
-from iotbench.execution.kubernetes.nodes import Nodes
+from iotbench.execution.kubernetes.nodes import SilentNodes
 from iotbench.execution.kubernetes.release import is_run_of
 from iotbench.execution.kubernetes.watcher import (
     Happened,
     Heard,
-    Line,
     LogEnded,
     PodChanged,
     PodGone,
-    Reached,
+    SourceReached,
     Trouble,
     Watcher,
+    WrittenLine,
 )
 from iotbench.execution.stream import TAIL_LINES, EventStream, reports_in, words_of
 from iotbench.machine.interrupts import Interrupts
@@ -73,7 +73,7 @@ class PodRun:
         self._cluster = cluster
         self._watcher = watcher
         self._clock = clock
-        self._nodes = Nodes(cluster, clock)
+        self._nodes = SilentNodes(cluster, clock)
         self._stream = EventStream()
         self._pods: dict[str, Object] = {}
         self._happened: dict[tuple[str, str], Object] = {}
@@ -177,7 +177,7 @@ class PodRun:
                 key = event["involvedObject"]["name"], event["reason"]
                 self._happened.pop(key, None)
                 self._happened[key] = event
-            case Line(pod=name, text=text, stamp=stamp) if name in self._pods:
+            case WrittenLine(pod=name, text=text, stamp=stamp) if name in self._pods:
                 self._heard_at = self._clock()
                 self._collector_began = self._collector_began or self._heard_at
                 self._log_ended = False
@@ -188,7 +188,7 @@ class PodRun:
                 self._log_ended = True
             case Trouble(source=source, cause=cause):
                 self._troubles.setdefault(source, (self._clock(), cause))
-            case Reached(source=source):
+            case SourceReached(source=source):
                 if self._troubles.pop(source, None) and source == "server":
                     self._heard_at = self._clock()  # the collector could not be heard
         return None

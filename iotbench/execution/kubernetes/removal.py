@@ -21,7 +21,7 @@ _POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SweepObjects:
     """The objects of one sweep."""
 
     sweep: str
@@ -30,7 +30,7 @@ class Found:
     objects: tuple[str, ...]
 
 
-def found_sweeps(cluster: Cluster) -> list[Found]:
+def found_sweeps(cluster: Cluster) -> list[SweepObjects]:
     """Return the sweeps with objects in the namespace, oldest first."""
     by_sweep: dict[str, list[tuple[str, Object]]] = {}
     for kind in _KINDS:
@@ -44,7 +44,7 @@ def found_sweeps(cluster: Cluster) -> list[Found]:
         owners = [item["metadata"]["labels"].get(OWNER, "") for _, item in items]
         created = min(item["metadata"]["creationTimestamp"] for _, item in items)
         names = tuple(f"{kind}/{item['metadata']['name']}" for kind, item in items)
-        found.append(Found(sweep, max(owners), created, names))
+        found.append(SweepObjects(sweep, max(owners), created, names))
     return found
 
 

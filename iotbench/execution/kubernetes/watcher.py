@@ -35,7 +35,7 @@ class Happened:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WrittenLine:
     """The collector has written a line."""
 
     pod: str
@@ -60,13 +60,13 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class SourceReached:
     """A source can be read."""
 
     source: str
 
 
-Heard = PodChanged | PodGone | Happened | Line | LogEnded | Trouble | Reached
+Heard = PodChanged | PodGone | Happened | WrittenLine | LogEnded | Trouble | SourceReached
 
 
 class Watcher:
@@ -116,7 +116,7 @@ class Watcher:
         while not self._closed.is_set():
             try:
                 pods, version = self._cluster.objects("pods", self._selector)
-                self._heard.put(Reached("pods"))
+                self._heard.put(SourceReached("pods"))
                 pods = [*map(seen_pod, pods)]
                 present = {pod["metadata"]["name"]: pod for pod in pods}
                 for name in known.keys() - present.keys():
@@ -146,7 +146,7 @@ class Watcher:
         while not self._closed.is_set():
             try:
                 now = self._cluster.present("events")
-                self._heard.put(Reached("events"))
+                self._heard.put(SourceReached("events"))
                 version = version or now
                 while not self._closed.is_set():
                     for _, event in self._cluster.watch("events", "", version):
@@ -164,7 +164,7 @@ class Watcher:
         while not self._closed.is_set():
             try:
                 self._cluster.version()
-                self._heard.put(Reached("server"))
+                self._heard.put(SourceReached("server"))
                 self._closed.wait(_PING_S)
             except BenchError as error:
                 self._report("server", error)
@@ -180,7 +180,7 @@ class Watcher:
             try:
                 for stamp, text in self._cluster.log(pod, last):
                     last = stamp or last
-                    self._heard.put(Line(pod, text, stamp))
+                    self._heard.put(WrittenLine(pod, text, stamp))
                 # The container or the connection has ended: the pods show which.
                 self._heard.put(LogEnded(pod))
             except NotFound:

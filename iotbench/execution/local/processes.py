@@ -57,7 +57,7 @@ class _Running:
         return [*self.log, *self.stream.log][-TAIL_LINES:]
 
 
-class Processes:
+class RunProcesses:
     """The processes of one run. Leaving the context ends them all."""
 
     def __init__(self, forks: Forks, given: RunInput, clock: Callable[[], float]) -> None:

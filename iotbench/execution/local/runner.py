@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from iotbench.execution.local.forks import Forks
-from iotbench.execution.local.processes import Processes
+from iotbench.execution.local.processes import RunProcesses
 from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
 from simulator.clock import OwnClock
@@ -81,7 +81,7 @@ class LocalRunner:
                 credential_files=self._credential_files,
             )
             clock = stack.enter_context(OwnClock())
-            processes = stack.enter_context(Processes(self._forks, given, clock))
+            processes = stack.enter_context(RunProcesses(self._forks, given, clock))
             # The socket listens before a collector runs: all start in parallel, and workers find
             # the next one if it is lost.
             listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024))
@@ -95,7 +95,7 @@ class LocalRunner:
             yield from self._events(spec, processes, clock, listener.close)
 
     def _events(
-        self, spec: RunSpec, processes: Processes, clock: OwnClock, refuse: Callable[[], None]
+        self, spec: RunSpec, processes: RunProcesses, clock: OwnClock, refuse: Callable[[], None]
     ) -> Iterator[Event]:
         """Yield the events; once no collector is left, `refuse` ends the waiting of workers."""
         deadline_s = timeout_s = None
@@ -133,7 +133,11 @@ class LocalRunner:
             processes.report_lost_workers()
 
     def _lost(
-        self, processes: Processes, status: Literal["failed", "interrupted"], cause: str, code: int
+        self,
+        processes: RunProcesses,
+        status: Literal["failed", "interrupted"],
+        cause: str,
+        code: int,
     ) -> Outcome:
         """Return the outcome of a run with a collector that cannot report it."""
         reports = processes.last_reports(cause, _LAST_REPORTS_S)
@@ -148,7 +152,7 @@ class LocalRunner:
         )
 
 
-def _explain(outcome: Outcome, processes: Processes) -> Outcome:
+def _explain(outcome: Outcome, processes: RunProcesses) -> Outcome:
     """Return the outcome; the cause names a silent worker that was stopped."""
     found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
     if not found:

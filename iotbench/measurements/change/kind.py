@@ -23,7 +23,7 @@ from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import RunSpec, Work
 
 
-class Change(Kind[ChangeOptions]):
+class ChangeKind(Kind[ChangeOptions]):
     """Rows that are stored are corrected or deleted, perhaps while others are inserted."""
 
     name = "change"
@@ -183,4 +183,4 @@ def _rates(run: RunRecord) -> Iterator[tuple[str, float]]:
     yield from ((when, sum(part) / len(part)) for when, part in parts if len(part))
 
 
-KIND = Change()
+KIND = ChangeKind()

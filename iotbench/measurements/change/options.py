@@ -8,7 +8,7 @@ from iotbench.measurements.shared.options import (
     MOST_WORKERS,
     Duration,
     OfInsert,
-    Resources,
+    ResourceOptions,
     Sending,
     Timeout,
     Verification,
@@ -48,7 +48,7 @@ class Changed(Options):
     """Time from the inserts to the first change, such as 10s."""
 
 
-class Beside(Options):
+class BackgroundRows(Options):
     """Rows that are inserted meanwhile."""
 
     GROUP: ClassVar[str] = "Load"
@@ -61,7 +61,7 @@ class Beside(Options):
     """Time for which they insert rows, such as 30s."""
 
 
-class Change(Verification, Sending, Beside, Changed):
+class Change(Verification, Sending, BackgroundRows, Changed):
     """The options of `change` that a plan has, too."""
 
     def options(self, timeout_s: float) -> "ChangeOptions":
@@ -69,7 +69,7 @@ class Change(Verification, Sending, Beside, Changed):
         return ChangeOptions(**dict(self)).decide(timeout_s)
 
 
-class ChangeOptions(OfInsert, Resources, Change):
+class ChangeOptions(OfInsert, ResourceOptions, Change):
     """The options of `change`."""
 
     GROUP: ClassVar[str] = "Changes"

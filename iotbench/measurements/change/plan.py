@@ -21,7 +21,7 @@ from simulator.data.schema import Role
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
 from simulator.modules.contract.base import Database
-from simulator.protocol.spec import Change, Clocking, Insert, Work
+from simulator.protocol.spec import ChangeTask, Clocking, InsertTask, Work
 
 
 def option_problems(options: ChangeOptions) -> list[str]:
@@ -187,7 +187,7 @@ def _times(stored: Dataset) -> tuple[int, int]:
     return min(firsts, default=0), max(lasts, default=0)
 
 
-def _writers(stored: Dataset, options: ChangeOptions) -> tuple[Insert, ...]:
+def _writers(stored: Dataset, options: ChangeOptions) -> tuple[InsertTask, ...]:
     if not options.insert_workers:
         return ()
     tasks = insert_tasks(stored, options)
@@ -197,14 +197,14 @@ def _writers(stored: Dataset, options: ChangeOptions) -> tuple[Insert, ...]:
 
 def _changes(
     stored: Dataset, left: Dataset, until_ms: int | None, options: ChangeOptions, database: Database
-) -> tuple[Change, ...]:
+) -> tuple[ChangeTask, ...]:
     """Return the tasks of the workers: the first one deletes, and all share the corrections."""
     rows = portion(left.ranges, options.correct) if options.correct else []
     workers = options.correct_workers if rows else 1
     sizes = share(sum(map(len, rows)), workers)
     steps = () if until_ms is None else tuple(_steps(stored, until_ms, options, database))
     return tuple(
-        Change(
+        ChangeTask(
             retags=() if number or not options.retag else tuple(retags_of(stored, options.retag)),
             correct=tuple(parts_between(rows, low, low + size)),
             delete_ms=steps if not number else (),

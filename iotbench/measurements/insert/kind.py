@@ -34,7 +34,7 @@ _NOT_SHOWN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn(Rows):
+class DrawnRows(Rows):
     """Rows of a workload with these parameters, which the workers draw and encode."""
 
     params: Params
@@ -65,7 +65,7 @@ class Drawn(Rows):
         }
 
 
-class Insert(Kind[InsertOptions]):
+class InsertKind(Kind[InsertOptions]):
     """Rows are inserted, with one worker count after the other."""
 
     name = "insert"
@@ -212,4 +212,4 @@ def _format_options(options: Mapping[str, Any], params: Params) -> dict[str, Any
     }
 
 
-KIND = Insert()
+KIND = InsertKind()

@@ -33,7 +33,7 @@ from simulator.protocol.spec import RunSpec, Work
 _MOST_UNSEEN, _PERCENTILES = 0.05, (50, 99)
 
 
-class Mixed(Kind[MixedOptions]):
+class MixedKind(Kind[MixedOptions]):
     """Some workers insert rows while others ask about those that were stored before."""
 
     name = "mixed"
@@ -218,4 +218,4 @@ def _unseen(result: Result) -> Iterator[str]:
         )
 
 
-KIND = Mixed()
+KIND = MixedKind()

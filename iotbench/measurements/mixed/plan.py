@@ -16,7 +16,7 @@ from iotbench.measurements.insert.checks import failing_problems, worker_problem
 from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.query.plan import TYPES, chosen_of, type_problems, weights_of
-from iotbench.measurements.shared.distribution import Load, Split, lane_rows_left, worker_plans
+from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.options import FASTEST_ROWS_PER_S
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
@@ -27,7 +27,7 @@ from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import Ask, Clocking, Insert, QueryLoad, RunSpec, Work
+from simulator.protocol.spec import Ask, Clocking, InsertTask, QueryLoad, RunSpec, Work
 
 _SHORTEST_S = 0.001
 MOST_INSTANCES = 1000
@@ -61,7 +61,7 @@ def option_problems(options: MixedOptions) -> list[str]:
     return problems
 
 
-def find_settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
+def find_settled_until(stored: Dataset, tasks: tuple[InsertTask, ...]) -> int:
     """Return the time that no row of these tasks is before; ConfigError if there is none."""
     found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
     if found is None:
@@ -220,7 +220,7 @@ def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]
             )
 
 
-class Beside(Protocol):
+class BackgroundInserts(Protocol):
     """Options of rows that are inserted while something else happens."""
 
     @property
@@ -239,10 +239,10 @@ class Beside(Protocol):
     def duration_s(self) -> float: ...  # noqa: D102
 
 
-def insert_tasks(stored: Dataset, options: Beside) -> tuple[Insert, ...]:
+def insert_tasks(stored: Dataset, options: BackgroundInserts) -> tuple[InsertTask, ...]:
     """Return what the workers write, as much as they can in the time, after all stored rows."""
     reader = DatasetReader(stored)
-    load = Load(
+    load = RunLoad(
         workers=options.insert_workers,
         prefill=0,
         rows_each=_rows_each(reader, stored, options),
@@ -260,7 +260,7 @@ def insert_tasks(stored: Dataset, options: Beside) -> tuple[Insert, ...]:
     return tasks
 
 
-def _rows_each(reader: DatasetReader, stored: Dataset, options: Beside) -> int:
+def _rows_each(reader: DatasetReader, stored: Dataset, options: BackgroundInserts) -> int:
     """Return how many rows of an endless lane a worker may write."""
     if reader.sizes is not None:
         return 0

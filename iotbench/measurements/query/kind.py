@@ -23,7 +23,7 @@ from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import RunSpec, Work
 
 
-class Query(Kind[QueryOptions]):
+class QueryKind(Kind[QueryOptions]):
     """Queries are asked one after the other about rows that are stored."""
 
     name = "query"
@@ -147,4 +147,4 @@ def _often(spec: RunSpec) -> str:
     return f"{workers}{several}: each query {often}{weighted}"
 
 
-KIND = Query()
+KIND = QueryKind()

@@ -16,9 +16,9 @@ from iotbench.measurements.shared.options import (
     Connecting,
     Duration,
     Flag,
-    Machine,
+    MachineOptions,
     OfInsert,
-    Resources,
+    ResourceOptions,
     Sending,
     Timeout,
     Verification,
@@ -131,7 +131,7 @@ class RampUp(Options):
         )
 
 
-class Answers(Options):
+class AnswerOptions(Options):
     """Output of answers and of query plans."""
 
     GROUP: ClassVar[str] = "Queries"
@@ -144,7 +144,7 @@ class Answers(Options):
     """
 
 
-class Asking(Options):
+class AskingOptions(Options):
     """Numbers of workers and runs for each query, and the time."""
 
     GROUP: ClassVar[str] = "Queries"
@@ -182,7 +182,7 @@ class Asking(Options):
         return tuple(stage.workers for stage in self.stages) or self.workers
 
 
-class Query(RampUp, Machine, Answers, OwnQueries, Types, Connecting, Asking):
+class Query(RampUp, MachineOptions, AnswerOptions, OwnQueries, Types, Connecting, AskingOptions):
     """The options of `query` that a plan has, too."""
 
     def options(self, timeout_s: float) -> "QueryOptions":
@@ -190,7 +190,7 @@ class Query(RampUp, Machine, Answers, OwnQueries, Types, Connecting, Asking):
         return QueryOptions(**dict(self)).decide(timeout_s)
 
 
-class QueryOptions(OfInsert, Resources, Query):
+class QueryOptions(OfInsert, ResourceOptions, Query):
     """The options of `query`."""
 
     GROUP: ClassVar[str] = "Queries"
@@ -274,7 +274,7 @@ class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedL
         return MixedOptions(**dict(self)).decide(timeout_s)
 
 
-class MixedOptions(OfInsert, Resources, Mixed):
+class MixedOptions(OfInsert, ResourceOptions, Mixed):
     """The options of `mixed`."""
 
     GROUP: ClassVar[str] = "Load"

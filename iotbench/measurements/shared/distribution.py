@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, distribute, lane_range, share
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 
 YEAR_10000_MS = 253_402_300_800_000
 
@@ -21,7 +21,7 @@ class Split(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class RunLoad:
     """The load of one run."""
 
     workers: int
@@ -40,7 +40,7 @@ class Load:
     """Runs that share the rows that are left, where tables have an end."""
 
 
-def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[Insert, ...]:
+def worker_plans(reader: DatasetReader, before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
     """Return the rows of each worker, after those that are stored before."""
     if reader.sizes is None:
         return _lanes(before, load)
@@ -50,10 +50,10 @@ def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[In
     rows = left // load.steps_left if load.limit is None else min(load.limit, left)
     timed = _distribute(reader, filled, load, rows)
     pairs = zip(prefill, timed, strict=True)
-    return tuple(Insert(prefill=filling, timed=writing) for filling, writing in pairs)
+    return tuple(InsertTask(prefill=filling, timed=writing) for filling, writing in pairs)
 
 
-def _lanes(before: Dataset, load: Load) -> tuple[Insert, ...]:
+def _lanes(before: Dataset, load: RunLoad) -> tuple[InsertTask, ...]:
     plans = []
     ends = before.ends()
     each = [load.rows_each] * load.workers
@@ -64,7 +64,7 @@ def _lanes(before: Dataset, load: Load) -> tuple[Insert, ...]:
     ):
         start = last if load.after_all else ends.get((0, lane), 0)
         filling = (lane_range(lane, start, filled),) if filled else ()
-        plans.append(Insert(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
+        plans.append(InsertTask(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
     return tuple(plans)
 
 
@@ -84,7 +84,7 @@ def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
 
 
 def _distribute(
-    reader: DatasetReader, before: Dataset, load: Load, rows: int
+    reader: DatasetReader, before: Dataset, load: RunLoad, rows: int
 ) -> list[tuple[RowRange, ...]]:
     """Distribute the next rows of all tables, each in proportion to what is left of it."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
@@ -109,7 +109,7 @@ def _in_proportion(left: Sequence[int], rows: int) -> list[int]:
     return counts
 
 
-def _takes(parts: int, load: Load, series: int, count: int) -> Sequence[int]:
+def _takes(parts: int, load: RunLoad, series: int, count: int) -> Sequence[int]:
     """Return how many rows each worker takes in turn: whole rounds of the table's parts."""
     if load.split is Split.SERIES:
         units = share(-(-series // parts), load.workers)

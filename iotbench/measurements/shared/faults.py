@@ -43,7 +43,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class FaultMoment:
     """A moment of the measured part: seconds after its beginning, or a share of it."""
 
     after_s: float = 0.0
@@ -54,14 +54,14 @@ class Moment:
         return self.after_s + self.share * duration_s
 
 
-def parse_moment(text: str) -> Moment:
+def parse_moment(text: str) -> FaultMoment:
     """Return a moment: 30s, 1m30s, 50%."""
     if text.strip().endswith("%"):
-        return Moment(share=parse_share(text))
-    return Moment(after_s=parse_duration_s(text))
+        return FaultMoment(share=parse_share(text))
+    return FaultMoment(after_s=parse_duration_s(text))
 
 
-def format_moment(moment: Moment) -> str:
+def format_moment(moment: FaultMoment) -> str:
     """Return a moment as users write it."""
     return f"{100 * moment.share:g}%" if moment.share else f"{moment.after_s:g}s"
 
@@ -80,9 +80,9 @@ class Faults(Options):
     unless --retry-for sets the time.
     """
     at: Annotated[
-        Moment,
+        FaultMoment,
         Notation("duration|share", parse_moment, format_moment, float | str, format_moment),
-    ] = Moment(share=0.3)
+    ] = FaultMoment(share=0.3)
     """Time of the first fault, after the beginning of the measured part, such as 20s, or 50% of it.
     """
     every_s: Annotated[Seconds, Opt(least=0, most=LONGEST_S)] = 0.0

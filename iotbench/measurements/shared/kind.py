@@ -13,7 +13,7 @@ from iotbench.figures.subjects import Subject
 from iotbench.figures.summary import Summary, summarise
 from iotbench.measurements.shared.connecting import connection_facts
 from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.plan import PlannedRun, Recorded, Stored
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, StoredBefore
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset
 from simulator.errors import counted
@@ -31,7 +31,7 @@ class Wanted(Generic[_Options]):
     sweep_id: str
     target: Target
     options: _Options
-    stored: Stored
+    stored: StoredBefore
     """The rows that are in the tables."""
     by: str = ""
     """User and machine."""

@@ -86,7 +86,7 @@ Duration = Annotated[Seconds, Opt(least=0, most=LONGEST_S)]
 Flag = Annotated[bool, Opt(kept=False)]
 
 
-class Rows(Options):
+class RowOptions(Options):
     """The generated rows."""
 
     GROUP: ClassVar[str] = "Generated rows"
@@ -215,7 +215,7 @@ class Connecting(Options):
         return Several(connections=self.connections, pool=self.pool)
 
 
-class Machine(Options):
+class MachineOptions(Options):
     """Preparation of this machine before each run."""
 
     GROUP: ClassVar[str] = "Machine"
@@ -230,7 +230,7 @@ class Machine(Options):
     """
 
 
-class Resources(Options):
+class ResourceOptions(Options):
     """Additional measurements."""
 
     GROUP: ClassVar[str] = "Machine"
@@ -262,7 +262,7 @@ class OfInsert(Options):
     """
 
 
-class Load(Options):
+class LoadOptions(Options):
     """Numbers of rows and workers, and the rate."""
 
     GROUP: ClassVar[str] = "Load"
@@ -345,7 +345,7 @@ class Emptying(Options):
     """
 
 
-class Statements(Options):
+class StatementOptions(Options):
     """The user's own statements on the tables."""
 
     GROUP: ClassVar[str] = "Tables"
@@ -359,8 +359,9 @@ class Statements(Options):
 
 
 class Insert(
-    Faults, Machine, Verification, Rows, Naming, Tables, Statements, Connecting, Sending, Load
-):
+    Faults, MachineOptions, Verification, RowOptions, Naming, Tables, StatementOptions, Connecting,
+    Sending, LoadOptions,
+):  # fmt: skip
     """The options of `insert` that a plan has, too."""
 
     def options(
@@ -370,7 +371,7 @@ class Insert(
         return InsertOptions(**dict(self), runs=1).decide(capabilities, now_ms, timeout_s)
 
 
-class InsertOptions(Resources, Replacing, Emptying, Repeats, Insert):
+class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
     """The options of `insert`."""
 
     workers: Workers = (1, 4, 8, 12, 16)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from iotbench.config.input.options import outside
 from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
-from iotbench.measurements.shared.distribution import Load, lane_rows_left, worker_plans
+from iotbench.measurements.shared.distribution import RunLoad, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.workload_file import class_of
@@ -21,7 +21,7 @@ from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
 from simulator.modules.contract.base import BATCH, IMPORT, Database
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import Clocking, Insert, RunSpec, Work
+from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 
 _IMPORTED_ROWS = 10_000
@@ -42,7 +42,7 @@ class PlannedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredBefore:
     """The rows that an insert left in the tables."""
 
     dataset: Dataset
@@ -55,7 +55,7 @@ class Recorded:
     """Records of a file, which the workers send as they are."""
 
     file: RecordsFile
-    share: Callable[[int], tuple[Insert, ...]]
+    share: Callable[[int], tuple[InsertTask, ...]]
     """Number of workers -> the part of each."""
     clean: bool
     """False: the first run refuses tables that exist."""
@@ -171,9 +171,9 @@ def _insert_mode(target: Target, options: InsertOptions, recorded: Recorded | No
 
 def _draw_shares(
     reader: DatasetReader, before: Dataset, options: InsertOptions, workers: int, run: int
-) -> tuple[Insert, ...]:
+) -> tuple[InsertTask, ...]:
     """Return the rows that each worker of a run draws."""
-    load = Load(
+    load = RunLoad(
         workers=workers,
         prefill=options.prefill,
         rows_each=_rows_each(reader, before, options),
@@ -259,7 +259,7 @@ def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bo
     if not database.capabilities.checks_rows or spec.dataset.volume_claim:
         return  # rows in a volume claim are checked as they are encoded
     found: dict[str, list[str]] = {}
-    tasks = [task for task in spec.inserts if task.prefill or task.timed] or [Insert()]
+    tasks = [task for task in spec.inserts if task.prefill or task.timed] or [InsertTask()]
     reader, checked = DatasetReader(spec.dataset), [*tasks[0].prefill, *tasks[0].timed]
     blocks = next(reader.blocks(checked, _CHECKED_ROWS), [])
     if to_end:

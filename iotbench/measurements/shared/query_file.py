@@ -10,7 +10,15 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from iotbench.config.input.records import FOLDER, Record, read_record
 from iotbench.config.input.values import Notation, Seconds, several
-from simulator.data.own_query import END, GIVEN, START, Drawn, Listed, OwnQuery, placeholders
+from simulator.data.own_query import (
+    END,
+    GIVEN,
+    START,
+    Listed,
+    OwnQuery,
+    ParameterSource,
+    placeholders,
+)
 from simulator.data.schema import Type
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
@@ -77,7 +85,9 @@ class OwnQueryEntry(Record):
             columns={name: Type(kind) for name, kind in self.columns.items()},
             texts=self.text,
             window_ms=round((self.window or 0) * 1000),
-            parameters={name: Drawn(**each.model_dump()) for name, each in self.parameters.items()},
+            parameters={
+                name: ParameterSource(**each.model_dump()) for name, each in self.parameters.items()
+            },
         )
 
 
@@ -103,7 +113,7 @@ def read_own(path: str) -> ReadQueries:
     return ReadQueries(path=path, queries={name: each.own for name, each in found.items()})
 
 
-class FileOf(Notation):
+class RelativeFile(Notation):
     """The path of a file, relative to the one that names it."""
 
     is_file = True
@@ -120,7 +130,7 @@ class FileOf(Notation):
             raise several(*(("", text) for text in error.problems)) from error
 
 
-QueriesFile = Annotated[ReadQueries, FileOf("FILE", read_own, lambda read: read.path)]
+QueriesFile = Annotated[ReadQueries, RelativeFile("FILE", read_own, lambda read: read.path)]
 
 
 def _problems(found: Mapping[str, OwnQueryEntry]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from iotbench.config.input.records import Record
-from iotbench.measurements.shared.query_file import FileOf
+from iotbench.measurements.shared.query_file import RelativeFile
 from simulator.errors import ConfigError
 
 _END = re.compile(r";[ \t]*(?:--[^\n]*)?$", re.MULTILINE)
@@ -52,4 +52,6 @@ def read_statements(path: str) -> ReadStatements:
     return ReadStatements(path=path, statements=tuple(filter(None, found)))
 
 
-StatementsFile = Annotated[ReadStatements, FileOf("FILE", read_statements, lambda read: read.path)]
+StatementsFile = Annotated[
+    ReadStatements, RelativeFile("FILE", read_statements, lambda read: read.path)
+]

@@ -21,7 +21,7 @@ from simulator.data.workloads.declared import (
     Declared,
     DeclaredParams,
     DeclaredTable,
-    Drawn,
+    DrawnColumn,
 )
 from simulator.errors import ConfigError, nearest
 
@@ -115,12 +115,12 @@ class Tag(_Column):
             raise ValueError("latest: a series keeps its tags; use it in a field or the table")
         return self
 
-    def drawn(self, name: str) -> Drawn:
+    def drawn(self, name: str) -> DrawnColumn:
         """Return how the column is drawn."""
         how: Literal["values", "numbered", "series"] = (
             "values" if self.values else "numbered" if self.count else "series"
         )
-        return Drawn(
+        return DrawnColumn(
             name=name, type=Type.TEXT, role=Role.TAG, how=how, values=self.values,
             weights=self.weights, skew=self.skew, pattern=self.name or f"{name}-{{}}",
             count=self.count or 0,
@@ -206,12 +206,12 @@ class FieldOf(_Column):
         both = self.uniform or self.normal or self.length
         return both or (self.exponential or self.true_share or 0.0, 0.0)
 
-    def drawn(self, name: str) -> Drawn:
+    def drawn(self, name: str) -> DrawnColumn:
         """Return how the column is drawn."""
         names = ("values", "uniform", "normal", "exponential")
         how = next((each for each in names if self._has(each)), "")
         low, high = self._ends
-        return Drawn.model_validate(
+        return DrawnColumn.model_validate(
             {
                 "name": name, "type": self.type, "role": Role.FIELD,
                 "how": how or ("bool" if self.type == "bool" else "text"),

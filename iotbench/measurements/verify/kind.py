@@ -26,7 +26,7 @@ class VerifyOptions(OfInsert):
     timeout_s: Timeout = 0.0
 
 
-class Verify(Kind[VerifyOptions]):
+class VerifyKind(Kind[VerifyOptions]):
     """The collector alone compares what is stored with the rows of an insert."""
 
     name = "verify"
@@ -71,4 +71,4 @@ class Verify(Kind[VerifyOptions]):
         yield f"verification: {planned[0].spec.verify}"
 
 
-KIND = Verify()
+KIND = VerifyKind()

@@ -8,7 +8,7 @@ from typing import Self, TextIO
 from iotbench.machine import outfile
 from iotbench.machine.streams import say
 from iotbench.output.live.samples import exposition, lines_of
-from iotbench.output.terminal.course import Moment
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
 from iotbench.store.openmetrics import OWN
 from simulator.errors import ConfigError
@@ -29,7 +29,7 @@ class MetricsFile:
             self._fail(error)
         return self
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: SweepMoment) -> None:
         """Append the metrics of a sample."""
         lines = lines_of(moment, self._result)
         if self._file and lines:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from iotbench.output.terminal.course import Moment
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.output.terminal.progress import ending
 from iotbench.results.result import Result
 from simulator.protocol.events import AskedSample, Outcome, PhaseEvent, ProgressEvent, SampleEvent
@@ -21,7 +21,7 @@ def heading_of(result: Result, runs: int) -> dict[str, Any]:
     }
 
 
-def message_of(moment: Moment) -> dict[str, Any] | None:
+def message_of(moment: SweepMoment) -> dict[str, Any] | None:
     """Return what the page is sent of a moment; None if it does not show the event."""
     common = {
         "run": moment.number,

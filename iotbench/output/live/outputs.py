@@ -9,15 +9,15 @@ from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.values import Notation
 from iotbench.output.live import file, push
 from iotbench.output.live.address import Address, parse_address
-from iotbench.output.terminal.course import Moment
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
 
 
-class Output(Protocol):
+class LiveOutput(Protocol):
     """Something that takes each moment of a sweep; it never fails, and never waits."""
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: SweepMoment) -> None:
         """Show a moment."""
 
 
@@ -55,10 +55,10 @@ class Outputs(Options):
                 problems += error.problems
 
     @contextmanager
-    def opened(self, result: Result, runs: int) -> Iterator[tuple[Output, ...]]:
+    def opened(self, result: Result, runs: int) -> Iterator[tuple[LiveOutput, ...]]:
         """Yield the outputs of a sweep of `runs` runs; ConfigError if one cannot be made."""
         with ExitStack() as stack:
-            found: list[Output] = []
+            found: list[LiveOutput] = []
             if self.ui:
                 from iotbench.output.live.server import LivePage  # noqa: PLC0415 - slow to load
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from iotbench.machine.streams import say
-from iotbench.output.live.samples import Line, lines_of
-from iotbench.output.terminal.course import Moment
+from iotbench.output.live.samples import SeriesValue, lines_of
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MetricsPush:
         self._url = url
         self._result = result
         self._is_gateway = _GATEWAY in urlsplit(url).path
-        self._waiting: deque[list[Line]] = deque(maxlen=1 if self._is_gateway else _KEPT)
+        self._waiting: deque[list[SeriesValue]] = deque(maxlen=1 if self._is_gateway else _KEPT)
         self._over = threading.Event()
         self._warned = False
         self._refused = False
@@ -46,7 +46,7 @@ class MetricsPush:
         self._thread.start()
         return self
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: SweepMoment) -> None:
         """Queue the metrics of a sample to be sent soon."""
         if lines := lines_of(moment, self._result):
             self._waiting.append(lines)

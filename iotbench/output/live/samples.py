@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from iotbench.figures.figures import FIGURES
 from iotbench.figures.rows import ALL_QUERIES
-from iotbench.output.terminal.course import Moment
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
 from iotbench.store.openmetrics import END, PREFIX, labels_of, metric_of
 from simulator.protocol.events import AskedSample, SampleEvent
@@ -33,7 +33,7 @@ FAMILIES: Mapping[str, _Family] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SeriesValue:
     """One value of one series at one time."""
 
     series: str
@@ -50,7 +50,7 @@ class Line:
         return f"{self.series} {self.value!r}"
 
 
-def lines_of(moment: Moment, result: Result) -> list[Line]:
+def lines_of(moment: SweepMoment, result: Result) -> list[SeriesValue]:
     """Return what a moment has measured; nothing unless its event is a sample."""
     sample = moment.event
     if not isinstance(sample, SampleEvent):
@@ -70,7 +70,7 @@ def lines_of(moment: Moment, result: Result) -> list[Line]:
     if moment.sweep_left_s is not None:
         parts.append((sample.query, [("sweep_left_seconds", round(moment.sweep_left_s, 1))]))
     return [
-        Line(f"{PREFIX}_{name}{labels_of({**common, **named})}", value, sample.at_s)
+        SeriesValue(f"{PREFIX}_{name}{labels_of({**common, **named})}", value, sample.at_s)
         for query, values in parts
         for named in [{"query": query} if query else {}]
         for name, value in values

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from iotbench.machine.streams import say
 from iotbench.output.live.address import Address
 from iotbench.output.live.messages import heading_of, message_of
-from iotbench.output.terminal.course import Moment
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.result import Result
 
 _KEPT = 10_000
@@ -86,7 +86,7 @@ class LivePage:
         say(f"live page: {self._address.url(place.getsockname()[1])}", err=True)
         return self
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: SweepMoment) -> None:
         """Show a moment."""
         if message := message_of(moment):
             self._messages.add(message)

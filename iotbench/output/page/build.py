@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from iotbench.output.page import courses, reproductions
 from iotbench.output.page.content import Page, Section
 from iotbench.output.page.details import detail_of, verdict_of
-from iotbench.output.page.measured import Measured, order_results
+from iotbench.output.page.measured import PageResult, order_results
 from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
 from iotbench.output.page.ranking import ranking_of
 from iotbench.output.page.sections import section_of
@@ -39,9 +39,9 @@ def page_of(given: Sources) -> Page:
     )
 
 
-def _sections(found: Sequence[Measured]) -> Iterator[Section]:
+def _sections(found: Sequence[PageResult]) -> Iterator[Section]:
     """Yield a section for each workload and kind of sweep."""
-    groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[PageResult]] = defaultdict(list)
     for each in found:
         if any(row.figures for row in each.summary.rows):
             groups[each.group].append(each)
@@ -49,14 +49,14 @@ def _sections(found: Sequence[Measured]) -> Iterator[Section]:
         yield section_of(f"{group[0].result.kind}-{number}", group)
 
 
-def _title(found: Sequence[Measured], given: Sources) -> str:
+def _title(found: Sequence[PageResult], given: Sources) -> str:
     if given.reproductions and not found:
         return ", ".join(f"Reproduction of {record.document}" for _, record in given.reproductions)
     title = title_of([each.result for each in found])
     return title[:1].upper() + title[1:]
 
 
-def _subtitle(found: Sequence[Measured]) -> str:
+def _subtitle(found: Sequence[PageResult]) -> str:
     if not found:
         return ""
     results = [result for each in found for result in each.results]

@@ -9,7 +9,7 @@ from typing import Any
 
 from iotbench.machine.cleaning import in_picture
 from iotbench.output.page.drawing import LETTER_PX, WIDTH_PX, Spec, draw
-from iotbench.output.page.style import INK, MUTED, PAPER, Style
+from iotbench.output.page.style import INK, MUTED, PAPER, SeriesStyle
 
 MOST_SERIES = 8
 MOST_BARS = 60
@@ -36,7 +36,7 @@ _PERCENTILES = {0: "0", 0.30103: "50", 1: "90", 2: "99", 3: "99.9", 4: "99.99", 
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ChartPoint:
     """A value at a place; with the lowest and highest one where there are several."""
 
     x: float
@@ -46,12 +46,12 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ChartSeries:
     """Points of one thing."""
 
     label: str
-    style: Style
-    points: Sequence[Point]
+    style: SeriesStyle
+    points: Sequence[ChartPoint]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Bar:
     """A bar of several parts, one after the other, with the range of its whole."""
 
     label: str
-    style: Style
+    style: SeriesStyle
     parts: Sequence[float]
     low: float | None = None
     high: float | None = None
@@ -84,7 +84,7 @@ def lines(  # noqa: PLR0913
     title: str,
     x: Axis,
     y: Axis,
-    series: Sequence[Series],
+    series: Sequence[ChartSeries],
     *,
     marked: bool = True,
     limit: float | None = None,
@@ -102,7 +102,7 @@ def lines(  # noqa: PLR0913
 
 
 def line_layers(
-    x: Axis, y: Axis, series: Sequence[Series], *, marked: bool, limit: float | None = None
+    x: Axis, y: Axis, series: Sequence[ChartSeries], *, marked: bool, limit: float | None = None
 ) -> Iterator[Spec]:
     """Yield the layers of series over a number."""
     points = [point for each in series for point in each.points]
@@ -132,7 +132,7 @@ def line_layers(
     yield {"data": {"values": rows_of(series)}, "mark": "point", "encoding": shaped}
 
 
-def rows_of(series: Sequence[Series]) -> list[Spec]:
+def rows_of(series: Sequence[ChartSeries]) -> list[Spec]:
     """Return points as rows of data; a series is its number, since labels may be anything."""
     return [
         {"s": f"s{number}", "x": p.x, "y": p.y}
@@ -142,7 +142,9 @@ def rows_of(series: Sequence[Series]) -> list[Spec]:
     ]
 
 
-def encode_keys(series: Sequence[Series], *, dashed: bool = False, shaped: bool = False) -> Spec:
+def encode_keys(
+    series: Sequence[ChartSeries], *, dashed: bool = False, shaped: bool = False
+) -> Spec:
     """Return the encodings of what distinguishes series, with one legend for all of them."""
     look = (
         {"symbolStrokeWidth": 0}
@@ -199,7 +201,7 @@ def _across(axis: Axis, values: Sequence[float]) -> Spec:
     return {"scale": scale, "axis": look}
 
 
-def upward(axis: Axis, points: Sequence[Point]) -> Spec:
+def upward(axis: Axis, points: Sequence[ChartPoint]) -> Spec:
     """Return scale and axis of the values."""
     values = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
     values += axis.ends or ()
@@ -279,7 +281,7 @@ def bars(title: str, x: Axis, found: Sequence[Bar], parts: Sequence[str] = ("",)
     return _lying(title, layers, max(len(found), 2) * ROW_PX)
 
 
-def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[Series]) -> str:
+def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[ChartSeries]) -> str:
     """Return a row for each name: a marker at the value of each series, a line to its highest."""
     data = [
         {"s": f"s{number}", "row": int(p.x), "low": p.y, "high": p.y if p.high is None else p.high}
@@ -305,7 +307,7 @@ def ranges(title: str, x: Axis, rows: Sequence[str], series: Sequence[Series]) -
 
 def _lying_value(axis: Axis, values: Sequence[Any]) -> Spec:
     """Return scale and axis of values that lie across."""
-    found = upward(axis, [Point(0, value) for value in values])
+    found = upward(axis, [ChartPoint(0, value) for value in values])
     look = {"grid": True, "domain": False, "ticks": False}
     if not axis.log:
         found["scale"]["nice"] = False

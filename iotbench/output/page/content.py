@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PageColumn:
     """A column of a table: numbers are aligned right, words left."""
 
     title: str
@@ -14,10 +14,10 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """Rows of cells, as they are shown."""
 
-    columns: Sequence[Column]
+    columns: Sequence[PageColumn]
     rows: Sequence[Sequence[str]]
     title: str = ""
 
@@ -28,10 +28,10 @@ class Picture:
 
     title: str
     svg: str
-    table: Table
+    table: PageTable
     note: str = ""
     """Explanation for the reader."""
-    marks: Table | None = None
+    marks: PageTable | None = None
     """Table of its marks, if it has any."""
 
 
@@ -43,7 +43,7 @@ class Section:
     title: str
     notes: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[PageTable] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Detail:
     alerts: Sequence[tuple[str, str]]
     """Kind and text: what failed, what is wrong, warnings with their remedies."""
     facts: Sequence[tuple[str, str]]
-    tables: Sequence[Table]
+    tables: Sequence[PageTable]
     options: Mapping[str, Mapping[str, str]]
     """Title -> names and values."""
     plans: Mapping[str, str]
@@ -77,7 +77,7 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Selector:
     """Something that the reader chooses, and what there is to choose from."""
 
     name: str
@@ -93,7 +93,7 @@ class Ranking:
     title: str
     svg: str
     """Picture of the first choice."""
-    choices: Sequence[Choice]
+    choices: Sequence[Selector]
     data: str
     """JSON."""
     origin: str
@@ -115,7 +115,7 @@ class Page:
     verdict: str
     """The worst one, with what follows from it."""
     cards: Sequence[Card]
-    overview: Table
+    overview: PageTable
     ranking: Ranking | None
     """Ranking; None for results that are not comparable."""
     sections: Sequence[Section]
@@ -125,14 +125,14 @@ class Page:
     """True if what is about single results is folded: there are many."""
 
 
-def number(title: str) -> Column:
+def number(title: str) -> PageColumn:
     """Return a column of numbers."""
-    return Column(title)
+    return PageColumn(title)
 
 
-def words(title: str) -> Column:
+def words(title: str) -> PageColumn:
     """Return a column of words."""
-    return Column(title, text=True)
+    return PageColumn(title, text=True)
 
 
-VERDICT = Column("Verdict", text=True, verdict=True)
+VERDICT = PageColumn("Verdict", text=True, verdict=True)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from iotbench.figures.numbers import significant
 from iotbench.machine.resources import AFTER, BEFORE, Sample, Used, mean_of
 from iotbench.measurements import kind_of
-from iotbench.output.page.charts import Axis, Point, Series
-from iotbench.output.page.content import VERDICT, Picture, Section, Table, number, words
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
+from iotbench.output.page.content import VERDICT, PageTable, Picture, Section, number, words
+from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS
-from iotbench.output.page.style import Style
-from iotbench.output.page.timeline import Mark, Span, course
+from iotbench.output.page.style import SeriesStyle
+from iotbench.output.page.timeline import PhaseSpan, TimelineMark, course
 from iotbench.output.terminal.occurrences import count_unlisted_failures, marks_of
 from iotbench.results.result import RunRecord
 from simulator.errors import counted
@@ -32,7 +32,7 @@ _SHORTEST_S = 0.25
 """A shorter last second is left out."""
 
 
-def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
+def courses_of(found: Sequence[PageResult]) -> Iterator[Section]:
     """Yield the rates by second, and the resources, of all results that have them."""
     most = _MOST_LINES if len(found) <= MOST_CARDS else 1
     rates = [_rates(each, most) for each in found if kind_of(each.result).writes]
@@ -51,18 +51,18 @@ def courses_of(found: Sequence[Measured]) -> Iterator[Section]:
         yield Section("resources", "Resources over time", [_BAND], pictures)
 
 
-def _rates(each: Measured, most: int) -> Picture | None:
+def _rates(each: PageResult, most: int) -> Picture | None:
     runs = [run for run in _typical(each, most) if len(_by_second(run)) >= _LEAST_S]
     if not runs:
         return None
     labels = [_place(each, run) for run in runs]
-    styles = [Style(order, order) for order in range(len(runs))]
+    styles = [SeriesStyle(order, order) for order in range(len(runs))]
     series = [
-        Series(label, style, _by_second(run))
+        ChartSeries(label, style, _by_second(run))
         for label, style, run in zip(labels, styles, runs, strict=True)
     ]
     marks = [
-        Mark(found.at_s, found.what, style, found.is_failure)
+        TimelineMark(found.at_s, found.what, style, found.is_failure)
         for style, run in zip(styles, runs, strict=True)
         for found in marks_of(run)
     ]
@@ -79,7 +79,7 @@ def _note(runs: Sequence[RunRecord]) -> str:
     return f"{counted(unlisted, 'more failure')} came later and have no marks." if unlisted else ""
 
 
-def _typical(each: Measured, most: int) -> list[RunRecord]:
+def _typical(each: PageResult, most: int) -> list[RunRecord]:
     """Return the run with the median rate of each worker count or level: a few, or the last.
 
     The one that failed, if there is one, follows them.
@@ -101,14 +101,14 @@ def _typical(each: Measured, most: int) -> list[RunRecord]:
     return found + failed
 
 
-def _place(each: Measured, run: RunRecord) -> str:
+def _place(each: PageResult, run: RunRecord) -> str:
     ended = "" if run.outcome.status == "done" else f", {run.outcome.status}"
     if each.summary.subject.name == "level":
         return f"level {run.level:,}{ended}"
     return f"{counted(run.workers, 'worker')}{ended}"
 
 
-def _by_second(run: RunRecord) -> list[Point]:
+def _by_second(run: RunRecord) -> list[ChartPoint]:
     """Return the rate in each second, or several; of the last one in its part of that time."""
     totals: dict[int, int] = defaultdict(int)
     each_s = max((worker.rows_each_s for worker in run.outcome.workers), default=1)
@@ -121,24 +121,24 @@ def _by_second(run: RunRecord) -> list[Point]:
     for second, rows in sorted(totals.items()):
         length_s = min(each_s, window_s - second)
         if length_s >= _SHORTEST_S:
-            points.append(Point(second + length_s / 2, rows / length_s))
+            points.append(ChartPoint(second + length_s / 2, rows / length_s))
     return points
 
 
-def _spans(run: RunRecord) -> list[Span]:
+def _spans(run: RunRecord) -> list[PhaseSpan]:
     """Return the phases that load the database; a prefill ends at the common start."""
     phases = {name: s for name, s in run.outcome.phases_s.items() if name in _SHOWN_PHASES}
     timed_s = phases.get(WARMUP, 0.0) + sum(phases.get(work, 0.0) for work in _TIMED_PHASES)
     prefill_s = phases.pop("prefill", 0.0)
-    spans = [Span("prefill", -prefill_s, 0.0)] if 0 < prefill_s < timed_s else []
+    spans = [PhaseSpan("prefill", -prefill_s, 0.0)] if 0 < prefill_s < timed_s else []
     at_s = 0.0
     for name, length_s in phases.items():
-        spans.append(Span(name, at_s, at_s + length_s))
+        spans.append(PhaseSpan(name, at_s, at_s + length_s))
         at_s += length_s
     return spans
 
 
-def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
+def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
     names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
     rows = []
     for label, run in zip(labels, runs, strict=True):
@@ -157,10 +157,10 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
     titles = ("Run", "Lowest rows/s", "Mean rows/s", "Highest rows/s", "n (seconds)")
     phases = (f"{name} s" for name in names)
     columns = [words("Run with"), *map(number, titles), *map(number, phases), VERDICT]
-    return Table(columns, rows)
+    return PageTable(columns, rows)
 
 
-def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
+def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
     """Return one line for each kind of mark of a run: how many, and when."""
     rows = []
     for label, run in zip(labels, runs, strict=True):
@@ -171,7 +171,7 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> Table:
             count = sum(found.count for found in some)
             rows.append([label, f"{run.run}", what, f"{count:,}", ", ".join(map(_moment, some))])
     columns = [words("Run with"), number("Run"), words("Mark"), number("Count"), words("At s")]
-    return Table(columns, rows, title="Marks")
+    return PageTable(columns, rows, title="Marks")
 
 
 def _moment(found: Occurrence) -> str:
@@ -179,7 +179,7 @@ def _moment(found: Occurrence) -> str:
     return f"{found.at_s:.1f}" + (f" ({found.count:,} times)" if found.count > 1 else "")
 
 
-def _resources(each: Measured) -> Picture | None:
+def _resources(each: PageResult) -> Picture | None:
     runs = [run for run in each.done if run.resources and len(run.resources.samples) > 1]
     if not runs:
         return None
@@ -193,16 +193,18 @@ def _resources(each: Measured) -> Picture | None:
         "server": [(s, s.server.cores) for s in samples if s.server],
     }
     series = [
-        Series(
+        ChartSeries(
             name,
-            Style(order, order),
-            [Point(s.ended_s - s.duration_s / 2 - first_s, cores) for s, cores in of],
+            SeriesStyle(order, order),
+            [ChartPoint(s.ended_s - s.duration_s / 2 - first_s, cores) for s, cores in of],
         )
         for order, (name, of) in enumerate(lines.items())
         if of
     ]
     spans = [
-        Span(_REST.get(s.phase, s.phase), s.ended_s - s.duration_s - first_s, s.ended_s - first_s)
+        PhaseSpan(
+            _REST.get(s.phase, s.phase), s.ended_s - s.duration_s - first_s, s.ended_s - first_s
+        )
         for s in samples
     ]
     title = f"{each.label}: cores in use, {counted(run.workers, 'worker')}"
@@ -213,12 +215,12 @@ def _resources(each: Measured) -> Picture | None:
     return Picture(title, svg, _measure_used(samples), note)
 
 
-def _join(spans: Sequence[Span]) -> list[Span]:
+def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
     """Return neighbours of the same phase as one."""
-    found: list[Span] = []
+    found: list[PhaseSpan] = []
     for span in spans:
         if found and found[-1].name == span.name:
-            found[-1] = Span(span.name, found[-1].start_s, span.end_s)
+            found[-1] = PhaseSpan(span.name, found[-1].start_s, span.end_s)
         else:
             found.append(span)
     return found
@@ -229,7 +231,7 @@ def _mean_cores(samples: Sequence[Sample]) -> str:
     return f"{mean_of(found):.2f}" if found else "-"
 
 
-def _measure_used(samples: Sequence[Sample]) -> Table:
+def _measure_used(samples: Sequence[Sample]) -> PageTable:
     phases: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         phases[sample.phase].append(sample)
@@ -249,7 +251,7 @@ def _measure_used(samples: Sequence[Sample]) -> Table:
         "n", "Seconds", "Machine cores", "Load", "Client cores", "Client MiB",
         "Server cores", "Server MiB",
     )  # fmt: skip
-    return Table([words("Phase"), *map(number, titles)], rows)
+    return PageTable([words("Phase"), *map(number, titles)], rows)
 
 
 def _pair(samples: Sequence[Sample], used: Sequence[Used | None]) -> tuple[str, str]:

@@ -7,8 +7,8 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.query_plans import plan_text, plans_in
 from iotbench.figures.rows import describe_verdict
 from iotbench.figures.verdicts import level_of
-from iotbench.output.page.content import VERDICT, Column, Detail, Table, number, words
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.content import VERDICT, Detail, PageColumn, PageTable, number, words
+from iotbench.output.page.measured import PageResult
 from iotbench.output.terminal.answers import answers_of
 from iotbench.output.terminal.notes import alerts_of, background_text, facts_of
 from iotbench.output.terminal.ramps import ramps_of
@@ -17,7 +17,7 @@ from iotbench.results.result import RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 
-def detail_of(each: Measured) -> Detail:
+def detail_of(each: PageResult) -> Detail:
     """Return the detail of a result."""
     result = each.result
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
@@ -41,7 +41,7 @@ def detail_of(each: Measured) -> Detail:
     )
 
 
-def verdict_of(each: Measured) -> str:
+def verdict_of(each: PageResult) -> str:
     """Return the worst verdict of a result; how it ended, if it did not end well."""
     if each.result.status != "done":
         return each.result.status
@@ -50,12 +50,12 @@ def verdict_of(each: Measured) -> str:
     return next((status.value for status in WORST_FIRST if status in found), Status.UNKNOWN.value)
 
 
-def describe_judged(each: Measured) -> str:
+def describe_judged(each: PageResult) -> str:
     """Return the same as people read it: `verified` with what was compared of stored rows."""
     return describe_verdict(verdict_of(each), level_of(each.result.runs))
 
 
-def _alerts(each: Measured) -> list[tuple[str, str]]:
+def _alerts(each: PageResult) -> list[tuple[str, str]]:
     """Return the alerts of all repeats; those that not all have name theirs."""
     repeats = [[*alerts_of(result)] for result in each.results]
     found: dict[tuple[str, str], None] = {}
@@ -66,7 +66,7 @@ def _alerts(each: Measured) -> list[tuple[str, str]]:
     return [*found]
 
 
-def _facts(each: Measured) -> Iterator[tuple[str, str]]:
+def _facts(each: PageResult) -> Iterator[tuple[str, str]]:
     result = each.result
     if each.is_repeated:
         yield "repeats", f"{len(each.results)}; figures of rows are means over them"
@@ -82,10 +82,10 @@ def _facts(each: Measured) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def _rows(each: Measured) -> Table:
+def _rows(each: PageResult) -> PageTable:
     """Return the table of the terminal, with every column and its basis."""
     own = [column for column in columns_of(each.summary.subject) if column.title != VERDICT.title]
-    columns = [Column(c.title.replace("\n", " "), text=c.text) for c in own]
+    columns = [PageColumn(c.title.replace("\n", " "), text=c.text) for c in own]
     rows = []
     for row in each.summary.every:
         values = (
@@ -95,10 +95,10 @@ def _rows(each: Measured) -> Table:
         )
         cells = ["-" if value is None else column.write(value) for column, value in values]
         rows.append([*cells, f"{row.runs}", row.judged])
-    return Table([*columns, number("Runs"), VERDICT], rows, title="All rows")
+    return PageTable([*columns, number("Runs"), VERDICT], rows, title="All rows")
 
 
-def _runs(each: Measured) -> Table:
+def _runs(each: PageResult) -> PageTable:
     """Return one line for each run of an insert."""
     rows = [_run(run) for run in each.result.runs if run.metrics]
     titles = (
@@ -106,7 +106,9 @@ def _runs(each: Measured) -> Table:
         "p99 ms", "Max ms", "Batches", "Repeated", "Overlap", "Slowest/fastest", "Client", "CPU",
         "MiB at most", "Bytes/row",
     )  # fmt: skip
-    return Table([*map(number, titles), words("Server's own work"), VERDICT], rows, title="Runs")
+    return PageTable(
+        [*map(number, titles), words("Server's own work"), VERDICT], rows, title="Runs"
+    )
 
 
 def _run(run: RunRecord) -> list[str]:

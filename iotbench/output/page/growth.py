@@ -7,10 +7,10 @@ from statistics import fmean
 from iotbench.figures.numbers import significant
 from iotbench.figures.resources import server_in
 from iotbench.output.page import charts
-from iotbench.output.page.charts import Axis, Point, Series
-from iotbench.output.page.content import VERDICT, Picture, Table, number, words
-from iotbench.output.page.measured import Measured
-from iotbench.output.page.style import Style
+from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
+from iotbench.output.page.content import VERDICT, PageTable, Picture, number, words
+from iotbench.output.page.measured import PageResult
+from iotbench.output.page.style import SeriesStyle
 from iotbench.results.result import Result
 from simulator.data.dataset import DatasetReader
 from simulator.protocol.spec import Work
@@ -21,10 +21,10 @@ _ONE = ("single-lastpoint", "single-last-loc")
 """Queries for the newest row of one series."""
 _EACH = ("lastpoint", "newest-per-series", "newest-per-device")
 """Queries for the newest row of each series; of several tables behind the name of the table."""
-_Value = Callable[[Measured], float | None]
+_Value = Callable[[PageResult], float | None]
 
 
-def pictures(group: Sequence[Measured]) -> Iterator[Picture]:
+def pictures(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the pictures of results that differ in the number of series; none below three each."""
     counts = {each.index: series_of(each.result) for each in group}
     of_target: dict[str, set[int]] = defaultdict(set)
@@ -48,25 +48,25 @@ def series_of(result: Result) -> int:
     return sum(reader.series(place) for place in range(len(reader.tables)))
 
 
-def _rate(each: Measured) -> float | None:
+def _rate(each: PageResult) -> float | None:
     return max((row.value("rows_per_s") or 0 for row in each.summary.rows), default=0) or None
 
 
-def _memory_mib(each: Measured) -> float | None:
+def _memory_mib(each: PageResult) -> float | None:
     found = [run.resources for run in each.result.runs if run.resources]
     used = [part for one in found if (part := server_in(one, Work.INSERT))]
     return max(part.memory_bytes for part in used) / 2**20 if used else None
 
 
-def _one_ms(each: Measured) -> float | None:
+def _one_ms(each: PageResult) -> float | None:
     return _median_ms(each, lambda query: query in _ONE)
 
 
-def _each_ms(each: Measured) -> float | None:
+def _each_ms(each: PageResult) -> float | None:
     return _median_ms(each, lambda query: query.endswith(_EACH) and query not in _ONE)
 
 
-def _median_ms(each: Measured, is_wanted: Callable[[str], bool]) -> float | None:
+def _median_ms(each: PageResult, is_wanted: Callable[[str], bool]) -> float | None:
     found = [
         value
         for row in each.summary.rows
@@ -77,25 +77,25 @@ def _median_ms(each: Measured, is_wanted: Callable[[str], bool]) -> float | None
 
 
 def _picture(
-    title: str, unit: str, group: Sequence[Measured], counts: Mapping[int, int], value: _Value
+    title: str, unit: str, group: Sequence[PageResult], counts: Mapping[int, int], value: _Value
 ) -> Iterator[Picture]:
-    points: dict[str, list[Point]] = defaultdict(list)
-    styles: dict[str, Style] = {}
+    points: dict[str, list[ChartPoint]] = defaultdict(list)
+    styles: dict[str, SeriesStyle] = {}
     rows: list[list[str]] = []
     for each in sorted(group, key=lambda one: counts[one.index]):
         if (found := value(each)) is None:
             continue
         target = each.result.target
         styles.setdefault(target, each.style)
-        points[target].append(Point(counts[each.index], found))
+        points[target].append(ChartPoint(counts[each.index], found))
         verdict = each.summary.rows[-1].verdict
         rows.append([each.label, f"{counts[each.index]:,}", significant(found), verdict])
     names = [name for name, each in points.items() if len(each) >= _FEWEST]
     for start in range(0, len(names), charts.MOST_SERIES):
         series = [
-            Series(n, styles[n], points[n]) for n in names[start : start + charts.MOST_SERIES]
+            ChartSeries(n, styles[n], points[n]) for n in names[start : start + charts.MOST_SERIES]
         ]
         is_log = unit == "ms"
         svg = charts.lines(title, Axis("series", counts=True), Axis(unit, log=is_log), series)
         columns = [words("Result"), number("Series"), number(unit), VERDICT]
-        yield Picture(title, svg, Table(columns, rows), "Series of all tables together.")
+        yield Picture(title, svg, PageTable(columns, rows), "Series of all tables together.")

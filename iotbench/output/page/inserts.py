@@ -10,9 +10,9 @@ from iotbench.figures.pictures import Over
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import OnDisk, on_disk_of
 from iotbench.output.page import charts
-from iotbench.output.page.charts import Axis, Bar, Point, Series
-from iotbench.output.page.content import VERDICT, Picture, Table, number, words
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
+from iotbench.output.page.content import VERDICT, PageTable, Picture, number, words
+from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import chunks, overs
 from iotbench.results.latency import latency_of, merge, percentiles_ms
 from simulator.load.meter import merge_histogram
@@ -22,7 +22,7 @@ _PER_DECADE = 12
 _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
-def figures(group: Sequence[Measured]) -> Iterator[Picture]:
+def figures(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield a picture of each figure that has one, over what the rows are about."""
     subject = group[0].summary.subject
     for figure in (each for each in FIGURES.values() if each.picture):
@@ -32,20 +32,20 @@ def figures(group: Sequence[Measured]) -> Iterator[Picture]:
         )
 
 
-def distributions(group: Sequence[Measured]) -> Iterator[Picture]:
+def distributions(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the latency at each percentile, of each result's last row."""
     for some in chunks([(each, each.summary.rows) for each in group]):
         yield _distribution([each for each, _ in some])
 
 
-def sizes(group: Sequence[Measured]) -> Iterator[Picture]:
+def sizes(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the bytes a row of results with a known size."""
     sized = [(each, each.summary.rows) for each in group if any(map(on_disk_of, each.results))]
     for some in chunks(sized, charts.MOST_BARS):
         yield _sizes([each for each, _ in some])
 
 
-def _latencies(each: Measured, row: Row) -> HdrHistogram:
+def _latencies(each: PageResult, row: Row) -> HdrHistogram:
     """Return the latencies of the batches behind a row."""
     if row.place.stage is not None:
         reports = [worker for run in each.done for worker in run.outcome.workers]
@@ -59,7 +59,7 @@ def _latencies(each: Measured, row: Row) -> HdrHistogram:
     return merge(tuple(worker for run in runs for worker in run.outcome.workers))
 
 
-def _distribution(group: Sequence[Measured]) -> Picture:
+def _distribution(group: Sequence[PageResult]) -> Picture:
     series, rows = [], []
     for each in group:
         for row in each.summary.rows:
@@ -70,7 +70,7 @@ def _distribution(group: Sequence[Measured]) -> Picture:
             rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.judged])
         if found.sends:
             points = percentiles_of(histogram)
-            series.append(Series(each.label, each.style, points))
+            series.append(ChartSeries(each.label, each.style, points))
     svg = charts.lines(
         "Latency distribution",
         Axis("of the batches were acknowledged within", percentiles=True),
@@ -80,19 +80,19 @@ def _distribution(group: Sequence[Measured]) -> Picture:
     titles = [*(FIGURES[figure].title for figure in _PERCENTILES), "n (batches)"]
     columns = [words("Result"), number(subject.title), *map(number, titles), VERDICT]
     note = f"{subject.last_row}, all runs together."
-    return Picture("Latency distribution", svg, Table(columns, rows), note)
+    return Picture("Latency distribution", svg, PageTable(columns, rows), note)
 
 
-def percentiles_of(histogram: HdrHistogram) -> list[Point]:
+def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
     """Return the values at percentiles up to the last one that the number of values can show."""
     total = histogram.get_total_count()
     nines = len(str(total)) - 1
     steps = [step / _PER_DECADE for step in range(nines * _PER_DECADE + 1)]
     values = percentiles_ms(histogram, [100 * (1 - 10**-nine) for nine in steps])
-    return [Point(nine, max(value, 0.001)) for nine, value in zip(steps, values, strict=True)]
+    return [ChartPoint(nine, max(value, 0.001)) for nine, value in zip(steps, values, strict=True)]
 
 
-def _sizes(group: Sequence[Measured]) -> Picture:
+def _sizes(group: Sequence[PageResult]) -> Picture:
     bars, rows = [], []
     for each in group:
         repeats = [on_disk for result in each.results if (on_disk := on_disk_of(result))]
@@ -107,7 +107,7 @@ def _sizes(group: Sequence[Measured]) -> Picture:
     svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)
     of = "of each repeat" if any(each.is_repeated for each in group) else ""
     note = f"After compaction of the last run {of}".strip()
-    return Picture("Size on disk", svg, Table(columns, rows), f"{note}.")
+    return Picture("Size on disk", svg, PageTable(columns, rows), f"{note}.")
 
 
 def _size_cells(repeats: Sequence[OnDisk]) -> list[str]:

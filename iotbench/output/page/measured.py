@@ -8,8 +8,8 @@ from pathlib import Path
 
 from iotbench.figures.summary import Summary
 from iotbench.measurements import summary_of
-from iotbench.output.page.sources import Repeated
-from iotbench.output.page.style import Style, colours_of
+from iotbench.output.page.sources import RepeatedItem
+from iotbench.output.page.style import SeriesStyle, colours_of
 from iotbench.output.terminal.damage import expect_whole
 from iotbench.output.terminal.repeats import join_result, join_summary
 from iotbench.results.kinds import NAMES
@@ -25,7 +25,7 @@ _LONGEST_VALUE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PageResult:
     """A result on a page, or the repeats of one, joined."""
 
     results: Sequence[Result]
@@ -37,8 +37,8 @@ class Measured:
     index: int
     """Index of the result on the page."""
     label: str
-    style: Style
-    repeated: Repeated | None
+    style: SeriesStyle
+    repeated: RepeatedItem | None
     """The item of a plan that it is the repeats of."""
 
     @property
@@ -82,8 +82,8 @@ class Measured:
 
 
 def order_results(
-    found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated] | None = None
-) -> list[Measured]:
+    found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, RepeatedItem] | None = None
+) -> list[PageResult]:
     """Return results in the order of their kind and time, each file once, repeats as one."""
     groups = _repeats(found, repeated or {})
     results = [_join(group) for group in groups]
@@ -91,20 +91,20 @@ def order_results(
     labels = _labels(results, [each.setting if each else "" for each in items])
     colours = colours_of(result.target for result in results)
     orders: Counter[tuple[str, ...]] = Counter()
-    on_page: list[Measured] = []
+    on_page: list[PageResult] = []
     for index, (group, result, label, item) in enumerate(
         zip(groups, results, labels, items, strict=True)
     ):
-        style = Style(colours[result.target], orders[_group(result)])
+        style = SeriesStyle(colours[result.target], orders[_group(result)])
         orders[_group(result)] += 1
         paths, of_group = [path for path, _ in group], [each for _, each in group]
         summary = join_summary([_summary(*each) for each in group])
-        on_page.append(Measured(of_group, result, summary, paths, index, label, style, item))
+        on_page.append(PageResult(of_group, result, summary, paths, index, label, style, item))
     return on_page
 
 
 def _repeats(
-    found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated]
+    found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, RepeatedItem]
 ) -> list[list[tuple[Path, Result]]]:
     """Return the results that are repeats of each other, in the order of their kind and time."""
     unique = {path.resolve(): (path, result) for path, result in found}

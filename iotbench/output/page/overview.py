@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from iotbench.figures.figures import FIGURES, Measurement
+from iotbench.figures.figures import FIGURES, FigureValue
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import on_disk_of
 from iotbench.figures.verdicts import level_of
-from iotbench.output.page.content import VERDICT, Card, Table, number, words
+from iotbench.output.page.content import VERDICT, Card, PageTable, number, words
 from iotbench.output.page.details import describe_judged
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import figure_text, spread_text
 from iotbench.results.result import Result
 from simulator.errors import counted
@@ -47,12 +47,12 @@ def _is_asked(result: Result) -> bool:
     return any(run.outcome.queries for run in result.runs)
 
 
-def cards_of(found: Sequence[Measured]) -> list[Card]:
+def cards_of(found: Sequence[PageResult]) -> list[Card]:
     """Return the cards of a few results; of many the table is enough."""
     return [_card(each) for each in found] if len(found) <= MOST_CARDS else []
 
 
-def _card(each: Measured) -> Card:
+def _card(each: PageResult) -> Card:
     name, verdict = f"{each.about}: {each.label}", describe_judged(each)
     row, colour = each.summary.headline, each.style.colour
     if not row:
@@ -68,23 +68,23 @@ def _card(each: Measured) -> Card:
     return Card(name, each.anchor, value, figure.unit.value, basis, verdict, colour)
 
 
-def _basis(each: Measured, found: Measurement) -> str:
+def _basis(each: PageResult, found: FigureValue) -> str:
     """Return the basis of a figure: how many measurements, and their spread."""
     runs = counted(found.n, "repeat" if each.is_repeated else "run")
     return f"{runs}, {'no spread' if found.spread is None else f'spread {found.spread:.1%}'}"
 
 
-def overview_of(found: Sequence[Measured]) -> Table:
+def overview_of(found: Sequence[PageResult]) -> PageTable:
     """Return one line for each result, with its headline and the basis."""
     columns = [
         words("Result"), words("What"), number("Started (UTC)"), words("At"), number("Rate"),
         words("Unit"), number("n"), number("Spread"), number("p50 ms"), number("p99 ms"),
         number("Client"), number("Bytes/row"), words("Durability"), VERDICT,
     ]  # fmt: skip
-    return Table(columns, [line_of(each, each.summary.headline) for each in found])
+    return PageTable(columns, [line_of(each, each.summary.headline) for each in found])
 
 
-def line_of(each: Measured, row: Row | None) -> list[str]:
+def line_of(each: PageResult, row: Row | None) -> list[str]:
     """Return the line of a result with the figures of one of its rows."""
     result, on_disk = each.result, on_disk_of(each.result)
     begun = f"{result.created:%F %H:%M}"

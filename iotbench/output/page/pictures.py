@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
-from iotbench.figures.figures import FIGURES, Better, Measurement, Unit, unit_of
+from iotbench.figures.figures import FIGURES, Better, FigureValue, Unit, unit_of
 from iotbench.figures.numbers import format_value
 from iotbench.figures.pictures import Over, Ranges
 from iotbench.figures.rows import Row
 from iotbench.figures.subjects import WORKERS
 from iotbench.output.page import charts
-from iotbench.output.page.charts import Axis, Bar, Point, Series
-from iotbench.output.page.content import VERDICT, Column, Picture, Table, number, words
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
+from iotbench.output.page.content import VERDICT, PageColumn, PageTable, Picture, number, words
+from iotbench.output.page.measured import PageResult
 
 _LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "workers"}
 
 
-Rows = tuple[Measured, Sequence[Row]]
+Rows = tuple[PageResult, Sequence[Row]]
 """A result, and the rows of it that a picture shows."""
 
 
@@ -52,7 +52,7 @@ def _first(drawn: Over, shown: Rows) -> float:
 
 
 def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
-    series = [Series(m.label, m.style, [*_points(drawn, rows)]) for m, rows in shown]
+    series = [ChartSeries(m.label, m.style, [*_points(drawn, rows)]) for m, rows in shown]
     if any(len(each.points) > 1 for each in series):
         x = Axis(_LABELS[drawn.dimension], counts=drawn.dimension != "level")
         svg = charts.lines(drawn.title, x, y, series)
@@ -69,22 +69,22 @@ def _over(drawn: Over, y: Axis, shown: Sequence[Rows]) -> Picture:
     return Picture(drawn.title, svg, table_of(shown, [drawn.figure]), note)
 
 
-def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[Point]:
+def _points(drawn: Over, rows: Sequence[Row]) -> Iterator[ChartPoint]:
     for row in rows:
         if found := row.figures.get(drawn.figure):
             at = float(row.place.dimensions[drawn.dimension])
-            yield Point(at, found.value, found.low, found.high)
+            yield ChartPoint(at, found.value, found.low, found.high)
 
 
 def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
     """Return the picture of two figures of rows that have names."""
     names = [*dict.fromkeys(row.place.name for _, rows in shown for row in rows)]
     series = [
-        Series(
+        ChartSeries(
             measured.label,
             measured.style,
             [
-                Point(
+                ChartPoint(
                     names.index(row.place.name),
                     row.figures[drawn.low].value,
                     high=row.value(drawn.high),
@@ -100,14 +100,14 @@ def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
     return Picture(drawn.title, svg, table, drawn.note)
 
 
-def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
+def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
     """Return the table behind a picture: n, ends and spread belong to the first figure."""
     rows = [(measured, row) for measured, of in shown for row in of]
     subject = shown[0][0].summary.subject if shown else WORKERS
     by_workers = subject.name == "workers"
     first = [row.figures.get(figures[0]) for _, row in rows]
     ranged = any(found is not None and found.low is not None for found in first)
-    columns = [words("Result"), Column(subject.title, text=subject.is_named)]
+    columns = [words("Result"), PageColumn(subject.title, text=subject.is_named)]
     columns += [] if by_workers else [number("Workers")]
     columns += [number(FIGURES[name].title) for name in figures]
     columns += [number("Lowest"), number("Highest")] * ranged
@@ -126,7 +126,7 @@ def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> Table:
         ]
         for (measured, row), found in zip(rows, first, strict=True)
     ]
-    return Table(columns, cells)
+    return PageTable(columns, cells)
 
 
 def figure_text(row: Row, name: str) -> str:
@@ -135,6 +135,6 @@ def figure_text(row: Row, name: str) -> str:
     return "-" if value is None or unit is None else format_value(value, unit)
 
 
-def spread_text(found: Measurement | None) -> str:
+def spread_text(found: FigureValue | None) -> str:
     """Return the spread of a figure, or a dash."""
     return "-" if found is None or found.spread is None else f"{found.spread:.1%}"

@@ -7,11 +7,11 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.pictures import Ranges
 from iotbench.figures.rows import Row
 from iotbench.output.page import charts
-from iotbench.output.page.charts import Axis, Bar, Point, Series
-from iotbench.output.page.content import VERDICT, Picture, Table, number, words
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
+from iotbench.output.page.content import VERDICT, PageTable, Picture, number, words
+from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import chunks, figure_text, ranges, spread_text
-from iotbench.output.page.style import Style
+from iotbench.output.page.style import SeriesStyle
 from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampStep
 
@@ -19,7 +19,7 @@ _MOST_TYPES = 24
 """More query types are drawn in several pictures."""
 
 
-def _rows(each: Measured, workers: int) -> list[Row]:
+def _rows(each: PageResult, workers: int) -> list[Row]:
     return [row for row in each.summary.rows if row.figures and row.place.workers == workers]
 
 
@@ -28,7 +28,7 @@ def _is_whole(row: Row) -> bool:
     return bool(row.figures) and row.place.stage is None
 
 
-def waits(group: Sequence[Measured]) -> Iterator[Picture]:
+def waits(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield the wait by query type, a picture for each worker count."""
     places = (row.place for each in group for row in each.summary.rows if row.figures)
     for workers in sorted({place.workers or 0 for place in places}):
@@ -46,7 +46,7 @@ def waits(group: Sequence[Measured]) -> Iterator[Picture]:
             yield from (ranges(drawn, few) for few in chunks(shown))
 
 
-def client_times(group: Sequence[Measured]) -> Iterator[Picture]:
+def client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield mean wait and mean client time of each query type, a picture for each result."""
     for each in group:
         workers = min(row.place.workers or 0 for row in each.summary.rows if _is_whole(row))
@@ -55,7 +55,7 @@ def client_times(group: Sequence[Measured]) -> Iterator[Picture]:
             some = found[start : start + _MOST_TYPES]
             times = [_times(row) for row in some]
             bars = [
-                Bar(row.place.name, Style(each.style.colour), pair)
+                Bar(row.place.name, SeriesStyle(each.style.colour), pair)
                 for row, pair in zip(some, times, strict=True)
             ]
             title = f"{each.label}: wait and client time, {counted(workers, 'worker')}"
@@ -67,7 +67,7 @@ def client_times(group: Sequence[Measured]) -> Iterator[Picture]:
                 for row, (wait, client) in zip(some, times, strict=True)
             ]  # fmt: skip
             titles = ("Wait ms", "Client ms", "Client", "n", "Spread")
-            table = Table([words("Query"), *map(number, titles), VERDICT], rows)
+            table = PageTable([words("Query"), *map(number, titles), VERDICT], rows)
             note = "Client time is what decoding and folding an answer takes after the wait."
             yield Picture(title, svg, table, note)
 
@@ -78,11 +78,11 @@ def _times(row: Row) -> tuple[float, float]:
     return wait, wait * share / (1 - share) if share < 1 else 0.0
 
 
-def _ramps(each: Measured) -> list[QueryRamp]:
+def _ramps(each: PageResult) -> list[QueryRamp]:
     return [ramp for run in each.done for ramp in run.outcome.ramps]
 
 
-def ramps(group: Sequence[Measured]) -> Iterator[Picture]:
+def ramps(group: Sequence[PageResult]) -> Iterator[Picture]:
     """Yield a ramp curve for each query type."""
     for query in dict.fromkeys(r.query for g in group for r in _ramps(g)):
         for start in range(0, len(group), charts.MOST_SERIES):
@@ -90,7 +90,7 @@ def ramps(group: Sequence[Measured]) -> Iterator[Picture]:
             yield _ramp(query, some)
 
 
-def _ramp(query: str, group: Sequence[Measured]) -> Picture:
+def _ramp(query: str, group: Sequence[PageResult]) -> Picture:
     series, rows = [], []
     limits: set[float] = set()
     for each in group:
@@ -106,7 +106,7 @@ def _ramp(query: str, group: Sequence[Measured]) -> Picture:
             wait = sum(waits) / len(waits) if waits else None
             if wait is not None:
                 ends = (min(waits), max(waits)) if waits[1:] else ()
-                points.append(Point(workers, wait, *ends))
+                points.append(ChartPoint(workers, wait, *ends))
             rows.append([
                 each.label,
                 f"{workers}",
@@ -116,7 +116,7 @@ def _ramp(query: str, group: Sequence[Measured]) -> Picture:
                 verdicts.get(query, "-"),
             ])  # fmt: skip
         if points:
-            series.append(Series(each.label, each.style, points))
+            series.append(ChartSeries(each.label, each.style, points))
     title = f"Ramp of {query}"
     limit = max(limits) if len(limits) == 1 else None
     x, y = Axis("workers", counts=True), Axis("mean wait, ms")
@@ -124,4 +124,4 @@ def _ramp(query: str, group: Sequence[Measured]) -> Picture:
     within = ", ".join(f"{each:,g} ms" for each in sorted(limits))
     titles = ("Workers", "Wait ms", "Queries/s", "n")
     columns = [words("Result"), *map(number, titles), VERDICT]
-    return Picture(title, svg, Table(columns, rows), f"Response limit: {within}.")
+    return Picture(title, svg, PageTable(columns, rows), f"Response limit: {within}.")

@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from iotbench.figures.figures import FIGURES, Better, Figure, Measurement, Unit
+from iotbench.figures.figures import FIGURES, Better, Figure, FigureValue, Unit
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Row
 from iotbench.output.page.axis import LETTER_PX, MOST_NAME_PX, axis_of
-from iotbench.output.page.content import Choice, Ranking
+from iotbench.output.page.content import Ranking, Selector
 from iotbench.output.page.details import verdict_of
 from iotbench.output.page.drawing import ORIGIN, compile_spec, draw, library
 from iotbench.output.page.html import SYMBOLS
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS, line_of
 from iotbench.output.page.pictures import spread_text
 
@@ -31,7 +31,7 @@ _PROMISES = ("durable", "not durable", "unknown", "-")
 _DIGITS = 6
 
 
-def ranking_of(found: Sequence[Measured]) -> Ranking | None:
+def ranking_of(found: Sequence[PageResult]) -> Ranking | None:
     """Return the picture of all results; None where there are not two to compare."""
     kinds = Counter(each.about for each in found if each.summary.headline)
     if not kinds or max(kinds.values()) < 2:
@@ -113,7 +113,7 @@ def _about(figure: Figure) -> Mapping[str, Any]:
     }
 
 
-def _result(each: Measured) -> Mapping[str, Any]:
+def _result(each: PageResult) -> Mapping[str, Any]:
     return {
         "name": each.label,
         "target": each.result.target,
@@ -125,7 +125,7 @@ def _result(each: Measured) -> Mapping[str, Any]:
     }
 
 
-def _rows(found: Sequence[Measured]) -> Iterator[dict[str, Any]]:
+def _rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
     """Yield what each result measured, row by row; a result without rows has an empty one."""
     for number, each in enumerate(found):
         own = line_of(each, each.summary.headline)
@@ -144,7 +144,7 @@ def _rows(found: Sequence[Measured]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _rank(each: Measured, row: Row | None) -> int:
+def _rank(each: PageResult, row: Row | None) -> int:
     """Return how well a row represents its result: its headline, a total, or another row."""
     return 2 if row is each.summary.headline else int(row in each.summary.totals)
 
@@ -157,7 +157,7 @@ def _figures(row: Row | None) -> dict[str, Any]:
     return {name: _facets(FIGURES[name], found) for name, found in shown.items()}
 
 
-def _facets(figure: Figure, found: Measurement) -> list[Any]:
+def _facets(figure: Figure, found: FigureValue) -> list[Any]:
     value = float(f"{found.value:.{_DIGITS}g}")
     facets = [value, format_value(found.value, figure.unit), f"{found.n:,}"]
     if found.low is None or found.high is None:
@@ -167,11 +167,11 @@ def _facets(figure: Figure, found: Measurement) -> list[Any]:
     return [*facets, *ends, text, spread_text(found)]
 
 
-def _setting(each: Measured) -> str:
+def _setting(each: PageResult) -> str:
     return each.repeated.setting if each.repeated else ""
 
 
-def _first_setting(found: Sequence[Measured]) -> str:
+def _first_setting(found: Sequence[PageResult]) -> str:
     """Return the setting of plans that is shown first: the first one that most targets have.
 
     EVERY if there are few results, or some are of no plan. A search is no choice.
@@ -185,7 +185,7 @@ def _first_setting(found: Sequence[Measured]) -> str:
 
 
 def _first_shown(
-    figure: Figure, found: Sequence[Measured], *, is_one_of_target: bool
+    figure: Figure, found: Sequence[PageResult], *, is_one_of_target: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of the picture that is chosen first, the best one first."""
     shown = []
@@ -206,23 +206,25 @@ def _first_shown(
 
 
 def _choices(
-    found: Sequence[Measured], rows: Sequence[Mapping[str, Any]], figures: Sequence[Figure]
-) -> Iterator[Choice]:
-    yield Choice("figure", "Figure", {f.name: f.title for f in figures})
+    found: Sequence[PageResult], rows: Sequence[Mapping[str, Any]], figures: Sequence[Figure]
+) -> Iterator[Selector]:
+    yield Selector("figure", "Figure", {f.name: f.title for f in figures})
     kinds = dict.fromkeys(each.about for each in found)
-    yield Choice("kind", "Kind", {k: k for k in kinds} | {EVERY: "all kinds"})
+    yield Selector("kind", "Kind", {k: k for k in kinds} | {EVERY: "all kinds"})
     items = sorted(
         {(each.repeated.place, each.repeated.setting) for each in found if each.repeated}
     )
     settings = {setting: setting for _, setting in items}
-    yield Choice("setting", "Setting", {EVERY: "all"} | settings)
+    yield Selector("setting", "Setting", {EVERY: "all"} | settings)
     parts = dict.fromkeys(row["part"] for row in rows if row["part"])
-    yield Choice("part", "Part", {EVERY: "best of each result"} | {part: part for part in parts})
+    yield Selector("part", "Part", {EVERY: "best of each result"} | {part: part for part in parts})
     counts = sorted({row["workers"] for row in rows if row["workers"] is not None})
     workers = {f"{count}": f"{count:,}" for count in counts}
-    yield Choice("workers", "Workers", {_BEST: "best", EVERY: "each"} | workers)
+    yield Selector("workers", "Workers", {_BEST: "best", EVERY: "each"} | workers)
     durabilities = dict.fromkeys(each.durability for each in found)
-    yield Choice("durability", "Durability", {EVERY: "all"} | {d: d for d in durabilities})
+    yield Selector("durability", "Durability", {EVERY: "all"} | {d: d for d in durabilities})
     verdicts = dict.fromkeys(row["verdict"].partition(",")[0] for row in rows)
-    yield Choice("verdict", "Verdict", {EVERY: "all"} | {verdict: verdict for verdict in verdicts})
-    yield Choice("scale", "Scale", {"linear": "linear", "log": "logarithmic"})
+    yield Selector(
+        "verdict", "Verdict", {EVERY: "all"} | {verdict: verdict for verdict in verdicts}
+    )
+    yield Selector("scale", "Scale", {"linear": "linear", "log": "logarithmic"})

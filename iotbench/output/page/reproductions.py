@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
-from iotbench.output.page.content import VERDICT, Section, Table, number, words
+from iotbench.output.page.content import VERDICT, PageTable, Section, number, words
 from iotbench.plans.published.claims import Seen
-from iotbench.plans.published.record import Line, Reproduction
+from iotbench.plans.published.record import FigureLine, Reproduction
 from iotbench.plans.published.tables import (
     claim_evidence,
     claim_title,
@@ -29,7 +29,7 @@ def section_of(index: int, record: Reproduction) -> Section:
     )
 
 
-def _figures(record: Reproduction) -> Table:
+def _figures(record: Reproduction) -> PageTable:
     titles = ("Document", "Ours", "n", "Spread", "Of best")
     columns = [
         words("Figure"),
@@ -40,10 +40,10 @@ def _figures(record: Reproduction) -> Table:
         words("In the document"),
         VERDICT,
     ]
-    return Table(columns, [_cells(line) for line in record.lines], title="Figures")
+    return PageTable(columns, [_cells(line) for line in record.lines], title="Figures")
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: FigureLine) -> list[str]:
     return [
         f"{line.row} {line.title}".strip(),
         line.setting,
@@ -59,7 +59,7 @@ def _cells(line: Line) -> list[str]:
     ]
 
 
-def _clusters(record: Reproduction) -> Table:
+def _clusters(record: Reproduction) -> PageTable:
     """Return the rates by number of nodes, of the documents that have them."""
     titles = ("Nodes", "Rate", "Lowest", "Highest", "n")
     known = [words("Target"), words("Size of a node"), words("Setting")]
@@ -77,16 +77,16 @@ def _clusters(record: Reproduction) -> Table:
         for cell in (record.matrix.cells if record.matrix else ())
         if cell.values
     ]
-    return Table(columns, rows, title="Clusters")
+    return PageTable(columns, rows, title="Clusters")
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _claims(record: Reproduction) -> Table:
+def _claims(record: Reproduction) -> PageTable:
     columns = [words("Claim"), words("System"), words("Seen"), words("Values")]
-    return Table(columns, [*_claim_cells(record)], title="Claims of the document")
+    return PageTable(columns, [*_claim_cells(record)], title="Claims of the document")
 
 
 def _claim_cells(record: Reproduction) -> Iterator[list[str]]:
@@ -96,7 +96,7 @@ def _claim_cells(record: Reproduction) -> Iterator[list[str]]:
         yield [claim_title(claim), name or "-", claim.seen.value, evidence]
 
 
-def _items(record: Reproduction) -> Table:
+def _items(record: Reproduction) -> PageTable:
     """Return one line for the repeats of a setting on a target."""
     columns = [
         words("Target"),
@@ -120,4 +120,4 @@ def _items(record: Reproduction) -> Table:
         ]
         for (target, setting), items in repeats.items()
     ]
-    return Table(columns, rows, title="Items")
+    return PageTable(columns, rows, title="Items")

@@ -8,10 +8,10 @@ from iotbench.figures.rows import Row
 from iotbench.measurements import kind_of
 from iotbench.output.page import growth, inserts, queries
 from iotbench.output.page.content import Picture, Section
-from iotbench.output.page.measured import Measured
+from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import chunks, overs, ranges
 
-_DRAWN: Mapping[Form, Callable[[Sequence[Measured]], Iterator[Picture]]] = {
+_DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
     Form.FIGURES: inserts.figures,
     Form.DISTRIBUTION: inserts.distributions,
     Form.SIZES: inserts.sizes,
@@ -22,7 +22,7 @@ _DRAWN: Mapping[Form, Callable[[Sequence[Measured]], Iterator[Picture]]] = {
 }
 
 
-def section_of(name: str, group: Sequence[Measured]) -> Section:
+def section_of(name: str, group: Sequence[PageResult]) -> Section:
     """Return what equal results show side by side."""
     first = group[0].result
     showing = kind_of(first).showing(first)
@@ -31,7 +31,7 @@ def section_of(name: str, group: Sequence[Measured]) -> Section:
     return Section(name, title, [*_notes(group)], [*pictures])
 
 
-def _draw(declared: Over | Ranges | Form, group: Sequence[Measured]) -> Iterator[Picture]:
+def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterator[Picture]:
     if isinstance(declared, Form):
         yield from _DRAWN[declared](group)
     elif isinstance(declared, Over):
@@ -52,7 +52,7 @@ def _having(figure: str, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if figure in row.figures and row.place.stage is None]
 
 
-def _notes(group: Sequence[Measured]) -> Iterator[str]:
+def _notes(group: Sequence[PageResult]) -> Iterator[str]:
     if len({each.durability for each in group}) > 1:
         yield (
             "The durability of acknowledged rows differs between these results; compare only those"

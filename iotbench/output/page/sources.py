@@ -14,7 +14,7 @@ from iotbench.store.lookup import paths_of
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedItem:
     """The common part of an item's repeats."""
 
     record: Path
@@ -33,7 +33,7 @@ class Sources:
 
     results: Sequence[tuple[Path, Result]]
     reproductions: Sequence[tuple[Path, Reproduction]]
-    repeated: Mapping[Path, Repeated] = field(default_factory=dict)
+    repeated: Mapping[Path, RepeatedItem] = field(default_factory=dict)
     """File of a result -> the item that it repeats; the others are single."""
 
 
@@ -42,7 +42,7 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
 
     The file of a plan or a capacity includes the results of its sweeps.
     """
-    repeated: dict[Path, Repeated] = {}
+    repeated: dict[Path, RepeatedItem] = {}
     sweeps: dict[Path, None] = {}
     reproduced: list[tuple[Path, Reproduction]] = []
     for path in paths_of(folder, names):
@@ -58,7 +58,7 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
     return Sources([(path, result_files.read(path)) for path in sweeps], reproduced, repeated)
 
 
-def find_repeated(path: Path, record: Any) -> dict[Path, Repeated]:
+def find_repeated(path: Path, record: Any) -> dict[Path, RepeatedItem]:
     """Return the items that the results of a plan or a reproduction, next to it, repeat."""
     if not isinstance(record, PlanRecord | Reproduction):
         return {}
@@ -67,7 +67,7 @@ def find_repeated(path: Path, record: Any) -> dict[Path, Repeated]:
                              *(item.setting for item in record.items)])]  # fmt: skip
     searches = {curve.setting for curve in record.curves}
     return {
-        path.parent / file: Repeated(
+        path.parent / file: RepeatedItem(
             path, item.setting, item.target, names.index(item.setting), item.setting in searches
         )
         for item in record.items

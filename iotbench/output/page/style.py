@@ -25,7 +25,7 @@ DASHES: tuple[tuple[float, ...], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class SeriesStyle:
     """The appearance of a series."""
 
     colour: int = 0

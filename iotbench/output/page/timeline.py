@@ -10,8 +10,8 @@ from iotbench.output.page.charts import (
     LONGEST_LABEL_PX,
     ROW_PX,
     Axis,
-    Point,
-    Series,
+    ChartPoint,
+    ChartSeries,
     encode_keys,
     legend_of,
     rows_axis,
@@ -20,7 +20,7 @@ from iotbench.output.page.charts import (
     upward,
 )
 from iotbench.output.page.drawing import LETTER_PX, WIDTH_PX, Spec, draw
-from iotbench.output.page.style import INK, PAPER, Style
+from iotbench.output.page.style import INK, PAPER, SeriesStyle
 
 _HEIGHT_PX = 120.0
 _TIMED = ("insert", "query")
@@ -38,7 +38,7 @@ _MARK_PX = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PhaseSpan:
     """A phase of a run, in seconds from the common start."""
 
     name: str
@@ -47,12 +47,12 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TimelineMark:
     """Something that happened at one moment of a run."""
 
     at_s: float
     kind: str
-    style: Style
+    style: SeriesStyle
     """That of the run."""
     is_failure: bool = False
 
@@ -60,9 +60,9 @@ class Mark:
 def course(
     title: str,
     y: Axis,
-    series: Sequence[Series],
-    phases: Mapping[str, Sequence[Span]],
-    marks: Sequence[Mark] = (),
+    series: Sequence[ChartSeries],
+    phases: Mapping[str, Sequence[PhaseSpan]],
+    marks: Sequence[TimelineMark] = (),
 ) -> str:
     """Return values over time with marks, and below them rows of phases as bars.
 
@@ -88,7 +88,9 @@ def course(
     )
 
 
-def thin(points: Sequence[Point], domain: tuple[float, float], width_px: float) -> list[Point]:
+def thin(
+    points: Sequence[ChartPoint], domain: tuple[float, float], width_px: float
+) -> list[ChartPoint]:
     """Return points as they are, or the mean, lowest and highest of those in a few columns."""
     if len(points) <= width_px:
         return [*points]
@@ -98,12 +100,12 @@ def thin(points: Sequence[Point], domain: tuple[float, float], width_px: float) 
     for point in points:
         found[int((point.x - start) / step)].append(point.y)
     return [
-        Point(start + (number + 0.5) * step, fmean(some), min(some), max(some))
+        ChartPoint(start + (number + 0.5) * step, fmean(some), min(some), max(some))
         for number, some in found.items()
     ]
 
 
-def _bands(series: Sequence[Series], place: Spec, value: Spec) -> Iterator[Spec]:
+def _bands(series: Sequence[ChartSeries], place: Spec, value: Spec) -> Iterator[Spec]:
     """Yield the area between the lowest and highest values of each series that is thinned."""
     for each in series:
         if any(point.low is not None for point in each.points):
@@ -115,7 +117,9 @@ def _bands(series: Sequence[Series], place: Spec, value: Spec) -> Iterator[Spec]
             }
 
 
-def _values(y: Axis, series: Sequence[Series], marks: Sequence[Mark], place: Spec) -> Spec:
+def _values(
+    y: Axis, series: Sequence[ChartSeries], marks: Sequence[TimelineMark], place: Spec
+) -> Spec:
     points = [point for each in series for point in each.points]
     kinds = [*dict.fromkeys((mark.kind, mark.is_failure) for mark in marks)]
     height_px = _HEIGHT_PX + _MARK_PX * len(kinds)
@@ -134,7 +138,7 @@ def _values(y: Axis, series: Sequence[Series], marks: Sequence[Mark], place: Spe
 
 
 def _mark_layers(
-    marks: Sequence[Mark], kinds: Sequence[tuple[str, bool]], place: Spec, height_px: float
+    marks: Sequence[TimelineMark], kinds: Sequence[tuple[str, bool]], place: Spec, height_px: float
 ) -> list[Spec]:
     """Return a line in the colour of its run at each mark; each kind has a row of markers.
 
@@ -170,7 +174,7 @@ def _mark_layers(
     ]
 
 
-def _phases(phases: Mapping[str, Sequence[Span]], place: Spec) -> Spec:
+def _phases(phases: Mapping[str, Sequence[PhaseSpan]], place: Spec) -> Spec:
     names = [*dict.fromkeys(span.name for spans in phases.values() for span in spans)]
     data = [
         {"row": row, "phase": f"p{names.index(span.name)}", "from": span.start_s, "to": span.end_s}

@@ -9,7 +9,7 @@ import yaml
 
 from iotbench.config.input.parameters import instant
 from iotbench.measurements import kind_of
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from iotbench.results.result import Result
 from simulator.redaction import HIDDEN
 
@@ -63,7 +63,7 @@ class Targets:
 
     def command(self, path: Path, result: Result) -> list[str]:
         """Return the words that measure a result again with this configuration; the same rows."""
-        if not isinstance(result.command, Command):
+        if not isinstance(result.command, GivenCommand):
             return []
         own = result.command.without(_REPLACED).options
         options = {"config": (FILE,), "target": (self._names[path],), **own}
@@ -73,10 +73,10 @@ class Targets:
         for name in _FILES:
             if isinstance(value := options.get(name), tuple):
                 options[name] = tuple(Path(each).name for each in value)
-        return [*Command(name=result.command.name, options=options).words]
+        return [*GivenCommand(name=result.command.name, options=options).words]
 
 
-def left_out(left: Command) -> list[str]:
+def left_out(left: GivenCommand) -> list[str]:
     """Return the words of options that a command lacks in a bundle, and nothing replaces."""
     return [*left.without(_REPLACED).words[1:]]
 

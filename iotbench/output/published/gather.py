@@ -21,7 +21,7 @@ from simulator.protocol.verdict import Status
 
 
 @dataclass(frozen=True)
-class Published:
+class BundledResults:
     """The results of a bundle, each with its file."""
 
     sweeps: Sequence[tuple[Path, Result]]
@@ -54,7 +54,7 @@ class Published:
         return title_of([result for _, result in self.sweeps])
 
 
-def gather(folder: Path, names: Sequence[str]) -> Published:
+def gather(folder: Path, names: Sequence[str]) -> BundledResults:
     """Return what is meant; ConfigError if it may not be published.
 
     The queries' inserts are among the results, where the folder has them: they wrote the rows.
@@ -73,7 +73,7 @@ def gather(folder: Path, names: Sequence[str]) -> Published:
     for path, result in [*sweeps.items()]:
         sweeps |= _insert_of(path, result)
     ordered = sorted(sweeps.items(), key=lambda each: (each[1].created, each[0].name))
-    found = Published(ordered, records)
+    found = BundledResults(ordered, records)
     if problems := [*_problems(found)]:
         raise ConfigError(problems)
     return found
@@ -89,7 +89,7 @@ def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     return {}
 
 
-def _problems(found: Published) -> Iterator[str]:
+def _problems(found: BundledResults) -> Iterator[str]:
     for path, result in found.sweeps:
         with expect_whole(path):
             verdict = verdict_of(result)

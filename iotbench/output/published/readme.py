@@ -9,8 +9,8 @@ from iotbench.figures.verdicts import verdict_of
 from iotbench.machine.cleaning import escape_markdown, in_shell, line_of, plain, quote_markdown_code
 from iotbench.output.published.configuration import Targets, left_out
 from iotbench.output.published.folder import RESULTS
-from iotbench.output.published.gather import Published
-from iotbench.results.command import Command
+from iotbench.output.published.gather import BundledResults
+from iotbench.results.command import GivenCommand
 from iotbench.results.names import id_of
 from iotbench.results.result import Result
 from iotbench.store.export import export
@@ -40,26 +40,26 @@ _WIDTH = 120
 
 
 def readme(
-    found: Published,
+    found: BundledResults,
     targets: Targets,
     versions: list[dict[str, Any]],
-    left: Mapping[Path, Command],
+    left: Mapping[Path, GivenCommand],
 ) -> str:
     """Return the README as Markdown."""
     return "\n".join(_lines(found, targets, versions, left)) + "\n"
 
 
-def commands(found: Published, targets: Targets) -> str:
+def commands(found: BundledResults, targets: Targets) -> str:
     """Return the commands of the results that belong to a record, a line each."""
     lines = ("# in this folder; README.md says what they need", *_commands(found.parts, targets))
     return "".join(f"{line}\n" for line in lines)
 
 
 def _lines(
-    found: Published,
+    found: BundledResults,
     targets: Targets,
     versions: list[dict[str, Any]],
-    left: Mapping[Path, Command],
+    left: Mapping[Path, GivenCommand],
 ) -> Iterator[str]:
     yield f"# Benchmark results: {escape_markdown(found.title)}\n"
     yield (
@@ -108,7 +108,7 @@ def _file(path: Path) -> str:
     return quote_markdown_code(path.name)
 
 
-def _verdict(path: Path, kind: Gathered, record: Any, found: Published) -> Iterator[str]:
+def _verdict(path: Path, kind: Gathered, record: Any, found: BundledResults) -> Iterator[str]:
     """Yield the verdict of a record, and the warnings of its results, each once."""
     outline, names = kind.outline(record), {*kind.files(record)}
     own = [result for each, result in found.parts if each.name in names]
@@ -132,7 +132,9 @@ def _describe_measured_with(each: dict[str, Any]) -> str:
     return f"- {escape_markdown('; '.join([*words, 'Python ' + machine['python']]))}"
 
 
-def _repeat(found: Published, targets: Targets, left: Mapping[Path, Command]) -> Iterator[str]:
+def _repeat(
+    found: BundledResults, targets: Targets, left: Mapping[Path, GivenCommand]
+) -> Iterator[str]:
     versions = ", ".join({result.program_version: 0 for _, result in found.sweeps})
     program = f"version {escape_markdown(versions)} of the program"
     yield f"With {program}, in this folder, in this order:\n"
@@ -169,9 +171,9 @@ def _commands(sweeps: Sequence[tuple[Path, Result]], targets: Targets) -> Iterat
             yield f"iotbench {in_shell([*words, '--output', _REPEATED])}"
 
 
-def _find_needed(found: Published) -> Iterator[str]:
+def _find_needed(found: BundledResults) -> Iterator[str]:
     for _, result in found.sweeps:
-        if isinstance(result.command, Command) and "data" in result.command.options:
+        if isinstance(result.command, GivenCommand) and "data" in result.command.options:
             digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")
             file = Path(str(result.configuration.get("data"))).name
             sha = escape_markdown(str(digest))

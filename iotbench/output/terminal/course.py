@@ -10,7 +10,7 @@ from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent,
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SweepMoment:
     """A sweep after one event of one of its runs."""
 
     planned: PlannedRun
@@ -53,19 +53,19 @@ class Course:
         self._of = len(planned)
         self._estimate = Estimate(planned, clock)
         self._clock = clock
-        self._last: Moment | None = None
+        self._last: SweepMoment | None = None
         self._began_s: dict[str, float] = {}
         """Query of this run -> when it was first seen."""
         self._measured_s: float | None = None
         """When the measured part of this run was first seen."""
 
-    def follow(self, planned: PlannedRun, event: Event) -> Moment:
+    def follow(self, planned: PlannedRun, event: Event) -> SweepMoment:
         """Return how the sweep goes after an event."""
         last = self._last
         if last is None or last.planned.spec.run_id != planned.spec.run_id:
             self._estimate.begin()
             self._began_s, self._measured_s = {}, None
-            last = Moment(planned, event, last.number + 1 if last else 1, self._of)
+            last = SweepMoment(planned, event, last.number + 1 if last else 1, self._of)
         now = replace(last, event=event)
         match event:
             case PhaseEvent(phase=phase, detail=detail):
@@ -83,7 +83,7 @@ class Course:
         self._last = now
         return now
 
-    def _fault(self, now: Moment) -> str:
+    def _fault(self, now: SweepMoment) -> str:
         """Return what is made to fail now."""
         spec = now.planned.spec
         if not spec.fault or now.phase != spec.barrier:
@@ -92,7 +92,7 @@ class Course:
             self._measured_s = self._clock()
         return spec.fault.name if spec.fault.is_on(self._clock() - self._measured_s) else ""
 
-    def _enter(self, now: Moment, phase: str) -> Moment:
+    def _enter(self, now: SweepMoment, phase: str) -> SweepMoment:
         """Return the moment without what was known of an earlier phase."""
         if now.phase == phase:
             return now
@@ -100,10 +100,10 @@ class Course:
             now, phase=phase, detail="", progress=None, sample=None, left_s=None, sweep_left_s=None
         )
 
-    def _with_sweep(self, now: Moment, rows_per_s: float) -> Moment:
+    def _with_sweep(self, now: SweepMoment, rows_per_s: float) -> SweepMoment:
         return replace(now, sweep_left_s=self._estimate.left_s(now.left_s, rows_per_s))
 
-    def _asking_s(self, now: Moment, sample: SampleEvent) -> float | None:
+    def _asking_s(self, now: SweepMoment, sample: SampleEvent) -> float | None:
         """Return the seconds until all queries of the run were asked; None if unknown."""
         load, duration_s = now.planned.spec.load, now.planned.spec.clocking.duration_s
         names = list(load.queries)

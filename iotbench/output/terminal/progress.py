@@ -14,7 +14,7 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.rows import describe_verdict
 from iotbench.machine.cleaning import plain
 from iotbench.measurements.shared.plan import PlannedRun
-from iotbench.output.terminal.course import Moment
+from iotbench.output.terminal.course import SweepMoment
 from iotbench.results.metrics import compute_measured_s, count_measured_rows, inserting
 from simulator.errors import counted
 from simulator.protocol.events import (
@@ -32,7 +32,7 @@ _LINE_EVERY_S = 5.0
 _BAR_WIDTH = 12
 
 
-class Follower:
+class ProgressDisplay:
     """Shows a sweep as it goes."""
 
     def __init__(self, *, quiet: bool, as_json: bool = False) -> None:
@@ -68,7 +68,7 @@ class Follower:
         if self._bar:
             self._bar.stop()
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: SweepMoment) -> None:
         """Show the event of a moment."""
         if self._quiet:
             return
@@ -86,7 +86,7 @@ class Follower:
             case Outcome() as outcome:
                 self._line(moment, ending(moment.planned, outcome))
 
-    def _begin(self, moment: Moment) -> None:
+    def _begin(self, moment: SweepMoment) -> None:
         self._number = moment.number
         self._shown_s = time.monotonic()
         if self._bar:
@@ -94,7 +94,7 @@ class Follower:
                 self._bar.remove_task(self._task)
             self._task = self._bar.add_task("", total=None, detail="")
 
-    def _update(self, moment: Moment) -> None:
+    def _update(self, moment: SweepMoment) -> None:
         if self._bar and self._task is not None:
             self._redraw(self._bar, self._task, moment)
         elif _says(moment) and (
@@ -104,7 +104,7 @@ class Follower:
             words = ", ".join(_words(moment))
             self._line(moment, f"{_phase(moment)}: {words}" if words else _phase(moment))
 
-    def _redraw(self, bar: Progress, task: TaskID, moment: Moment) -> None:
+    def _redraw(self, bar: Progress, task: TaskID, moment: SweepMoment) -> None:
         """Fit what is known into the width of the terminal; the bar gives way first."""
         description = f"{_head(moment)} {_phase(moment)}"
         room = self._console.width - len(description) - 2
@@ -119,27 +119,27 @@ class Follower:
             detail=escape(plain(detail)),
         )
 
-    def _line(self, moment: Moment, text: str) -> None:
+    def _line(self, moment: SweepMoment, text: str) -> None:
         line = f"{_head(moment)}: {text}"
         self._console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
 
 
-def _head(moment: Moment) -> str:
+def _head(moment: SweepMoment) -> str:
     if not moment.workers:
         return str(moment.planned.spec.work)
     return f"[{moment.number}/{moment.of}] {counted(moment.workers, 'worker')}"
 
 
-def _phase(moment: Moment) -> str:
+def _phase(moment: SweepMoment) -> str:
     return f"{moment.phase} ({moment.fault})" if moment.fault else moment.phase
 
 
-def _says(moment: Moment) -> bool:
+def _says(moment: SweepMoment) -> bool:
     """Return whether a line has more than the phase; the first event of some phases has not."""
     return not isinstance(moment.event, SampleEvent) or bool(moment.progress or moment.place)
 
 
-def _words(moment: Moment) -> list[str]:
+def _words(moment: SweepMoment) -> list[str]:
     """Return the words of a line about a moment."""
     done, sample = moment.progress, moment.sample
     if done:
@@ -158,7 +158,7 @@ def _words(moment: Moment) -> list[str]:
     return words
 
 
-def _fit(moment: Moment, width: int) -> str:
+def _fit(moment: SweepMoment, width: int) -> str:
     """Return what a terminal shows of a moment: as much as fits, the least important left out."""
     sample = moment.sample
     if not sample:

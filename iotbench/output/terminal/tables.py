@@ -34,7 +34,7 @@ _NAME_WIDTH = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TerminalColumn:
     """A column of the table: its title (two lines), and how to write its value of a row."""
 
     title: str
@@ -46,21 +46,21 @@ class Column:
     text: bool = False
 
 
-def _figure(name: str, drop: int, title: str) -> Column:
+def _figure(name: str, drop: int, title: str) -> TerminalColumn:
     """Return the column of a figure, or of one of its facets."""
     unit = unit_of(name)
     assert unit
     write = partial(format_value, unit=unit)
-    return Column(title, lambda row: row.value(name), write, drop)
+    return TerminalColumn(title, lambda row: row.value(name), write, drop)
 
 
 _WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
 _NAMES = ("Query", "Load", "Change")
 """Columns of names, which stay on one line if they are short."""
-_VERDICT = Column("Verdict", lambda row: row.judged, text=True)
+_VERDICT = TerminalColumn("Verdict", lambda row: row.judged, text=True)
 _OF_CHECKS = (
-    Column("Expected", lambda row: row.expected, text=True),
-    Column("Found", lambda row: row.found, text=True),
+    TerminalColumn("Expected", lambda row: row.expected, text=True),
+    TerminalColumn("Found", lambda row: row.found, text=True),
 )
 _DROP_WORKERS = {"stage": 0, "query": 0, "load": 1, "change": 1}
 """Subject of rows that differ in the number of workers, too -> the order of dropping it."""
@@ -71,16 +71,16 @@ _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
 """Titles of the published benchmark."""
 
 
-def columns_of(subject: Subject) -> tuple[Column, ...]:
+def columns_of(subject: Subject) -> tuple[TerminalColumn, ...]:
     """Return the columns of a table with rows of a subject."""
     return tuple(_columns(subject))
 
 
-def _columns(subject: Subject) -> Iterator[Column]:
+def _columns(subject: Subject) -> Iterator[TerminalColumn]:
     name = subject.name
-    yield Column(subject.title, lambda row: row.place.name, text=subject.is_named)
+    yield TerminalColumn(subject.title, lambda row: row.place.name, text=subject.is_named)
     if name in _DROP_WORKERS:
-        yield Column(_WORKERS, lambda row: row.place.workers, drop=_DROP_WORKERS[name])
+        yield TerminalColumn(_WORKERS, lambda row: row.place.workers, drop=_DROP_WORKERS[name])
     shown = [figure for figure in FIGURES.values() if name in figure.columns]
     rates = [figure for figure in shown if figure.unit.value.endswith("/s")]
     for figure in shown:
@@ -93,7 +93,7 @@ def _columns(subject: Subject) -> Iterator[Column]:
             yield _figure(f"{_RATE}_max", 1, "Max\nrows/s")
         yield _figure(figure.name, drop, title)
         if figure is rates[-1] and name in _DROP_SPREAD:
-            yield Column(
+            yield TerminalColumn(
                 _SPREAD, _spread, partial(format_value, unit=Unit.SHARE), _DROP_SPREAD[name]
             )
     yield from _OF_CHECKS if name == "check" else ()
@@ -151,7 +151,7 @@ def _parts(
     yield from chain(answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
 
 
-def _fit(summary: Summary, width: int) -> tuple[list[Column], list[Column]]:
+def _fit(summary: Summary, width: int) -> tuple[list[TerminalColumn], list[TerminalColumn]]:
     """Return the columns that fit a width, and those that were dropped for that."""
     every = [*columns_of(summary.subject)]
     needless: list[str] = []
@@ -170,7 +170,7 @@ def _fit(summary: Summary, width: int) -> tuple[list[Column], list[Column]]:
 
 
 def _make_table(
-    summary: Summary, columns: Sequence[Column], flexible_width: int | None = None
+    summary: Summary, columns: Sequence[TerminalColumn], flexible_width: int | None = None
 ) -> Table:
     table = new_table()
     longest = max((len(row.place.name) for row in summary.every), default=0)

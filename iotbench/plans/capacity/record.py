@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from iotbench.machine.machine import Machine
 from iotbench.plans.capacity.search import Bound, Level, bracket_of, knee_of
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from iotbench.results.result import FileBeside
 from simulator.frozen import Frozen
 
@@ -61,7 +61,7 @@ class Capacity(Frozen):
     objective: tuple[str, ...]
     """Conditions that a rate must meet, all of them."""
     configuration: dict[str, Any]
-    command: Command | tuple[str, ...] = ()
+    command: GivenCommand | tuple[str, ...] = ()
     """Command, as in the result of a sweep."""
     machine: Machine
     unscheduled_per_s: tuple[float, ...] = ()

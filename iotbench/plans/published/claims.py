@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
-from iotbench.plans.published.documents import Claim, Term, Within
+from iotbench.plans.published.documents import DocumentClaim, Term, Within
 
 _CHANCE = 0.15
 """Limit, divided by the number of repeats, of the chance that orders two sides like this."""
@@ -33,7 +33,7 @@ class Seen(StrEnum):
     """Something that it compares was not measured."""
 
 
-def judge(claim: Claim, values: Mapping[Term, Values]) -> Seen:
+def judge(claim: DocumentClaim, values: Mapping[Term, Values]) -> Seen:
     """Return whether the values of the claim's terms agree with it."""
     if any(not values.get(term) for term in claim.terms):
         return Seen.NOT_HAD

@@ -26,7 +26,7 @@ _FACTORS = {("s", "ms"): 1000.0, ("MB/s", "bytes/s"): 1e6}
 """(unit of a document, unit of a measure) -> factor."""
 
 
-class Size(StrEnum):
+class ExperimentSize(StrEnum):
     """The size of an experiment."""
 
     DEMO = "demo"
@@ -48,7 +48,7 @@ class System(Record):
         return candidate.module in self.modules and alike
 
 
-class Published(Record):
+class PublishedNumber(Record):
     """A number of the document, in its own unit, and its place there."""
 
     value: float
@@ -86,7 +86,7 @@ class PublishedFigure(Record):
     """Unit of the published numbers; empty: the measure's unit."""
     percent_of: str = ""
     """The system in percent of which the document gives the others; empty: its numbers are own."""
-    published: dict[str, Annotated[Published, BeforeValidator(_parse_published)]] = Field({})
+    published: dict[str, Annotated[PublishedNumber, BeforeValidator(_parse_published)]] = Field({})
     """System -> a quotation with the number in brackets."""
 
     @property
@@ -180,7 +180,7 @@ class Unexamined(Record):
     reason: str
 
 
-class Claim(Record):
+class DocumentClaim(Record):
     """A statement of the document, as a relation: `largest_first`, `within` or `gain`."""
 
     row: str
@@ -218,7 +218,7 @@ class Document(Record):
     """The machines of the published figures."""
     systems: dict[str, System]
     figures: tuple[PublishedFigure, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[DocumentClaim, ...]
     scaling: Scaling | None = None
     compares_disks: bool = False
     """True if its figures mean little if all data fits into memory."""
@@ -245,7 +245,7 @@ def read_document(name: str, folder: Path = _FOLDER) -> Document:
     return document
 
 
-def plan_of(name: str, size: Size) -> Plan:
+def plan_of(name: str, size: ExperimentSize) -> Plan:
     """Return the plan of a document's experiment."""
     return read_plan(_FOLDER / "plans" / f"{name}-{size}.yaml")
 

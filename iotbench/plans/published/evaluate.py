@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from iotbench.figures.figures import spread_of
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Candidate, Item
 from iotbench.plans.lines import item_records
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen, judge
-from iotbench.plans.published.documents import Claim, Document, PublishedFigure, Term
+from iotbench.plans.published.documents import Document, DocumentClaim, PublishedFigure, Term
 from iotbench.plans.published.measurements import Measurements
-from iotbench.plans.published.record import Cell, ClaimRecord, Compared, Line, Matrix
+from iotbench.plans.published.record import Cell, ClaimRecord, ClaimSide, FigureLine, Matrix
 from iotbench.plans.published.scaling import claims_of_gains, matrix
 from iotbench.plans.published.systems import Systems
 from iotbench.plans.record import Curve, ItemRecord
@@ -27,13 +27,13 @@ class Experiment:
     candidates: Sequence[Candidate]
     refused: Mapping[tuple[str, str], str]
     """(setting, target) -> why the target cannot be measured with the setting."""
-    measured: Sequence[tuple[Item, Measured]]
+    measured: Sequence[tuple[Item, MeasuredItem]]
 
     def items(self) -> tuple[ItemRecord, ...]:
         """Return what became of each item."""
         return item_records(self.measured)
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[FigureLine, ...]:
         """Return every figure of every system of the document, and of our other targets."""
         return tuple(line for figure in self.document.figures for line in self._lines(figure))
 
@@ -120,7 +120,7 @@ class Experiment:
                 )
         return cells
 
-    def _lines(self, figure: PublishedFigure) -> Iterator[Line]:
+    def _lines(self, figure: PublishedFigure) -> Iterator[FigureLine]:
         lines = []
         for system in figure.systems:
             targets = self._systems.targets_of(system)
@@ -138,7 +138,7 @@ class Experiment:
             percent = 100 * line.mean / best if best and line.mean else None
             yield line.model_copy(update={"percent_of_best": percent})
 
-    def _line(self, figure: PublishedFigure, system: str, target: str) -> Line:
+    def _line(self, figure: PublishedFigure, system: str, target: str) -> FigureLine:
         setting = figure.setting_of(system)
         values = self._measurements.values(target, setting, figure.measure)
         if not values:
@@ -153,8 +153,10 @@ class Experiment:
             }
         )
 
-    def _empty(self, figure: PublishedFigure, system: str, reason: str, target: str = "") -> Line:
-        return Line(
+    def _empty(
+        self, figure: PublishedFigure, system: str, reason: str, target: str = ""
+    ) -> FigureLine:
+        return FigureLine(
             row=figure.row,
             title=figure.title,
             setting=figure.setting_of(system),
@@ -171,7 +173,7 @@ class Experiment:
 
     # --- claims
 
-    def _claims(self, claim: Claim) -> Iterator[ClaimRecord]:
+    def _claims(self, claim: DocumentClaim) -> Iterator[ClaimRecord]:
         if claim.gain and self.document.scaling:
             cells = [cell for cell in self._cells if cell.system in claim.of or claim.elsewhere]
             yield from claims_of_gains(claim, claim.gain, self.document.scaling, cells)
@@ -192,7 +194,7 @@ class Experiment:
             if record.seen is not Seen.NOT_HAD or not claim.of:
                 yield record
 
-    def _claim(self, claim: Claim, system: str, target: str) -> ClaimRecord:
+    def _claim(self, claim: DocumentClaim, system: str, target: str) -> ClaimRecord:
         sides = {term: self._side(term, system, target) for term in claim.terms}
         seen = judge(claim, {term: side.values for term, side in sides.items()})
         return ClaimRecord(
@@ -206,7 +208,7 @@ class Experiment:
             reason="" if seen is not Seen.NOT_HAD else self._missing(sides, across=claim.across),
         )
 
-    def _side(self, term: Term, system: str, target: str) -> Compared:
+    def _side(self, term: Term, system: str, target: str) -> ClaimSide:
         targets = self._systems.targets_of(term.system) if term.system else [target]
         name = term.system or system
         compared = ((target, self._measurements.compared(target, term)) for target in targets)
@@ -219,7 +221,7 @@ class Experiment:
             if not term.over
             and (figure.setting_of(name), figure.measure) == (term.setting, term.measure)
         )
-        return Compared(
+        return ClaimSide(
             setting=term.setting,
             over=term.over,
             measure=term.measure,
@@ -229,7 +231,7 @@ class Experiment:
             published=next((value for value in published if value is not None), None),
         )
 
-    def _missing(self, sides: Mapping[Term, Compared], *, across: bool) -> str:
+    def _missing(self, sides: Mapping[Term, ClaimSide], *, across: bool) -> str:
         """Return why not all sides have values; empty if the whole system was not measured."""
         without = [side for side in sides.values() if not side.values]
         absent = dict.fromkeys(side.system for side in without if not side.target)

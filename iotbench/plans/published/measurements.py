@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item
 from iotbench.plans.measures import measures_of
 from iotbench.plans.published.documents import Term
@@ -17,7 +17,7 @@ from iotbench.plans.verdicts import worst_of
 class Measurements:
     """The results of all items, and why some were never tried."""
 
-    measured: Sequence[tuple[Item, Measured]]
+    measured: Sequence[tuple[Item, MeasuredItem]]
     refused: Mapping[tuple[str, str], str]
     """(setting, target) -> why the target cannot be measured with the setting."""
 
@@ -35,7 +35,7 @@ class Measurements:
         return tuple(one / other for one, other in pairs if other)
 
     @cached_property
-    def _chosen(self) -> Sequence[tuple[Item, Measured]]:
+    def _chosen(self) -> Sequence[tuple[Item, MeasuredItem]]:
         return chosen(self.measured)
 
     @cached_property
@@ -64,7 +64,7 @@ class Measurements:
         """Return the worst verdict on a target with a setting."""
         return worst_of(self._of(target, setting))
 
-    def _of(self, target: str, setting: str) -> Iterator[Measured]:
+    def _of(self, target: str, setting: str) -> Iterator[MeasuredItem]:
         for item, measured in self._chosen:
             if (item.target.name, item.setting.name) == (target, setting):
                 yield measured

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from iotbench.measurements import kind_of
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item
 from iotbench.results.result import Result
 
 
-def in_memory(measured: Sequence[tuple[Item, Measured]]) -> dict[str, str]:
+def in_memory(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, str]:
     """Return target -> its largest data and the memory that holds all of it."""
     largest: dict[str, tuple[int, int, str]] = {}
     for item, found in measured:
@@ -24,7 +24,7 @@ def in_memory(measured: Sequence[tuple[Item, Measured]]) -> dict[str, str]:
     }
 
 
-def caches(measured: Sequence[tuple[Item, Measured]]) -> dict[str, int]:
+def caches(measured: Sequence[tuple[Item, MeasuredItem]]) -> dict[str, int]:
     """Return what became of the system's file caches before an insert -> number of items."""
     found: dict[str, int] = {}
     for _, each in measured:

@@ -18,7 +18,7 @@ OWN = re.compile(rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\
 """First bytes of a reproduction's file; a sweep's file has no document there."""
 
 
-class Line(Frozen):
+class FigureLine(Frozen):
     """A figure of one system: what the document has, and what we measured."""
 
     row: str
@@ -49,7 +49,7 @@ class Line(Frozen):
     """Reason why there is no value."""
 
 
-class Compared(Frozen):
+class ClaimSide(Frozen):
     """One side of a claim."""
 
     setting: str
@@ -72,7 +72,7 @@ class ClaimRecord(Frozen):
     target: str = ""
     system: str = ""
     seen: Seen
-    sides: tuple[Compared, ...] = ()
+    sides: tuple[ClaimSide, ...] = ()
     reason: str = ""
     """Reason why it could not be examined."""
 
@@ -134,7 +134,7 @@ class Reproduction(Frozen):
     """Start of the oldest of its results."""
     last: datetime | None
     items: tuple[ItemRecord, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[FigureLine, ...]
     claims: tuple[ClaimRecord, ...]
     curves: tuple[Curve, ...] = ()
     matrix: Matrix | None = None

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from iotbench.plans.published.claims import Seen, judge_bounds
-from iotbench.plans.published.documents import Claim, Gain, Scaling
-from iotbench.plans.published.record import Cell, ClaimRecord, Compared, GainRecord, Matrix
+from iotbench.plans.published.documents import DocumentClaim, Gain, Scaling
+from iotbench.plans.published.record import Cell, ClaimRecord, ClaimSide, GainRecord, Matrix
 from simulator.errors import counted
 
 _ALONE = "no other target has the same module on another number of nodes, or of another node_size"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScalingStep:
     """A step from a cluster to the next larger one in one direction of the matrix."""
 
     smaller: Cell
@@ -43,9 +43,11 @@ class Step:
         return self.nodes == gain.nodes if gain.nodes else self.nodes[0] == self.nodes[1]
 
 
-def steps(cells: Sequence[Cell]) -> list[Step]:
+def steps(cells: Sequence[Cell]) -> list[ScalingStep]:
     """Return the gains of the matrix; sizes follow each other in the order of the cells."""
-    return [Step(smaller, larger) for smaller, larger in (*_by_nodes(cells), *_by_size(cells))]
+    return [
+        ScalingStep(smaller, larger) for smaller, larger in (*_by_nodes(cells), *_by_size(cells))
+    ]
 
 
 def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
@@ -66,13 +68,13 @@ def matrix(scaling: Scaling, cells: Sequence[Cell]) -> Matrix:
 
 
 def claims_of_gains(
-    claim: Claim, gain: Gain, scaling: Scaling, cells: Sequence[Cell]
+    claim: DocumentClaim, gain: Gain, scaling: Scaling, cells: Sequence[Cell]
 ) -> Iterator[ClaimRecord]:
     """Yield the claim for each step that it is about, or that there is none."""
     examined = [step for step in steps(cells) if step.is_examined_by(gain)]
     for step in examined:
         sides = tuple(
-            Compared(
+            ClaimSide(
                 setting=cell.setting, measure=scaling.measure, system=cell.system,
                 target=cell.target, values=cell.values, published=None,
             )

@@ -11,7 +11,14 @@ from iotbench.machine.tables import draw, new_table
 from iotbench.plans.machine import warnings_of
 from iotbench.plans.measures import unit_of
 from iotbench.plans.published.claims import Seen
-from iotbench.plans.published.record import Cell, ClaimRecord, Compared, Line, Matrix, Reproduction
+from iotbench.plans.published.record import (
+    Cell,
+    ClaimRecord,
+    ClaimSide,
+    FigureLine,
+    Matrix,
+    Reproduction,
+)
 from iotbench.plans.record import FAILED, CurvePoint
 from iotbench.plans.tables import absences
 from simulator.errors import counted
@@ -37,7 +44,7 @@ def _parts(record: Reproduction, path: str) -> Iterator[Table | str]:
     yield f"result file: {path}"
 
 
-def _table(lines: Sequence[Line]) -> Table:
+def _table(lines: Sequence[FigureLine]) -> Table:
     """Return the table of the figures; percentages of the best where there are several targets."""
     ranked = any(line.percent_of_best for line in lines)
     table = new_table()
@@ -60,13 +67,13 @@ def _table(lines: Sequence[Line]) -> Table:
     return table
 
 
-def _line_name(line: Line, others: Sequence[Line]) -> str:
+def _line_name(line: FigureLine, others: Sequence[FigureLine]) -> str:
     """Return a system; with its setting, if the document has several."""
     name, several = system_name(line.system, line.target), {other.setting for other in others}
     return f"{name}: {line.setting}" if line.system and len(several) > 1 else name
 
 
-def _ours(line: Line) -> str:
+def _ours(line: FigureLine) -> str:
     if line.mean is None:
         return "not measured"
     return f"{significant(line.mean)} ({len(line.values)})"
@@ -78,7 +85,7 @@ def system_name(system: str, target: str) -> str:
     return f"{system} ({target})" if system and target and not is_same else system or target
 
 
-def find_published(line: Line) -> str:
+def find_published(line: FigureLine) -> str:
     """Return the document's figure; `base` is what its percentages are of."""
     if line.percent_of and line.percent_of == line.system:
         return "base"
@@ -123,7 +130,7 @@ def claim_evidence(claim: ClaimRecord) -> str:
     return found
 
 
-def _side(side: Compared, claim: ClaimRecord) -> str:
+def _side(side: ClaimSide, claim: ClaimRecord) -> str:
     """Return what distinguishes one side of a claim from the others."""
     words = (
         (system_name(side.system, side.target), {each.system for each in claim.sides}),

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from iotbench.rows.files.cells import CellType, TextInstead, present
-from iotbench.rows.files.request import Request
-from iotbench.rows.files.source import SHOWN_CASES, Portion, Source, Tally
+from iotbench.rows.files.request import FilesRequest
+from iotbench.rows.files.source import SHOWN_CASES, FileSource, Portion, Tally
 from iotbench.rows.files.types import widen
 from simulator.data.block import Array
 from simulator.data.schema import Column, Role
@@ -32,8 +32,8 @@ class Checker:
 
     def __init__(
         self,
-        request: Request,
-        source: Source,
+        request: FilesRequest,
+        source: FileSource,
         columns: Sequence[Column],
         types: Sequence[CellType],
         places: Sequence[int],

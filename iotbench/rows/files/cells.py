@@ -42,7 +42,7 @@ class CellType(ABC):
         return self.expected
 
 
-class Text(CellType):
+class TextCells(CellType):
     """Text: every cell is good."""
 
     type = Type.TEXT
@@ -56,7 +56,7 @@ class Text(CellType):
         return cells if is_text else cells.cast(pa.string()), none_of(cells)
 
 
-class TextInstead(Text):
+class TextInstead(TextCells):
     """Text because of bad cells (`--on-error text`); it still reports which ones these are."""
 
     def __init__(self, wanted: CellType) -> None:
@@ -69,7 +69,7 @@ class TextInstead(Text):
         return cells, self._wanted.parse(cells)[1]
 
 
-class Empty(Text):
+class Empty(TextCells):
     """A column without any value yet: `parse` marks the first ones as bad."""
 
     expected = "empty"
@@ -82,7 +82,7 @@ class Empty(Text):
         return pa.nulls(len(cells), pa.string()), present(trim(cells))
 
 
-class Written(CellType):
+class WrittenCells(CellType):
     """Numbers and booleans as text."""
 
     def __init__(self, kind: Type, expected: str, pattern: str, arrow_type: Any) -> None:
@@ -139,7 +139,7 @@ def _mask_vanished(cells: Any, values: Any) -> Array:
     return mask
 
 
-class WrittenFloat(Written):
+class WrittenFloat(WrittenCells):
     """Finite numbers as text; an integer among them must be the same as a float."""
 
     def __init__(self, expected: str = "a finite number", *, decimal_comma: bool = False) -> None:
@@ -179,13 +179,13 @@ class WrittenFloat(Written):
     def why(self, cell: Any) -> str:
         """Return what a cell should be; an integer that no float is may be stored as text."""
         points = pc.replace_substring(trim(cell), ",", ".") if self._decimal_comma else cell
-        values, bad = Written(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
+        values, bad = WrittenCells(Type.FLOAT64, "", _NUMBER, pa.float64()).parse(points)
         if not bad[0] and self._inexact(cell, values)[0]:
             return "kept by a 64-bit float, as this column has fractions"
         return self.expected
 
 
-class WrittenInteger(Written):
+class WrittenInteger(WrittenCells):
     """Integers as text, decimal or hexadecimal."""
 
     def __init__(self) -> None:
@@ -220,12 +220,12 @@ def leading_zeros(cells: Any) -> Array:
     return mask
 
 
-def boolean() -> Written:
+def boolean() -> WrittenCells:
     """Return the type of booleans as text."""
-    return Written(Type.BOOL, "true or false", r"(?i)^(true|false|0|1)$", pa.bool_())
+    return WrittenCells(Type.BOOL, "true or false", r"(?i)^(true|false|0|1)$", pa.bool_())
 
 
-class Stored(CellType):
+class DeclaredCells(CellType):
     """The column of a file that declares its types."""
 
     def __init__(self, arrow_type: Any, kind: Type) -> None:

@@ -27,7 +27,7 @@ MAX_LEVELS = 1 << 16
 """Text columns with at most this many distinct values are stored as codes."""
 
 
-class Writer(ABC):
+class ColumnWriter(ABC):
     """Writes one column, portion by portion; ConfigError names a row that cannot be stored."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Writer(ABC):
         )
 
 
-class NumberWriter(Writer):
+class NumberWriter(ColumnWriter):
     """Numbers, booleans and instants."""
 
     _largest = 0.0
@@ -127,7 +127,7 @@ class NumberWriter(Writer):
         return self._describe(summable=is_summable(self.column.type, self.rows, self._largest))
 
 
-class TextWriter(Writer):
+class TextWriter(ColumnWriter):
     """Text: as codes while there are few distinct values, and in full; `finish` keeps one form."""
 
     def __init__(
@@ -180,7 +180,7 @@ class TextWriter(Writer):
 
 def writer(
     where: str, place: Callable[[int], str], folder: Path, index: int, column: Column
-) -> Writer:
+) -> ColumnWriter:
     """Return the writer of a column."""
     cls = TextWriter if column.type is Type.TEXT else NumberWriter
     return cls(where, place, folder, index, column)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iotbench.rows.files.bad_cells import Checker, Retyped
-from iotbench.rows.files.cells import CellType, Text
+from iotbench.rows.files.cells import CellType, TextCells
 from iotbench.rows.files.columns import writer
 from iotbench.rows.files.content import is_parquet
 from iotbench.rows.files.delimited import DelimitedPart
@@ -13,9 +13,9 @@ from iotbench.rows.files.epochs import EpochTime, unit_of
 from iotbench.rows.files.lines import LinesPart, looks_like_lines
 from iotbench.rows.files.objects import name_of, uri_of
 from iotbench.rows.files.parquet import ParquetPart
-from iotbench.rows.files.request import EPOCHS, Request
+from iotbench.rows.files.request import EPOCHS, FilesRequest
 from iotbench.rows.files.roles import columns_of
-from iotbench.rows.files.source import Part, Source, readable
+from iotbench.rows.files.source import FilePart, FileSource, readable
 from iotbench.rows.files.times import Finer, FormattedTime, Instants
 from iotbench.rows.files.zones import zone_problems
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Type
@@ -37,7 +37,7 @@ class Converted:
     """Times of the first and the last row."""
 
 
-def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:
+def convert(request: FilesRequest, copies: Sequence[Path], folder: Path, sha256: str) -> Converted:
     """Write the rows of the files, which are read from these copies, into the folder.
 
     ConfigError if a row cannot be stored.
@@ -50,7 +50,7 @@ def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str)
     }
     request = replace(request, reading=said.model_copy(update=declared))
     with readable(request.name):
-        source = Source(request, parts)
+        source = FileSource(request, parts)
     if source.is_typed and request.reading.on_error is OnError.TEXT:
         raise ConfigError(
             "--on-error text: the columns of a Parquet file have types, and those of line protocol;"
@@ -75,7 +75,7 @@ def convert(request: Request, copies: Sequence[Path], folder: Path, sha256: str)
     raise AssertionError(f"{request.name}: the types of its columns do not settle")
 
 
-def _part(request: Request, file: Path, copy: Path) -> Part:
+def _part(request: FilesRequest, file: Path, copy: Path) -> FilePart:
     name, reading = name_of(file), request.reading
     with readable(name):
         is_lines = not is_parquet(copy) and looks_like_lines(copy, f"--data: {name}")
@@ -104,7 +104,7 @@ def _part(request: Request, file: Path, copy: Path) -> Part:
         return DelimitedPart(copy, name, reading)
 
 
-def _with_times(request: Request, source: Source) -> tuple[str, list[CellType]]:
+def _with_times(request: FilesRequest, source: FileSource) -> tuple[str, list[CellType]]:
     """Return the column with the time, if it is known, and the types with its times."""
     types, reading, time = list(source.types), request.reading, source.time
     if reading.time_format and not time:
@@ -129,7 +129,7 @@ def _choose_reader(time_format: str) -> Instants:
     return EpochTime(time_format) if time_format in EPOCHS else FormattedTime(time_format)
 
 
-def _fitting(request: Request, source: Source) -> int:
+def _fitting(request: FilesRequest, source: FileSource) -> int:
     """Return the column that has times in the format; ConfigError unless there is one."""
     given = request.reading.time_format
     is_count = given in EPOCHS
@@ -155,12 +155,12 @@ def _fitting(request: Request, source: Source) -> int:
 def _choose_stored_type(cell_type: CellType, column: Column) -> CellType:
     """Return the type as the column stores it: a number that is a tag is text."""
     as_text = column.role is Role.TAG and cell_type.type is not Type.TEXT
-    return Text(cell_type.shown) if as_text else cell_type
+    return TextCells(cell_type.shown) if as_text else cell_type
 
 
 def _write(  # noqa: PLR0913
-    request: Request,
-    source: Source,
+    request: FilesRequest,
+    source: FileSource,
     columns: Sequence[Column],
     types: Sequence[CellType],
     *,

@@ -14,7 +14,7 @@ from iotbench.rows.files.cells import is_utf8
 from iotbench.rows.files.content import expect_text, head_of, open_content
 from iotbench.rows.files.names import column_names
 from iotbench.rows.files.records import Malformed, Records, Scanner
-from iotbench.rows.files.source import Part, Portion, not_utf8
+from iotbench.rows.files.source import FilePart, Portion, not_utf8
 from iotbench.rows.files.types import looks_like_data
 from simulator.data.workloads.file import FileReading
 from simulator.errors import ConfigError, counted
@@ -32,7 +32,7 @@ _SEPARATOR = b"sep="
 """Excel's line above the heading, such as "sep=;"."""
 
 
-class DelimitedPart(Part):
+class DelimitedPart(FilePart):
     """A text file, with a heading or without."""
 
     unit = "line"

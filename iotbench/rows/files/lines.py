@@ -17,7 +17,7 @@ import pyarrow as pa
 from iotbench.rows.files.content import open_content
 from iotbench.rows.files.names import table_name
 from iotbench.rows.files.records import Malformed
-from iotbench.rows.files.source import Part, Portion
+from iotbench.rows.files.source import FilePart, Portion
 from simulator.errors import ConfigError, counted, nearest
 
 _TIME = "time"
@@ -82,7 +82,7 @@ def looks_like_lines(path: Path, where: str) -> bool:
     return False
 
 
-class LinesPart(Part):
+class LinesPart(FilePart):
     """A file of line protocol."""
 
     unit = "line"

@@ -10,12 +10,12 @@ from pyarrow import parquet
 
 from iotbench.rows.files.names import column_names
 from iotbench.rows.files.records import Malformed
-from iotbench.rows.files.source import Part, Portion
+from iotbench.rows.files.source import FilePart, Portion
 
 _BATCH_ROWS = 1 << 16
 
 
-class ParquetPart(Part):
+class ParquetPart(FilePart):
     """A Parquet file."""
 
     unit = "row"

@@ -11,7 +11,7 @@ from iotbench.machine.streams import say
 from iotbench.rows.files import preview
 from iotbench.rows.files.keys import expect_key, with_key
 from iotbench.rows.files.objects import here, name_of, uri_of
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams, FileReading
@@ -22,7 +22,7 @@ _SHOWN_DIGITS = 12
 
 
 @contextmanager
-def prepare_file(request: Request, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
+def prepare_file(request: FilesRequest, *, quiet: bool, sha256: str = "") -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case.
 
     ConfigError if it has another digest than that which is given.
@@ -64,7 +64,7 @@ def reopen(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
             f"{gone[0]}: {problem_of(gone[0])}: the answers cannot be checked without the inserted"
             " file; put it back, or run insert again"
         )
-    request = Request(files, _reading(before), dataset.primary_key)
+    request = FilesRequest(files, _reading(before), dataset.primary_key)
     with prepare_file(request, quiet=True, sha256=before.sha256) as params:
         said = {field: getattr(params, field) for field in FileReading.model_fields}
         said |= {"folder": params.folder, "source": params.source, "table": params.table}
@@ -114,7 +114,7 @@ def _digest(paths: Sequence[Path]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest() if others else one
 
 
-def _expect_content(request: Request, path: Path) -> None:
+def _expect_content(request: FilesRequest, path: Path) -> None:
     """Raise ConfigError if the uncompressed content of a file differs from its manifest."""
     from iotbench.rows.files.content import (  # noqa: PLC0415 - pyarrow is loaded only for a file
         open_content,
@@ -131,7 +131,9 @@ def _expect_content(request: Request, path: Path) -> None:
         )
 
 
-def convert_file(request: Request, folder: Path, *, quiet: bool, sha256: str = "") -> FileParams:
+def convert_file(
+    request: FilesRequest, folder: Path, *, quiet: bool, sha256: str = ""
+) -> FileParams:
     """Write the rows of a file into a folder, and show what they are unless `quiet`.
 
     ConfigError if it has another digest than that which is given.

@@ -55,7 +55,7 @@ class Decimal(StrEnum):
     COMMA = "comma"
 
 
-class Reading(Options):
+class ReadingOptions(Options):
     """The reading of a user's own file."""
 
     GROUP: ClassVar[str] = "Rows from a file"
@@ -112,17 +112,17 @@ class Reading(Options):
     column as text, store the cell as NULL, or skip the row.
     """
 
-    def request(self, files: Sequence[Path], primary_key: PrimaryKey) -> "Request":
+    def request(self, files: Sequence[Path], primary_key: PrimaryKey) -> "FilesRequest":
         """Return the description of the files."""
         said = self.model_dump(include={*FileReading.model_fields})
         reading = FileReading(**said, decimal_comma=self.decimal is Decimal.COMMA)
         delimiter = DELIMITERS.get(self.delimiter, self.delimiter)
-        return Request(
+        return FilesRequest(
             tuple(files), reading.model_copy(update={"delimiter": delimiter}), primary_key
         )
 
 
-class FileRows(Reading):
+class FileRows(ReadingOptions):
     """The options of `insert` about a file with rows to insert."""
 
     GROUP: ClassVar[str] = "Rows from a file"
@@ -151,7 +151,7 @@ class FileRows(Reading):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class FilesRequest:
     """Files of one table to insert."""
 
     named: tuple[Path, ...]
@@ -285,7 +285,7 @@ def conflicts(given: Mapping[str, Any], *, prepared: bool = False) -> list[str]:
     """
     if "--manifest" in given:
         return ["--manifest: describes a file of --data-format; leave it out, or name the format"]
-    said = [each.names[0] for each in Reading.declare().values() if each.names[0] in given]
+    said = [each.names[0] for each in ReadingOptions.declare().values() if each.names[0] in given]
     if "--data" not in given:
         return [
             f"{name}: describes a --data file; leave it out, or name the file with --data"

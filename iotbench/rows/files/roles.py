@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from iotbench.rows.files.cells import CellType
 from iotbench.rows.files.epochs import unit_of
 from iotbench.rows.files.formats import suggest
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from iotbench.rows.files.source import Portion
 from simulator.data.schema import FLOATS, ID, INTEGERS, Column, PrimaryKey, Role, Type
 from simulator.errors import ConfigError, nearest
@@ -18,7 +18,7 @@ _ISO = "timestamps are like 2024-05-01T10:00:00; --time-format describes others"
 
 
 def columns_of(
-    request: Request,
+    request: FilesRequest,
     time: str,
     names: Sequence[str],
     cell_types: Sequence[CellType],

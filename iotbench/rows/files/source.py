@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from iotbench.rows.files.cells import CellType, invalid_utf8
 from iotbench.rows.files.names import named
 from iotbench.rows.files.records import Malformed
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from iotbench.rows.files.types import find_declared_type, guess
 from simulator.data.block import Array
 from simulator.data.workloads.file import BadCells, FileReading, OnError
@@ -63,7 +63,7 @@ class Tally:
         return BadCells(**{**kept, "first": tuple(self.first)})
 
 
-class Part(ABC):
+class FilePart(ABC):
     """One file."""
 
     name: str
@@ -97,7 +97,7 @@ class Part(ABC):
         return f"--data: {self.name}"
 
 
-class Source:
+class FileSource:
     """The rows of all files, with the columns that are to be stored."""
 
     names: tuple[str, ...]
@@ -105,7 +105,7 @@ class Source:
     first: Portion
     """The first rows, to look at; `portions` yields them again."""
 
-    def __init__(self, request: Request, parts: Sequence[Part]) -> None:
+    def __init__(self, request: FilesRequest, parts: Sequence[FilePart]) -> None:
         """Look at the first rows; ConfigError if there are none."""
         self._reading, self._name, self._parts = request.reading, request.name, parts
         self._rejects: dict[str, Tally] = {}
@@ -166,7 +166,7 @@ class Source:
         """Return the records that were left out because they are malformed."""
         return tuple(each.bad_cells() for each in self._rejects.values())
 
-    def _cells(self, part: Part, place: int, cells: Any) -> Any:
+    def _cells(self, part: FilePart, place: int, cells: Any) -> Any:
         """Return the cells of a column in the type of all files, NULL where the user wants it."""
         if not self._types:
             if not self._reading.null:
@@ -227,7 +227,7 @@ class Source:
                 raise not_utf8(place, found[1])
 
 
-def _places(part: Part, first: Part) -> list[int]:
+def _places(part: FilePart, first: FilePart) -> list[int]:
     """Return where a file has the columns of the first one; ConfigError if it has others."""
     lacks = [name for name in first.names if name not in part.names]
     other = [name for name in part.names if name not in first.names]
@@ -241,7 +241,7 @@ def _places(part: Part, first: Part) -> list[int]:
     return list(range(len(first.names))) if part is first else [*map(part.names.index, first.names)]
 
 
-def _unify(parts: Sequence[Part]) -> Sequence[Any]:
+def _unify(parts: Sequence[FilePart]) -> Sequence[Any]:
     """Return the types that hold the columns of all files; empty: text.
 
     Where none does, the first file's type is used: rows of another type are reported.
@@ -270,7 +270,7 @@ def _is_kept(found: Any, wanted: Any) -> bool:
     return is_time or bool(_common([found, wanted]) == wanted)
 
 
-def _chosen(part: Part, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _chosen(part: FilePart, reading: FileReading) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Return the columns to be stored, and where their cells are; ConfigError for unknown names.
 
     Where several make the time, it is at the place of the first of them.

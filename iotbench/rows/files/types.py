@@ -8,11 +8,11 @@ import pyarrow.compute as pc
 
 from iotbench.rows.files.cells import (
     CellType,
+    DeclaredCells,
     Empty,
-    Stored,
     StoredDecimal,
-    Text,
-    Written,
+    TextCells,
+    WrittenCells,
     WrittenFloat,
     WrittenInteger,
     boolean,
@@ -60,9 +60,9 @@ def find_declared_type(arrow_type: Any) -> CellType:
     if pa.types.is_timestamp(arrow_type) or pa.types.is_date(arrow_type):
         return StoredTime(arrow_type)
     if "string" in str(arrow_type) and not pa.types.is_nested(arrow_type):
-        return Text(str(arrow_type))
+        return TextCells(str(arrow_type))
     kind = _TYPES.get(str(arrow_type))
-    return Stored(arrow_type, kind) if kind else _Unstorable(arrow_type)
+    return DeclaredCells(arrow_type, kind) if kind else _Unstorable(arrow_type)
 
 
 def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
@@ -74,7 +74,7 @@ def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
     present = len(cells) - cells.null_count
     if not present:
         return Empty()
-    types: list[Written | IsoTime] = [
+    types: list[WrittenCells | IsoTime] = [
         WrittenInteger(),
         WrittenFloat(decimal_comma=decimal_comma),
         boolean(),
@@ -90,7 +90,7 @@ def guess(cells: Any, *, decimal_comma: bool = False) -> CellType:
         bad = int(wrong.sum())
     if 2 * bad < present:
         return likely
-    return WrittenFloat(_POINT) if 2 * _count(cells, _COMMA) > present else Text()
+    return WrittenFloat(_POINT) if 2 * _count(cells, _COMMA) > present else TextCells()
 
 
 def _count(cells: Any, pattern: str) -> int:
@@ -108,11 +108,11 @@ def widen(cell_type: CellType, bad_cells: Any, *, decimal_comma: bool) -> CellTy
     """Return the type that also holds the bad cells of a column, if there is one without loss."""
     if isinstance(cell_type, Empty):
         return guess(bad_cells, decimal_comma=decimal_comma)
-    if not isinstance(cell_type, Written) or cell_type.type is not Type.INT64:
+    if not isinstance(cell_type, WrittenCells) or cell_type.type is not Type.INT64:
         return None
     number = WrittenFloat(decimal_comma=decimal_comma)
     mark = "[,eE]" if decimal_comma else "[.eE]"
     fractions = bad_cells.filter(pc.match_substring_regex(bad_cells, mark))
     if _count(trim(fractions), number.pattern):
         return number
-    return Text() if leading_zeros(bad_cells).any() else None
+    return TextCells() if leading_zeros(bad_cells).any() else None

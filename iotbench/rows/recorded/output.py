@@ -34,14 +34,14 @@ class WriteError(BenchError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFile:
     """The facts about a written file."""
 
     size_bytes: int
     sha256: str
 
 
-def copy_stream(stream: Iterable[Buffer], handle: int, name: str = "") -> Written:
+def copy_stream(stream: Iterable[Buffer], handle: int, name: str = "") -> WrittenFile:
     """Write a stream to a file of that name, given by its descriptor.
 
     A second thread compresses and writes while the next bytes are made.
@@ -61,7 +61,7 @@ def copy_stream(stream: Iterable[Buffer], handle: int, name: str = "") -> Writte
             size += len(chunk)
         if before:
             before.result()
-    return Written(size, digest.hexdigest())
+    return WrittenFile(size, digest.hexdigest())
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def _chunks(stream: Iterable[Buffer]) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-def to_standard_output(stream: Iterable[Buffer]) -> Written:
+def to_standard_output(stream: Iterable[Buffer]) -> WrittenFile:
     """Write a stream to standard output; OutputError if that fails."""
     try:
         return copy_stream(stream, _STANDARD_OUTPUT)
@@ -108,7 +108,7 @@ def to_standard_output(stream: Iterable[Buffer]) -> Written:
         raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
-def to_file(stream: Iterable[Buffer], path: Path) -> Written:
+def to_file(stream: Iterable[Buffer], path: Path) -> WrittenFile:
     """Write a stream to a file, which has its name once it is whole; WriteError if that fails."""
     with _name_errors(path), whole(path) as handle:
         return copy_stream(stream, handle, path.name)

@@ -12,12 +12,12 @@ from typing import IO
 from iotbench.machine.scratch import scratch_folder
 from iotbench.machine.streams import say
 from iotbench.rows.recorded.manifest import read
-from iotbench.rows.recorded.request import Request
+from iotbench.rows.recorded.request import RecordsRequest
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.errors import ConfigError, counted
 from simulator.protocol.records import FileManifest, RecordsFile, Scanned
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from simulator.records.compression import compression_in
 from simulator.records.layout import layout_of, tables_in
 from simulator.records.scan import scan
@@ -27,7 +27,7 @@ _SHOWN_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class PreparedRecords:
     """A file that is ready to be inserted."""
 
     file: RecordsFile
@@ -39,7 +39,7 @@ class Records:
     promised: int | None
     """The rows that the manifest has; None without one."""
 
-    def share(self, workers: int) -> tuple[Insert, ...]:
+    def share(self, workers: int) -> tuple[InsertTask, ...]:
         """Return the part of the file of each worker, and the rows in it."""
         tasks = []
         for (start, *before), (stop, *after) in pairwise(self.scanned.edges[workers]):
@@ -50,20 +50,20 @@ class Records:
                     [item for item in self.dataset.ranges if item.table == place], low, high
                 )
             ]
-            tasks.append(Insert(timed=tuple(rows), span=(start, stop)))
+            tasks.append(InsertTask(timed=tuple(rows), span=(start, stop)))
         return tuple(tasks)
 
 
 @contextmanager
 def prepare(  # noqa: PLR0913
-    request: Request,
+    request: RecordsRequest,
     empty_of: Callable[[FileManifest | None], Dataset],
     workers: Sequence[int],
     batch_rows: int,
     limit: int | None,
     *,
     quiet: bool,
-) -> Iterator[Records]:
+) -> Iterator[PreparedRecords]:
     """Scan a file of this machine; the copy of standard input exists inside the context.
 
     `empty_of` returns the dataset, without rows, of a file with this manifest; `workers` are the
@@ -90,14 +90,14 @@ def prepare(  # noqa: PLR0913
 
 
 def records_of(  # noqa: PLR0913
-    request: Request,
+    request: RecordsRequest,
     path: str,
     manifest: FileManifest | None,
     empty: Dataset,
     scanned: Scanned,
     *,
     limit: int | None,
-) -> Records:
+) -> PreparedRecords:
     """Return a scanned file, with the rows of its manifest; ConfigError if that is another's."""
     if not sum(scanned.rows):
         raise ConfigError(f"--data: {request.name}: has no records")
@@ -113,7 +113,7 @@ def records_of(  # noqa: PLR0913
         skip=request.skip,
     )
     ranges, promised = _ranges(rows, known), manifest.rows if manifest else None
-    return Records(file, empty.with_ranges(ranges), scanned, known is not None, promised)
+    return PreparedRecords(file, empty.with_ranges(ranges), scanned, known is not None, promised)
 
 
 def _ranges(rows: Mapping[int, int], manifest: FileManifest | None) -> list[RowRange]:
@@ -129,7 +129,7 @@ def _ranges(rows: Mapping[int, int], manifest: FileManifest | None) -> list[RowR
     ]
 
 
-def _kept(request: Request, folder: Path) -> Path:
+def _kept(request: RecordsRequest, folder: Path) -> Path:
     """Return the file; standard input, and the content of a compressed file, are copied first.
 
     Copying standard input also waits for its manifest.
@@ -168,7 +168,7 @@ def _pieces(name: str, content: IO[bytes]) -> Iterator[bytes]:
 
 
 def _expect_fitting(
-    request: Request,
+    request: RecordsRequest,
     manifest: FileManifest,
     scanned: Scanned,
     rows: Mapping[int, int],

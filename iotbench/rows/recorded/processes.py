@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import BenchError, RunError
-from simulator.records.formats import FORMATS, Chunks, Format
+from simulator.records.formats import FORMATS, Chunks, FileFormat
 
 _SPAWN = multiprocessing.get_context("spawn")
 """A fork would copy the threads' locks."""
@@ -22,7 +22,7 @@ _END_S = 5.0
 """Time that a process may take to notice that its reader is gone."""
 
 
-def encode_file(dataset: Dataset, form: Format, processes: int) -> Chunks:
+def encode_file(dataset: Dataset, form: FileFormat, processes: int) -> Chunks:
     """Yield the bytes of a file of the dataset's rows; to be closed."""
     reader = DatasetReader(dataset)
     tables = _tables(dataset, reader)

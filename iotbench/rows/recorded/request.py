@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iotbench.config.input.parameters import option_of, parameters
-from iotbench.rows.files.request import STANDARD_INPUT, Reading
+from iotbench.rows.files.request import STANDARD_INPUT, ReadingOptions
 from iotbench.rows.recorded.manifest import beside
 from iotbench.rows.recorded.volume import VolumeFile, in_volume, volume_file
 from simulator.data.records import RecordFormat
@@ -25,7 +25,11 @@ _NEVER = {
     "--split": "each worker sends one part of the file",
     "--import": "the records of the file are sent in batches",
     "--fault": "which rows a file leaves is not known before its end",
-    **{each.names[0]: _TYPED for field, each in Reading.declare().items() if field != "on_error"},
+    **{
+        each.names[0]: _TYPED
+        for field, each in ReadingOptions.declare().items()
+        if field != "on_error"
+    },
 }
 """Options of `insert` that mean nothing with a file of records -> why."""
 _IN_MANIFEST = (
@@ -35,7 +39,7 @@ _IN_MANIFEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RecordsRequest:
     """A file of records to insert."""
 
     file: Path

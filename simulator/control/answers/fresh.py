@@ -12,8 +12,13 @@ from simulator.protocol.events import Freshness, QueryVerdict
 from simulator.protocol.sketch import counts_of, pairs_of
 from simulator.protocol.spec import RunSpec
 from simulator.protocol.verdict import Check, Status, Verdict
-from simulator.verify.fresh.answers import Found, check
-from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
+from simulator.verify.fresh.answers import FreshOutcome, check
+from simulator.verify.fresh.arriving import (
+    AnswerLog,
+    ArrivingRows,
+    TimedBatches,
+    select_stored_since,
+)
 
 
 def judge_fresh(
@@ -23,7 +28,7 @@ def judge_fresh(
     reader = DatasetReader(spec.dataset)
     try:
         stored = select_stored_since(reader, spec.dataset, spec.load.until_ms or 0)
-        rows = ArrivingRows(reader, Sent.of(arrivals.sent(), stored))
+        rows = ArrivingRows(reader, TimedBatches.of(arrivals.sent(), stored))
         verdicts, freshness = [], []
         for name, fresh_type in spec.fresh_types.items():
             try:
@@ -32,7 +37,7 @@ def judge_fresh(
                 verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
                 verdicts.append(QueryVerdict(name=name, statement="", tuned=False, verdict=verdict))
                 continue
-            parts = (Answers.of(part, fresh_type) for part in arrivals.answers(name))
+            parts = (AnswerLog.of(part, fresh_type) for part in arrivals.answers(name))
             found = check(rows, fresh_type, parts, promised=not database.late)
             verdicts.append(
                 QueryVerdict(
@@ -52,7 +57,7 @@ def judge_fresh(
     return tuple(verdicts), tuple(freshness)
 
 
-def _checks(name: str, found: Found, late: str) -> Iterator[Check]:
+def _checks(name: str, found: FreshOutcome, late: str) -> Iterator[Check]:
     seen = "sent until then" if late else "acknowledged before and sent until then"
     yield Check(
         name=f"{name}: answers",
@@ -65,7 +70,7 @@ def _checks(name: str, found: Found, late: str) -> Iterator[Check]:
 
 
 def _freshness(
-    name: str, found: Found, rows: ArrivingRows, reader: DatasetReader, fresh_type: FreshType
+    name: str, found: FreshOutcome, rows: ArrivingRows, reader: DatasetReader, fresh_type: FreshType
 ) -> Freshness:
     seen, unseen = found.delays(rows, reader.place(fresh_type.query.table))
     return Freshness(

@@ -15,7 +15,7 @@ from simulator.modules.contract.base import BATCH, OWN, Database
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProbeStep:
     """One step of the check, and its result."""
 
     name: str
@@ -23,7 +23,7 @@ class Step:
     detail: str
 
 
-def probe(database: Database) -> Iterator[Step]:
+def probe(database: Database) -> Iterator[ProbeStep]:
     """Yield one step after the other, until one fails."""
     scratch = Table(
         f"{OWN}check_{os.urandom(4).hex()}",
@@ -33,24 +33,24 @@ def probe(database: Database) -> Iterator[Step]:
     name, database = "not reached", database.for_own_tables()
     try:
         facts = database.inspect()
-        yield Step(
+        yield ProbeStep(
             "reached",
             ok=True,
             detail=f"{facts.version}, {facts.nodes} {'node' if facts.nodes == 1 else 'nodes'}",
         )
-        yield Step("durability", ok=True, detail=facts.durability)
+        yield ProbeStep("durability", ok=True, detail=facts.durability)
         name = "permissions"
         database.create([scratch], 1)
         try:
             _write_and_read(database, scratch)
         finally:
             database.drop(database.objects(scratch))
-        yield Step(name, ok=True, detail="create, insert, read and drop work")
+        yield ProbeStep(name, ok=True, detail="create, insert, read and drop work")
     except BenchError as error:
         # The message goes after the target's name, which says enough.
-        yield Step(name, ok=False, detail=str(error).removeprefix(f"{database.name}: "))
+        yield ProbeStep(name, ok=False, detail=str(error).removeprefix(f"{database.name}: "))
     except Exception as error:  # noqa: BLE001 - a driver's error
-        yield Step(name, ok=False, detail=database.explain(error))
+        yield ProbeStep(name, ok=False, detail=database.explain(error))
 
 
 def _write_and_read(database: Database, scratch: Table) -> None:

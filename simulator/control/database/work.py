@@ -12,7 +12,7 @@ from simulator.control.database.background import BackgroundWatch
 from simulator.control.database.explaining import explain_queries
 from simulator.control.database.ownership import Ownership
 from simulator.control.database.refusal import explain_unfinished, wrong_count
-from simulator.control.journal import Prepared
+from simulator.control.journal import TablesPrepared
 from simulator.control.script import row_count
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
@@ -132,16 +132,16 @@ class DatabaseWork:
         self.touched = True
 
     @property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> TablesPrepared:
         """Return the state that another collector needs to continue from here."""
-        return Prepared(
+        return TablesPrepared(
             server=self.server,
             touched=self.touched,
             is_set_up=self._is_set_up,
             size_before_bytes=self.size_before_bytes,
         )
 
-    def go_on(self, prepared: Prepared) -> None:
+    def go_on(self, prepared: TablesPrepared) -> None:
         """Continue the work of a collector that has prepared the tables."""
         self.server, self.touched = prepared.server, prepared.touched
         self._is_set_up, self.size_before_bytes = prepared.is_set_up, prepared.size_before_bytes

@@ -15,7 +15,7 @@ _ABORT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ProgressSample:
     """The joint progress of the workers at an instant."""
 
     at_s: float
@@ -31,7 +31,7 @@ class Move(StrEnum):
     STOP = "stop"
 
 
-def average_s(samples: Sequence[Sample], window_s: float) -> float | None:
+def average_s(samples: Sequence[ProgressSample], window_s: float) -> float | None:
     """Return the mean wait in the last `window_s` of the samples; None without an answer in it."""
     last = samples[-1]
     since = [sample for sample in samples if sample.at_s <= last.at_s - window_s]
@@ -41,7 +41,7 @@ def average_s(samples: Sequence[Sample], window_s: float) -> float | None:
 
 
 def next_move(
-    ramp: Ramp, samples: Sequence[Sample], *, released_at_s: float, waiting: int
+    ramp: Ramp, samples: Sequence[ProgressSample], *, released_at_s: float, waiting: int
 ) -> tuple[Move, RampEnd | None]:
     """Return what to do after the last sample, and why if the ramp is over.
 
@@ -65,9 +65,9 @@ class Ramping:
     def __init__(self, ramp: Ramp, run: Coordinator, clock: Callable[[], float]) -> None:
         self._ramp, self._run, self._clock = ramp, run, clock
         self._query = ""
-        self._samples: list[Sample] = []
+        self._samples: list[ProgressSample] = []
         """Samples of the window, and the last one before it."""
-        self._released = Sample(0.0, 0, 0.0)
+        self._released = ProgressSample(0.0, 0, 0.0)
         """When the last workers were let in."""
         self._steps: defaultdict[str, list[RampStep]] = defaultdict(list)
         """Steps of each query."""
@@ -84,10 +84,10 @@ class Ramping:
         now_s = self._clock()
         if query != self._query:
             self._query = query
-            self._released = Sample(now_s, *self._run.asked(query))
+            self._released = ProgressSample(now_s, *self._run.asked(query))
             self._samples = [self._released]
             return
-        sample = Sample(now_s, *self._run.asked(query))
+        sample = ProgressSample(now_s, *self._run.asked(query))
         self._samples = [*self._of_window(now_s), sample]
         move, end = next_move(
             self._ramp,
@@ -119,11 +119,11 @@ class Ramping:
                 self.found.append(ramp)
                 self._run.end_ramp(ramp.query)
 
-    def _of_window(self, now_s: float) -> list[Sample]:
+    def _of_window(self, now_s: float) -> list[ProgressSample]:
         before = [s for s in self._samples if s.at_s <= now_s - self._ramp.window_s]
         return [*before[-1:], *(s for s in self._samples if s.at_s > now_s - self._ramp.window_s)]
 
-    def _step(self, now: Sample) -> RampStep:
+    def _step(self, now: ProgressSample) -> RampStep:
         before = self._released
         runs, spent_s = now.runs - before.runs, now.at_s - before.at_s
         return RampStep(

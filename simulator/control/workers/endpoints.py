@@ -54,23 +54,23 @@ _SHOWN_CHARACTERS = 500
 _Handler: TypeAlias = Callable[[Any, str], Awaitable[Message]]
 
 
-class Kind(NamedTuple):
+class RequestKind(NamedTuple):
     """A kind of request: what the worker sends, and the reply."""
 
     message: type[Message]
     reply: type[Message]
 
 
-KINDS: Mapping[str, Kind] = {
-    "/register": Kind(Registration, Reply),
-    "/barrier": Kind(Arrival, Reply),
-    "/heartbeat": Kind(Heartbeat, Reply),
-    "/report": Kind(WorkerReport, Reply),
-    "/answers/known": Kind(AnswerQuestion, Known),
-    "/answers": Kind(AnswerRows, Known),
-    "/sent": Kind(SentBatches, Reply),
-    "/answers/fresh": Kind(FreshAnswers, Reply),
-    "/fold": Kind(FoldRequest, FoldReply),
+KINDS: Mapping[str, RequestKind] = {
+    "/register": RequestKind(Registration, Reply),
+    "/barrier": RequestKind(Arrival, Reply),
+    "/heartbeat": RequestKind(Heartbeat, Reply),
+    "/report": RequestKind(WorkerReport, Reply),
+    "/answers/known": RequestKind(AnswerQuestion, Known),
+    "/answers": RequestKind(AnswerRows, Known),
+    "/sent": RequestKind(SentBatches, Reply),
+    "/answers/fresh": RequestKind(FreshAnswers, Reply),
+    "/fold": RequestKind(FoldRequest, FoldReply),
 }
 
 

@@ -6,7 +6,7 @@ from simulator.control.answers.arrivals import Arrivals
 from simulator.control.rejected import Rejected
 from simulator.control.script import Script, row_count
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, WorkerReport
-from simulator.protocol.spec import Ask, Change, Insert
+from simulator.protocol.spec import Ask, ChangeTask, InsertTask
 
 
 def check_report(
@@ -24,7 +24,7 @@ def check_report(
     """
     task = script.tasks[report.index]
     whole = report.error is None and not stopped
-    if isinstance(task, Insert):
+    if isinstance(task, InsertTask):
         _check_rows(report, task, whole=whole, by_time=bool(script.clocking.duration_s))
         if script.fresh and whole and not arrivals.has_sent(report.index):
             raise _reject(report, "its rows, and has not sent all of its batches")
@@ -38,7 +38,7 @@ def _reject(report: WorkerReport, text: str) -> Rejected:
     return Rejected(f"worker {report.index}: reports {text}")
 
 
-def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: bool) -> None:
+def _check_rows(report: WorkerReport, task: InsertTask, *, whole: bool, by_time: bool) -> None:
     own = task.timed + task.prefill
     if not all(any(item in r for r in own) and len(item) for item in report.uncertain):
         raise _reject(report, "uncertain rows that are not its own")
@@ -51,7 +51,7 @@ def _check_rows(report: WorkerReport, task: Insert, *, whole: bool, by_time: boo
         raise _reject(report, f"{rows} rows of {planned}, and no error")
 
 
-def _check_changes(report: WorkerReport, task: Change) -> None:
+def _check_changes(report: WorkerReport, task: ChangeTask) -> None:
     corrected = sum(times.rows for times in report.changes if times.name == CORRECTIONS)
     if corrected != row_count(task.correct):
         raise _reject(report, f"{corrected} corrected rows of {row_count(task.correct)}")

@@ -21,7 +21,7 @@ from simulator.data.walks import Precision
 from simulator.frozen import Frozen
 
 
-class Written(StrEnum):
+class MillisecondNotation(StrEnum):
     """Notation of a number of milliseconds; the option's name is without `_ms` then."""
 
     DURATION = "duration"
@@ -29,8 +29,8 @@ class Written(StrEnum):
     """The instant that long after the start; the option is --end."""
 
 
-DurationMs = Annotated[int, Written.DURATION]
-EndMs = Annotated[int, Written.END]
+DurationMs = Annotated[int, MillisecondNotation.DURATION]
+EndMs = Annotated[int, MillisecondNotation.END]
 
 
 class Params(Frozen):

@@ -40,7 +40,7 @@ from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of
 WHOLE_PERCENTS = np.arange(101, dtype=np.int32)
 
 
-class Kind(StrEnum):
+class UsageType(StrEnum):
     """The type of the percentages."""
 
     INTEGERS = "integers"
@@ -51,12 +51,12 @@ class CpuParams(NumberedParams):
     """The fleet of hosts, and the type of its values."""
 
     duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
-    usage: Kind = Field(Kind.INTEGERS, description="type of the percentages")
+    usage: UsageType = Field(UsageType.INTEGERS, description="type of the percentages")
     fields: int = Field(len(USAGES), ge=1, le=len(USAGES), description="percentages of a host")
 
     @model_validator(mode="after")
     def _has_fractions(self) -> "CpuParams":
-        if self.usage is Kind.INTEGERS and self.precision is Precision.FULL:
+        if self.usage is UsageType.INTEGERS and self.precision is Precision.FULL:
             raise ValueError("precision full has no meaning for integers; choose usage doubles")
         return self
 
@@ -71,7 +71,7 @@ class Cpu(Hosts):
 
     def __init__(self, params: CpuParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
-        kind = Type.INT32 if params.usage is Kind.INTEGERS else Type.FLOAT64
+        kind = Type.INT32 if params.usage is UsageType.INTEGERS else Type.FLOAT64
         exact = params.precision is Precision.GRID
         names = USAGES[: params.fields]
         fields = [Column(name, kind, Role.FIELD, exact=exact) for name in names]
@@ -87,12 +87,12 @@ class Cpu(Hosts):
     @property
     def precision(self) -> Precision | None:
         """Precision that the parameter selects; integers have no fraction."""
-        return None if self.params.usage is Kind.INTEGERS else self.params.precision
+        return None if self.params.usage is UsageType.INTEGERS else self.params.precision
 
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         walks = self._walks.only({column.name for column in table.fields})
         walked = self._walked(walks, ticks, hosts)
-        if self.params.usage is Kind.DOUBLES:
+        if self.params.usage is UsageType.DOUBLES:
             return {name: self._percentage(values) for name, values in walked.items()}
         return {n: Coded(values.astype(np.int64), WHOLE_PERCENTS) for n, values in walked.items()}
 

@@ -58,7 +58,7 @@ _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz ", np.uint8)
 Listed: TypeAlias = str | int | float
 
 
-class Drawn(Frozen):
+class DrawnColumn(Frozen):
     """A column, and how its values are drawn."""
 
     name: str
@@ -93,7 +93,7 @@ class DeclaredTable(Frozen):
     time: str
     series: int
     interval_ms: int
-    columns: tuple[Drawn, ...]
+    columns: tuple[DrawnColumn, ...]
     skew: Skew | None = None
     """How each row draws its series; None: each series has a row in every interval."""
 
@@ -256,7 +256,7 @@ def _table(declared: DeclaredTable) -> Table:
     )
 
 
-def _column(one: Drawn) -> Column:
+def _column(one: DrawnColumn) -> Column:
     ends = np.abs(_levels(one)) if one.type in FLOATS and one.how != "uniform" else None
     largest = max(abs(one.low), abs(one.high)) if ends is None else float(ends.max(initial=0))
     on_grid = bool(one.step) and one.step % _FINEST == 0 and largest <= _LARGEST
@@ -270,7 +270,7 @@ def _column(one: Drawn) -> Column:
     )
 
 
-def _longest(one: Drawn) -> int | None:
+def _longest(one: DrawnColumn) -> int | None:
     match one.how:
         case "text":
             return int(one.high)
@@ -280,7 +280,7 @@ def _longest(one: Drawn) -> int | None:
             return None
 
 
-def _of_series(one: Drawn, key: int, series: int) -> Callable[[Rows, Rows], ColumnData]:
+def _of_series(one: DrawnColumn, key: int, series: int) -> Callable[[Rows, Rows], ColumnData]:
     """Return what draws a tag: a value for each series."""
     if one.how == "series":
         levels = _names(one.pattern, np.arange(series), series)
@@ -290,7 +290,7 @@ def _of_series(one: Drawn, key: int, series: int) -> Callable[[Rows, Rows], Colu
     return lambda _, numbers: Coded(of_series[numbers], levels)
 
 
-def _of_rows(one: Drawn, key: int, rows: int) -> Callable[[Rows, Rows], ColumnData]:
+def _of_rows(one: DrawnColumn, key: int, rows: int) -> Callable[[Rows, Rows], ColumnData]:
     """Return what draws a field: a value for each of these rows."""
     if one.how == "bool":
         return lambda rows, _: Values(fractions(draw(key, rows)) < one.low)
@@ -305,11 +305,11 @@ def _of_rows(one: Drawn, key: int, rows: int) -> Callable[[Rows, Rows], ColumnDa
     return lambda rows, _: Coded(choose(rows), levels)
 
 
-def _has_levels(one: Drawn) -> bool:
+def _has_levels(one: DrawnColumn) -> bool:
     return bool(one.step) and (one.high - one.low) / one.step <= MOST_VALUES
 
 
-def _levels(one: Drawn) -> Array:
+def _levels(one: DrawnColumn) -> Array:
     """Return the different values of a column, each as frequent as its weight."""
     if one.how == "numbered":
         return _names(one.pattern, np.arange(one.count), one.count)
@@ -344,7 +344,7 @@ def _names(pattern: str, numbers: Rows, count: int) -> Array:
     return found
 
 
-def _texts(one: Drawn) -> Array:
+def _texts(one: DrawnColumn) -> Array:
     """Return different texts of random letters, of lengths from `low` to `high`."""
     key, width = key_of(one.count, f"text.{one.name}"), max(int(one.high), 1)
     places = np.arange(one.count * width)

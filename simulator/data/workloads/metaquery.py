@@ -43,7 +43,7 @@ from simulator.data.query import (
     Query,
     Selection,
 )
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
@@ -211,7 +211,7 @@ class Metaquery(Workload):
 
 
 def _by_tag(table: Table, name: str, function: Function, windows: Windows) -> QueryType:
-    def instance(parameters: Parameters, number: int) -> Query:
+    def instance(parameters: RandomParameters, number: int) -> Query:
         window = windows.drawn(parameters, number, _HOURS, HOUR_MS)
         asked = (Aggregate(function, "val"),)
         return AggregateQuery(table, asked, by=_TAGS[:1], bucket=HOUR_MS, selection=window)

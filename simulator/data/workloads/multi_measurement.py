@@ -29,7 +29,7 @@ from pydantic import Field, model_validator
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.mixer import below, draw, fractions, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, RowsQuery, Selection
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Precision
 from simulator.data.workloads.base import EndMs, Params, Workload
@@ -154,7 +154,7 @@ class MultiMeasurement(Workload):
         """Return the document's type, and what can be asked in its place."""
 
         def drawn(name: str, query: Callable[[Table], Query]) -> QueryType:
-            parameters = Parameters(self.seed, name)
+            parameters = RandomParameters(self.seed, name)
 
             def instance(number: int) -> Query:
                 (place,) = parameters.among(number, len(tables), 1)

@@ -42,7 +42,7 @@ from simulator.data.query import (
     Query,
     Selection,
 )
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Drifting, Precision, Walks
@@ -284,7 +284,7 @@ class Ohlcv(Workload):
         if not choices:
             covered = int(midnights[-1] - midnights[0]) // DAY_MS + 1
             return impossible(f"it asks about {days} days, and the data has {covered}")
-        parameters = Parameters(self.seed, name)
+        parameters = RandomParameters(self.seed, name)
 
         def instance(number: int) -> Query:
             (symbol,) = parameters.among(number, self.params.symbols, 1)

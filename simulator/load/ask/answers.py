@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     statement: Statement
 
 
-class Answers(Protocol):
+class KeptAnswers(Protocol):
     """Keeps the answers to one query type until they are reported."""
 
     def keep(self, asked: Asked, rows: Raw, began_ns: int, ended_ns: int) -> int:

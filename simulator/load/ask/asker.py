@@ -14,7 +14,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import RunError
-from simulator.load.ask.answers import Answers, Asked, DifferentAnswers, Raw, Report
+from simulator.load.ask.answers import Asked, DifferentAnswers, KeptAnswers, Raw, Report
 from simulator.load.ask.callers import Callers
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations, StageMeter, encode_together
@@ -30,7 +30,7 @@ Record: TypeAlias = Callable[[int, int], None]
 """Takes the wait of a run, and when it ended, in ns."""
 
 
-class Statements(Protocol):
+class TypeStatements(Protocol):
     """The statements of one query type, each with the number of its instance."""
 
     def first(self) -> Asked:
@@ -51,8 +51,8 @@ class Asker:
         database: Database,
         callers: Callers,
         name: str,
-        statements: Statements,
-        answers: Answers,
+        statements: TypeStatements,
+        answers: KeptAnswers,
         *,
         task: Ask,
         warmup_s: float = 0.0,
@@ -265,12 +265,12 @@ def asker_of(  # noqa: PLR0913
     warmup_s: float = 0.0,
 ) -> Asker:
     """Return what asks the instances of a type; `text` is the target's own for all of them."""
-    statements = Rendered(database, query_type, task, text=text, warmup_s=warmup_s)
+    statements = RenderedStatements(database, query_type, task, text=text, warmup_s=warmup_s)
     answers = DifferentAnswers(name)
     return Asker(database, callers, name, statements, answers, task=task, warmup_s=warmup_s)
 
 
-class Rendered:
+class RenderedStatements:
     """Statements of instances, all rendered before the clock starts."""
 
     def __init__(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import IO
 
 from simulator.errors import SetupError
-from simulator.load.faults.spells import Spells
+from simulator.load.faults.spells import FaultSpells
 from simulator.modules.contract.addresses import Address, all_addresses, explain_unrelayed, redirect
 from simulator.modules.contract.base import Database
 from simulator.protocol.spec import PlannedFault, Weather
@@ -25,10 +25,10 @@ class Network:
         self.database = self._direct = database
         self._places: dict[Address, Address] = {}
         """The place of the relay for each server."""
-        self.spells: Spells | None = None
+        self.spells: FaultSpells | None = None
         """When it is cut or slow."""
         if fault and (weather := fault.network):
-            self.spells = Spells(
+            self.spells = FaultSpells(
                 fault, lambda: self._write(weather), lambda: self._write(Weather())
             )
             safe = ["-P"] * sys.flags.safe_path  # a folder of the user's may have a json.py
@@ -68,7 +68,7 @@ class Network:
         if self.spells:
             threading.Thread(target=self._wait, args=(self.spells, stop), daemon=True).start()
 
-    def _wait(self, spells: Spells, stop: Callable[[str], object]) -> None:
+    def _wait(self, spells: FaultSpells, stop: Callable[[str], object]) -> None:
         code = self._relay.wait()
         if not spells.over.is_set():
             stop(f"--fault: the relay before the database is gone: exit code {code}")

@@ -9,7 +9,7 @@ from simulator.protocol.messages import MOST_OWN_FAULTS, Span
 from simulator.protocol.spec import PlannedFault
 
 
-class Spells:
+class FaultSpells:
     """Something fails at each instant of a fault, and is undone after its time; `close` ends it."""
 
     def __init__(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from simulator.errors import RunError
-from simulator.load.connection import Connection, Stopped
+from simulator.load.connection import Stopped, WriterConnection
 from simulator.load.meter import Meter
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch
@@ -27,7 +27,7 @@ class Delivery:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: WriterConnection,
         spent: Stopwatch,
         stop: threading.Event,
         clock: Callable[[], float],

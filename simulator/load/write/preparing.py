@@ -10,7 +10,7 @@ from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.edges import edges
 from simulator.data.ranges import RowRange, list_written_ranges
-from simulator.load.connection import Connection
+from simulator.load.connection import WriterConnection
 from simulator.load.timings import Stopwatch
 from simulator.load.write.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.write.imports import write_files as written_to
@@ -29,7 +29,9 @@ _WHOLE_BLOCKS = 4
 class Preparer:
     """Makes the batches of one worker, and knows which of their rows were sent."""
 
-    def __init__(self, reader: DatasetReader, connection: Connection, spent: Stopwatch) -> None:
+    def __init__(
+        self, reader: DatasetReader, connection: WriterConnection, spent: Stopwatch
+    ) -> None:
         """Store the source of the rows, and the connection for which they are encoded."""
         self._reader, self._connection, self._spent = reader, connection, spent
         self._mixes = connection.database.capabilities.mixes_tables and reader.one_group

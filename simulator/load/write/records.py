@@ -16,9 +16,9 @@ from simulator.errors import ConfigError, RunError
 from simulator.load.write.batch import Held
 from simulator.modules.contract.base import BATCH, Envelope, Payload, Session
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from simulator.records.layout import layout_of
-from simulator.records.scan import Found, scan_part, without
+from simulator.records.scan import ScanFindings, scan_part, without
 
 _AT_ONCE = 1024
 """Batches with places that are looked up together."""
@@ -30,7 +30,7 @@ class RecordReader(AbstractContextManager["RecordReader"]):
     def __init__(
         self,
         file: RecordsFile,
-        task: Insert,
+        task: InsertTask,
         reader: DatasetReader,
         batch_rows: int,
         tick: Callable[[], None],
@@ -62,11 +62,11 @@ class RecordReader(AbstractContextManager["RecordReader"]):
     def _scan(
         self,
         file: RecordsFile,
-        task: Insert,
+        task: InsertTask,
         reader: DatasetReader,
         batch_rows: int,
         tick: Callable[[], None],
-    ) -> Found:
+    ) -> ScanFindings:
         layout = layout_of(file.format, [reader.tables[place] for place in file.tables])
         expected = tuple(sum(map(len, self._ranges.get(place, ()))) for place in file.tables)
         try:

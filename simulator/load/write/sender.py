@@ -9,7 +9,7 @@ from simulator.data.block import Block
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError
-from simulator.load.connection import Connection, OpenSession, Stopped, opens_here
+from simulator.load.connection import OpenSession, Stopped, WriterConnection, opens_here
 from simulator.load.faults.outages import Outages
 from simulator.load.meter import Meter, encode_histogram
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
@@ -43,7 +43,7 @@ class Sender:
         """
         self._reader, self._stop = reader, stop
         open_session = elsewhere or opens_here(database, stop, clock, several or Several())
-        self._connection = Connection(database, open_session, retry_s)
+        self._connection = WriterConnection(database, open_session, retry_s)
         self.spent = Stopwatch()
         self.preparer = Preparer(reader, self._connection, self.spent)
         self.delivery = Delivery(self._connection, self.spent, stop, clock, retry_s)

@@ -19,14 +19,14 @@ from simulator.load.write.mixing import Mixer
 from simulator.load.write.sending_messages import (
     Arguments,
     Begin,
+    BlockMessage,
+    BlocksMessage,
     Encode,
     Encoded,
     Ended,
-    OfBlock,
-    OfBlocks,
     Problem,
     Ready,
-    Send,
+    SendMessage,
 )
 from simulator.modules.contract.base import Database, Payload, Session
 from simulator.redaction import RedactedStream
@@ -42,7 +42,7 @@ class _Sending:
         """Payloads by number of `Encode` and place, until they are acknowledged."""
         self._mixer = Mixer()
 
-    def do(self, asked: Encode | Send) -> None:
+    def do(self, asked: Encode | SendMessage) -> None:
         """Answer a message: a `Send` perhaps later, from another thread."""
         if isinstance(asked, Encode):
             self._encode(asked)
@@ -73,12 +73,12 @@ class _Sending:
 
     def _encoded(self, given: Arguments) -> Sequence[Payload]:
         match given:
-            case OfBlock(block, mode, batch_rows):
+            case BlockMessage(block, mode, batch_rows):
                 return self._session.encode(block, mode, batch_rows)
-            case OfBlocks(blocks, places):
+            case BlocksMessage(blocks, places):
                 return self._mixer.encode(self._session, blocks, places)
 
-    def _done(self, asked: Send, error: Exception | None) -> None:
+    def _done(self, asked: SendMessage, error: Exception | None) -> None:
         """Say how a batch has ended; what was acknowledged is not needed again."""
         if error is not None:
             self._answer(Ended(asked.number, self._problem(error), time.process_time()))
@@ -111,7 +111,7 @@ def serve(pipe: Pipe) -> None:
     database = begin.database(begin.options)
     sys.stderr = RedactedStream(sys.stderr, database.options.redact)
     open_one = partial(connect, database, threading.Event(), time.monotonic, begin.within_s)
-    asked: queue.SimpleQueue[Encode | Send | None] = queue.SimpleQueue()
+    asked: queue.SimpleQueue[Encode | SendMessage | None] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, asked.put), daemon=True).start()
     try:
         session = session_of(open_one, begin.several, {})

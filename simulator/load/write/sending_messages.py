@@ -30,7 +30,7 @@ class Encode:
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class SendMessage:
     """The worker asks to send a payload of an `Encode`."""
 
     number: int
@@ -39,7 +39,7 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class OfBlock:
+class BlockMessage:
     """A block, cut into payloads of this many rows."""
 
     block: Block
@@ -48,14 +48,14 @@ class OfBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class OfBlocks:
+class BlocksMessage:
     """Blocks of several tables; payloads have the rows between places."""
 
     blocks: Sequence[Block]
     places: Sequence[Rows]
 
 
-Arguments: TypeAlias = OfBlock | OfBlocks
+Arguments: TypeAlias = BlockMessage | BlocksMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,18 +20,18 @@ from simulator.data.schema import Table
 from simulator.errors import RunError, SetupError
 from simulator.load.connection import FailedElsewhere, Stopped, was_rotated
 from simulator.load.connections import Done
-from simulator.load.faults.spells import Spells
+from simulator.load.faults.spells import FaultSpells
 from simulator.load.write.sending_messages import (
     Arguments,
     Begin,
+    BlockMessage,
+    BlocksMessage,
     Encode,
     Encoded,
     Ended,
-    OfBlock,
-    OfBlocks,
     Problem,
     Ready,
-    Send,
+    SendMessage,
 )
 from simulator.modules.contract.base import (
     Database,
@@ -68,7 +68,7 @@ class SendingProcess:
         self._lock = threading.Lock()
         self._process: _Process | None = None
         self._cpu_s = self._ended_cpu_s = 0.0
-        self.spells = Spells(fault, self._kill, self._may_run.set)
+        self.spells = FaultSpells(fault, self._kill, self._may_run.set)
 
     def session(self, within_s: float) -> Session:
         """Start a process that connects within this time; return its session.
@@ -258,7 +258,7 @@ class SessionElsewhere(Session):
         """Encode a block in the process; return payloads that are places in it."""
         whole, rest = divmod(len(block), batch_rows)
         rows = [batch_rows] * whole + [rest] * bool(rest)
-        places = self._await_encoded(OfBlock(block, mode, batch_rows), len(rows))
+        places = self._await_encoded(BlockMessage(block, mode, batch_rows), len(rows))
         return [
             Payload(count, mode, place, self.size_of(place))
             for count, place in zip(rows, places, strict=True)
@@ -272,7 +272,7 @@ class SessionElsewhere(Session):
         """Return what has the process encode blocks of several tables."""
 
         def encode(blocks: Sequence[Block], places: Sequence[Rows]) -> Sequence[_Place]:
-            return self._await_encoded(OfBlocks(blocks, places), len(places[0]) - 1)
+            return self._await_encoded(BlocksMessage(blocks, places), len(places[0]) - 1)
 
         return encode
 
@@ -303,7 +303,7 @@ class SessionElsewhere(Session):
             self._encodes[self._last] = waiting
         self._write(Encode(self._last, kept.arguments))
 
-    def _write(self, message: Encode | Send | None) -> None:
+    def _write(self, message: Encode | SendMessage | None) -> None:
         try:
             self._pipe.send(message)
         except OSError:
@@ -328,7 +328,7 @@ class SessionElsewhere(Session):
                 self._encode(kept)
             self._last += 1
             self._sends[self._last] = done
-            self._write(Send(self._last, kept.number, place))
+            self._write(SendMessage(self._last, kept.number, place))
 
     def classify(self, error: Exception) -> Failure:
         """Return the classification by the session of the process."""

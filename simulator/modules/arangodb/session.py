@@ -11,7 +11,7 @@ from simulator.data.query import Statement
 from simulator.data.schema import ID, Column, Table
 from simulator.encode.ndjson import JSON, check_finite
 from simulator.encode.rows import Frame
-from simulator.encode.text import Slot, Style, Text
+from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
@@ -29,7 +29,7 @@ _KEEP_S: Any = 600
 """Seconds for which the server keeps a cursor between two portions."""
 _PORTION = 10_000
 
-KEY = Style(
+KEY = ValueStyle(
     b"null", b"false", b"true", None, quote=b'"', escape=lambda text: queries.key(text).encode(),
     special=bytes(byte for byte in range(1, 256) if chr(byte) not in queries.UNRESERVED),
 )  # fmt: skip
@@ -172,7 +172,7 @@ _STORED = (201, 202)
 """Statuses of a stored document: synced to disk, and not yet."""
 
 
-def _text(table: Table, mode: str) -> Text:
+def _text(table: Table, mode: str) -> TextEncoder:
     row = []
     for place, column in enumerate(table.columns):
         style, name = (KEY, "_key") if column == ID else (JSON, column.name)
@@ -181,7 +181,7 @@ def _text(table: Table, mode: str) -> Text:
         after = b"}," if column is table.columns[-1] else b","
         row.append(Slot(column, style, before, after, before + style.null + after))
     around = Frame(b"", b",", b"") if mode == SINGLE else Frame(b"[", b",", b"]")
-    return Text(row, around, table.time_unit)
+    return TextEncoder(row, around, table.time_unit)
 
 
 def _check(column: Column, data: ColumnData) -> None:

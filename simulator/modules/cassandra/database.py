@@ -36,7 +36,7 @@ from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_op
 if TYPE_CHECKING:
     from cassandra.cluster import Cluster
 
-    from simulator.modules.cassandra.server import Nodes
+    from simulator.modules.cassandra.server import ClusterNodes
     from simulator.modules.cassandra.session import CassandraSession
 
 _FLUSH_MS = 100
@@ -144,7 +144,7 @@ class Cassandra(Signatures):
 
     def connect(self) -> "CassandraSession":
         """Connect to the cluster's nodes."""
-        from simulator.modules.cassandra.session import CassandraSession, Layout  # noqa: PLC0415
+        from simulator.modules.cassandra.session import CassandraSession, RowLayout  # noqa: PLC0415
 
         options = self.options
         try:
@@ -158,7 +158,7 @@ class Cassandra(Signatures):
             raise
         except Exception as error:  # noqa: BLE001 - of the driver, the socket, or TLS
             raise self.setup_error(error) from None
-        layout = Layout(options.keyspace, self._key_of, options.batches == "mixed")
+        layout = RowLayout(options.keyspace, self._key_of, options.batches == "mixed")
         in_flight, timeout_s = options.max_sync_calls, options.request_timeout_s
         return CassandraSession(cluster, session, layout, in_flight, timeout_s)
 
@@ -270,7 +270,7 @@ class Cassandra(Signatures):
                     session.nodes.define(f"DROP TABLE IF EXISTS {full}")
                 raise
 
-    def _create_keyspace(self, nodes: "Nodes") -> None:
+    def _create_keyspace(self, nodes: "ClusterNodes") -> None:
         """Create the keyspace; one that exists is left as it is."""
         options, wanted = self.options, self.options.replication_factor
         present = len(nodes.local)
@@ -316,7 +316,7 @@ class Cassandra(Signatures):
             self._flush_within(session.nodes, tables, 0)
             session.nodes.wait_until_quiet(_COMPACT_S)
 
-    def _flush_within(self, nodes: "Nodes", tables: Sequence[Table], period_ms: int) -> None:
+    def _flush_within(self, nodes: "ClusterNodes", tables: Sequence[Table], period_ms: int) -> None:
         for name in names_of(tables):
             full = cql.full_name(self.options.keyspace, name)
             nodes.define(f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")

@@ -12,7 +12,7 @@ from cassandra.query import UNSET_VALUE, PreparedStatement
 
 from simulator.data.block import Block
 from simulator.data.schema import PrimaryKey, Table, Type
-from simulator.encode.objects import Instant, Objects
+from simulator.encode.objects import InstantType, Objects
 from simulator.modules.cassandra.query import type_name
 from simulator.modules.contract.base import Encoder
 from simulator.modules.shared.client.driver import DriverBatch, batches
@@ -21,7 +21,7 @@ _AT_ONCE = 100
 """Requests in flight: the driver's default."""
 
 
-class Insert(NamedTuple):
+class PreparedInsert(NamedTuple):
     """A prepared INSERT."""
 
     statement: PreparedStatement
@@ -33,7 +33,7 @@ def encoder(table: Table, statement: PreparedStatement) -> Encoder:
     """Return what makes the parameters of each row; a NULL is not set, as it would be deleted."""
     kinds = {type_name(column, table.time_unit) for column in table.columns
              if column.type is Type.TIMESTAMP}  # fmt: skip
-    instant = Instant.NAIVE if "timestamp" in kinds else Instant.INTEGER
+    instant = InstantType.NAIVE if "timestamp" in kinds else InstantType.INTEGER
     objects = Objects(table.columns, table.time_unit, instant)
     nullable = any(column.nullable for column in table.columns)
 
@@ -41,7 +41,7 @@ def encoder(table: Table, statement: PreparedStatement) -> Encoder:
         found = objects.encode(block, rows_per_batch)
         return [list(map(_unset, rows)) for rows in found] if nullable else found
 
-    return batches(Insert(statement, table.primary_key is not PrimaryKey.UUID), encode)
+    return batches(PreparedInsert(statement, table.primary_key is not PrimaryKey.UUID), encode)
 
 
 def _unset(row: Sequence[Any]) -> Sequence[Any]:

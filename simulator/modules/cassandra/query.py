@@ -36,10 +36,10 @@ from simulator.modules.shared.client.partials import (
     Combiner,
     Distinct,
     GroupedRows,
-    Groups,
     Latest,
-    Newest,
+    NewestRows,
     Partial,
+    PartialGroups,
     Row,
     needs_time,
     partials_of,
@@ -358,7 +358,7 @@ class Renderer:
         return self._scan(query, quote_all(query.columns), partial(Distinct, wanted, apart=apart))
 
     def _count(self, query: Query, counted: AggregateQuery) -> Scan:
-        combiner = partial(Groups, counted, (ROWS,))
+        combiner = partial(PartialGroups, counted, (ROWS,))
         return self._scan(query, "count(*)", combiner, many_rows=False)
 
     def _newest(self, query: NewestQuery) -> Scan:
@@ -369,7 +369,7 @@ class Renderer:
         return self._scan(
             query,
             quote_all((*query.tags, table.time.name, *query.columns)),
-            partial(Newest, len(query.tags)),
+            partial(NewestRows, len(query.tags)),
             behind=" PER PARTITION LIMIT 1" if first else "",
             many_rows=not first,
         )
@@ -402,11 +402,11 @@ class Renderer:
         selected = [quote(name) for name in (*query.by, *time)]
         selected += [_aggregate(table, each) for each in partials]
         behind = f" GROUP BY {quote_all(partition)}" if query.by or time else ""
-        groups = partial(_WithTime if time else Groups, query, partials)
+        groups = partial(_WithTime if time else PartialGroups, query, partials)
         return self._scan(query, ", ".join(selected), groups, behind=behind, many_rows=False)
 
 
-class _WithTime(Groups):
+class _WithTime(PartialGroups):
     """Groups of which each partial answer has, behind the key, the time of its last values."""
 
     def add(self, rows: Iterable[Row]) -> None:

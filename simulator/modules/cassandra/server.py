@@ -23,7 +23,7 @@ _WORK = {"MemtableFlushWriter": "memtable flushes", "CompactionExecutor": "compa
 """Pools of threads, and what their tasks are called."""
 
 
-class Nodes:
+class ClusterNodes:
     """All nodes of the cluster that a session is connected to."""
 
     def __init__(self, cluster: Cluster, session: Session) -> None:

@@ -33,11 +33,11 @@ from cassandra.query import PreparedStatement, tuple_factory
 
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
-from simulator.encode.cql import CqlRows, Prepared, Request
+from simulator.encode.cql import CqlInsert, CqlRows, MessageRows
 from simulator.modules.cassandra import driver, plans
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, split_tokens
-from simulator.modules.cassandra.server import Nodes
+from simulator.modules.cassandra.server import ClusterNodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
 from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload
@@ -79,7 +79,7 @@ def profile(local_datacenter: str, consistency: str, timeout_s: float) -> Execut
     )
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """The layout of rows in tables and batches."""
 
     keyspace: str
@@ -96,7 +96,7 @@ class _Target:
     ) -> None:
         self.statement = prepared
         server_keys = table.primary_key is PrimaryKey.UUID
-        described = Prepared(
+        described = CqlInsert(
             id=prepared.query_id,
             columns=table.columns,
             time_unit=table.time_unit,
@@ -121,13 +121,13 @@ class CassandraSession(PlannedSession):
         self,
         cluster: Cluster,
         session: DriverSession,
-        layout: Layout,
+        layout: RowLayout,
         in_flight: int,
         request_timeout_s: float,
     ) -> None:
         self.cluster = cluster
         self.session = session
-        self.nodes = Nodes(cluster, session)
+        self.nodes = ClusterNodes(cluster, session)
         session.client_protocol_handler = EncodedProtocol
         self._layout = layout
         self._in_flight = in_flight
@@ -175,7 +175,7 @@ class CassandraSession(PlannedSession):
                 self._prepared[text] = self.session.prepare(text)
         return self._prepared[text]
 
-    def size_of(self, data: tuple[_Target, Sequence[Request]]) -> int | None:
+    def size_of(self, data: tuple[_Target, Sequence[MessageRows]]) -> int | None:
         """Return the size of the rows in all requests; None if the driver makes them."""
         if isinstance(data, DriverBatch):
             return None
@@ -211,7 +211,7 @@ class CassandraSession(PlannedSession):
                 outcome.acknowledged, outcome.failed
             )
 
-    def _request(self, target: _Target, request: Request, mode: str) -> ResponseFuture:
+    def _request(self, target: _Target, request: MessageRows, mode: str) -> ResponseFuture:
         """Send a request as soon as the connection has room for it.
 
         A full socket is not a failure: it is how a busy server slows a client down.

@@ -13,17 +13,17 @@ from typing import Any
 from cassandra.protocol import BatchMessage, ExecuteMessage, ProtocolHandler
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
-from simulator.encode.cql import Request
+from simulator.encode.cql import MessageRows
 
 _UNLOGGED = BatchType.UNLOGGED.value
 _V5 = 5
 _VALUES, _SKIP_METADATA, _TIMESTAMP = 0x01, 0x02, 0x20
 
 
-class Rows:
+class EncodedRows:
     """Encoded rows in place of a message's values, which the driver only passes on."""
 
-    def __init__(self, request: Request, prefix_bytes: int = 0) -> None:
+    def __init__(self, request: MessageRows, prefix_bytes: int = 0) -> None:
         self.content = memoryview(request.content)[prefix_bytes:]
         self.count = request.rows
 
@@ -34,9 +34,9 @@ class Rows:
 class EncodedBatch(BatchStatement):  # type: ignore[misc]  # the driver has no types
     """An UNLOGGED batch of encoded rows."""
 
-    def __init__(self, request: Request, keyspace: str) -> None:
+    def __init__(self, request: MessageRows, keyspace: str) -> None:
         super().__init__(BatchType.UNLOGGED)
-        self._statements_and_parameters = Rows(request)
+        self._statements_and_parameters = EncodedRows(request)
         self.keyspace = keyspace
         self.routing_key = request.routing_key
 
@@ -44,9 +44,11 @@ class EncodedBatch(BatchStatement):  # type: ignore[misc]  # the driver has no t
 class EncodedInsert(BoundStatement):  # type: ignore[misc]
     """One encoded row, without the prefix that it has in a batch."""
 
-    def __init__(self, prepared: PreparedStatement, request: Request, prefix_bytes: int) -> None:
+    def __init__(
+        self, prepared: PreparedStatement, request: MessageRows, prefix_bytes: int
+    ) -> None:
         super().__init__(prepared, routing_key=request.routing_key)
-        self.values = Rows(request, prefix_bytes)
+        self.values = EncodedRows(request, prefix_bytes)
 
 
 class EncodedProtocol(ProtocolHandler):  # type: ignore[misc]
@@ -63,9 +65,9 @@ class EncodedProtocol(ProtocolHandler):  # type: ignore[misc]
     ) -> bytes:
         """Return a message with its header."""
         body = None
-        if isinstance(msg, BatchMessage) and isinstance(msg.queries, Rows):
+        if isinstance(msg, BatchMessage) and isinstance(msg.queries, EncodedRows):
             body = _batch(msg, msg.queries, protocol_version)
-        elif isinstance(msg, ExecuteMessage) and isinstance(msg.query_params, Rows):
+        elif isinstance(msg, ExecuteMessage) and isinstance(msg.query_params, EncodedRows):
             body = _execute(msg, msg.query_params, protocol_version)
         if body is None:
             encoded: bytes = super().encode_message(
@@ -77,13 +79,15 @@ class EncodedProtocol(ProtocolHandler):  # type: ignore[misc]
         return b"".join((header, *body))
 
 
-def _batch(msg: BatchMessage, rows: Rows, version: int) -> tuple[bytes | memoryview, ...]:
+def _batch(msg: BatchMessage, rows: EncodedRows, version: int) -> tuple[bytes | memoryview, ...]:
     before = struct.pack(">BH", _UNLOGGED, rows.count)
     flags = struct.pack(">H" + _flags(version), msg.consistency_level, _TIMESTAMP)
     return before, rows.content, flags, struct.pack(">q", msg.timestamp)
 
 
-def _execute(msg: ExecuteMessage, rows: Rows, version: int) -> tuple[bytes | memoryview, ...]:
+def _execute(
+    msg: ExecuteMessage, rows: EncodedRows, version: int
+) -> tuple[bytes | memoryview, ...]:
     before = struct.pack(">H", len(msg.query_id)) + msg.query_id
     if version >= _V5:
         before += struct.pack(">H", len(msg.result_metadata_id)) + msg.result_metadata_id

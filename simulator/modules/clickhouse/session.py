@@ -21,7 +21,7 @@ from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.instants import Iso
 from simulator.encode.native import Native, RowBinary
 from simulator.encode.rows import Frame
-from simulator.encode.text import Format, Style, Text
+from simulator.encode.text import TextEncoder, TextFormat, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.contract.base import (
@@ -147,7 +147,7 @@ class ClickhouseSession(Session):
             return Native(table.columns, self.dialect.types_of(table)).encode
         if form == FORMATS[ROWBINARY]:
             return RowBinary(table.columns).encode
-        text = Text.of(table.columns, table.time_unit, _csv(self.dialect))
+        text = TextEncoder.of(table.columns, table.time_unit, _csv(self.dialect))
         if not self.dialect.has_instants:
             return text.encode
 
@@ -321,9 +321,9 @@ def _server_error(refused: http.Refused) -> Exception:
 # --- CSV -----------------------------------------------------------------------------------------
 
 
-def _csv(dialect: ClickhouseDialect) -> Format:
+def _csv(dialect: ClickhouseDialect) -> TextFormat:
     """Return ClickHouse's CSV; every text is quoted, so that none is read as NULL."""
-    style = Style(
+    style = ValueStyle(
         null=b"\\N",
         false=b"0",
         true=b"1",
@@ -332,7 +332,7 @@ def _csv(dialect: ClickhouseDialect) -> Format:
         special=b'"',
         escape=lambda text: text.replace(b'"', b'""'),
     )
-    return Format(style, row=Frame(b"", b",", b"\n"), payload=Frame(b"", b"", b""))
+    return TextFormat(style, row=Frame(b"", b",", b"\n"), payload=Frame(b"", b"", b""))
 
 
 def _expect_years(block: Block, years: tuple[int, int]) -> None:

@@ -13,7 +13,7 @@ from simulator.data.block import Array, Block, Coded
 from simulator.data.octets import octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.encode.rows import Frame
-from simulator.encode.text import Slot, Style
+from simulator.encode.text import Slot, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.shared import names
 from simulator.modules.shared.sql import language as sql
@@ -91,7 +91,7 @@ class CrateDialect(sql.Dialect):
         """Return the names of the columns that an INSERT fills."""
         return [*(quote(c.name) for c in self.columns), *([self._object] if self.members else [])]
 
-    def row(self, style: Style, row: Frame, between: bytes, member: Member) -> list[Slot]:
+    def row(self, style: ValueStyle, row: Frame, between: bytes, member: Member) -> list[Slot]:
         """Return the slots of a row's values; `member` starts a member of the object."""
         placed = [(column, b"", b"") for column in self.columns]
         for place, column in enumerate(self.members):

@@ -10,7 +10,7 @@ from simulator.data.block import Block
 from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
-from simulator.encode.text import Style, Text
+from simulator.encode.text import TextEncoder, ValueStyle
 from simulator.modules.contract.base import SINGLE, Encoder, Failure, Payload
 from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.cratedb import plans
@@ -27,7 +27,7 @@ def _escape(text: bytes) -> bytes:
     return json.dumps(text.decode(), ensure_ascii=False)[1:-1].encode()
 
 
-JSON = Style(
+JSON = ValueStyle(
     b"null", b"false", b"true", None, b'"', special=bytes(range(0x20)) + b'"\\', escape=_escape
 )
 
@@ -108,7 +108,7 @@ class CratedbSession(HttpSession):
 
         return encode
 
-    def _bodies(self, table: Table, name: str, mode: str) -> Text:
+    def _bodies(self, table: Table, name: str, mode: str) -> TextEncoder:
         dialect = self._dialect_of(table)
         names = dialect.find_inserted()
         into = f"INSERT INTO {quote(name)} ({', '.join(names)})"
@@ -119,7 +119,7 @@ class CratedbSession(HttpSession):
         before, after = b'{"stmt":%b,"bulk_args":[' % statement, b"]}"
         if mode == SINGLE:
             before, after = b'{"stmt":%b,"args":' % statement, b"}"
-        return Text(row, Frame(before, b",", after), table.time_unit)
+        return TextEncoder(row, Frame(before, b",", after), table.time_unit)
 
     def size_of(self, data: Sequence[tuple[int, bytes]]) -> int:
         """Return the size of the requests' bodies."""

@@ -14,7 +14,7 @@ from simulator.data.schema import Column, Table, TimeUnit, Type
 from simulator.encode.arrow import Arrow
 from simulator.encode.instants import Iso
 from simulator.encode.objects import Objects
-from simulator.encode.text import CSV, Text
+from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import UnstorableError
 from simulator.modules.contract.base import IMPORT, SINGLE, Encoder, Failure, Payload, Session
 from simulator.modules.contract.changes import CORRECT
@@ -63,7 +63,7 @@ class DuckDbSession(Session):
         insert = f"INSERT INTO {into}"
         if mode == IMPORT:
             insert = f"COPY {into}"
-            rows_of: Encoder = Text.of(table.columns, table.time_unit, _CSV).encode
+            rows_of: Encoder = TextEncoder.of(table.columns, table.time_unit, _CSV).encode
         elif mode == SINGLE:
             marks = ", ".join(_mark(column, table.time_unit) for column in table.columns)
             insert += f" VALUES ({marks})"

@@ -16,7 +16,7 @@ from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, State
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
-from simulator.encode.text import Text
+from simulator.encode.text import TextEncoder
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.contract.base import (
     DRIVER,
@@ -318,7 +318,7 @@ def _worst(refused: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return max(refused, key=lambda item: item["status"] != _BUSY)
 
 
-def _documents(table: Table, index: str = "", *, corrects: bool = False) -> Text:
+def _documents(table: Table, index: str = "", *, corrects: bool = False) -> TextEncoder:
     """Return the encoder of a table's rows, new ones or such that replace others."""
     key = next((column for column in table.columns if queries.is_key(column)), None)
     fields = [column for column in table.columns if column is not key]

@@ -30,7 +30,7 @@ class Reached(StrEnum):
     ADDRESS = "by its address"
 
 
-class Record(Frozen):
+class EvidenceRecord(Frozen):
     """A target of the contract suite that has passed all cases."""
 
     target: str
@@ -57,10 +57,10 @@ class Evidence(Frozen):
     """All records of one module."""
 
     module: str
-    records: tuple[Record, ...] = ()
+    records: tuple[EvidenceRecord, ...] = ()
 
     @property
-    def real(self) -> list[Record]:
+    def real(self) -> list[EvidenceRecord]:
         """The records of real servers."""
         return [record for record in self.records if record.server != STAND_IN]
 
@@ -92,7 +92,7 @@ class Evidence(Frozen):
         order = (Kill.SOME_LOST, Kill.ALL_KEPT)
         return next((kill for kill in order if kill in outcomes), Kill.NOT_TRIED)
 
-    def with_record(self, record: Record) -> "Evidence":
+    def with_record(self, record: EvidenceRecord) -> "Evidence":
         """Return the evidence with the record in place of an earlier one of the same target.
 
         A loss stays on record for the same server: a later kill may come at a luckier moment.

@@ -20,7 +20,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Table
 from simulator.modules.contract.base import Unsupported
-from simulator.modules.shared.metrics.points import Series, fields, tag_value
+from simulator.modules.shared.metrics.points import PointSeries, fields, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -138,14 +138,14 @@ def roll_up(
 
 def series(
     prefix: str, table: Table, columns: Sequence[Column], reply: Iterable[tuple[int, Any]]
-) -> Iterator[Series]:
+) -> Iterator[PointSeries]:
     """Yield a reply's points."""
     second = table.time_unit.per_second
     for number, item in reply:
         column = columns[number % len(columns)]
         tags = tuple(tags_of(prefix, table, item).values())
         points = ((instant * second, value) for value, instant in item["datapoints"])
-        yield Series(column.name, tags, points)
+        yield PointSeries(column.name, tags, points)
 
 
 def tags_of(prefix: str, table: Table, item: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from simulator.modules.graphite.wire import (
     LINES,
     MESSAGE_BYTES,
     Carbon,
-    NotSent,
+    NothingSent,
     frame,
     lines,
     path_lengths,
@@ -31,7 +31,7 @@ from simulator.modules.graphite.wire import (
 )
 from simulator.modules.shared.http.client import Http
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.points import Series
+from simulator.modules.shared.metrics.points import PointSeries
 from simulator.modules.shared.metrics.rollups import Combined, RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
 
@@ -181,7 +181,7 @@ class GraphiteSession(MetricSession):
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows."""
-        return Failure.NOT_APPLIED if isinstance(error, NotSent) else Failure.UNKNOWN
+        return Failure.NOT_APPLIED if isinstance(error, NothingSent) else Failure.UNKNOWN
 
     # --- queries
 
@@ -223,7 +223,7 @@ class GraphiteSession(MetricSession):
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
-    ) -> Iterable[Series]:
+    ) -> Iterable[PointSeries]:
         """Return the points of these fields that are selected by tags and time."""
         prefix = self._prefix
         span = queries.span_of(table, self._retention_s, selection)

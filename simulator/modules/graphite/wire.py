@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block
 from simulator.data.schema import Column, Table, Type
-from simulator.encode.points import Piece, Point, Points, Written, as_text
+from simulator.encode.points import PointFormat, PointPiece, Points, Written, as_text
 from simulator.encode.rows import Frame
 from simulator.modules.shared.http.tls import CONNECT_S, socket_options
 from simulator.modules.shared.metrics.points import fields
@@ -32,7 +32,7 @@ class CarbonError(Exception):
     """A batch could not be sent."""
 
 
-class NotSent(CarbonError):
+class NothingSent(CarbonError):
     """There was no connection, so nothing was sent."""
 
 
@@ -46,7 +46,7 @@ class Carbon:
             self._socket = socket.create_connection((host, port), CONNECT_S)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise NotSent(f"{self.where}: {reason}") from error
+            raise NothingSent(f"{self.where}: {reason}") from error
         for level, name, value in socket_options():
             self._socket.setsockopt(level, name, value)
         # Bytes that wait here count as sent: keep them few.
@@ -59,7 +59,7 @@ class Carbon:
         """Return once the kernel has taken the bytes: carbon does not answer."""
         if not self.alive or self._is_closed():
             self.alive = False
-            raise NotSent(f"{self.where}: carbon has closed the connection")
+            raise NothingSent(f"{self.where}: carbon has closed the connection")
         try:
             self._socket.sendall(content)
         except OSError as error:
@@ -82,10 +82,10 @@ class Carbon:
 
 def lines(table: Table, begin: str) -> Points:
     """Return the encoder of `path value time` lines."""
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
+    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
     time_piece = pieces[table.time.name]
     points = [
-        Point(
+        PointFormat(
             field,
             [
                 *_path(table, begin, field, pieces),
@@ -102,8 +102,8 @@ def lines(table: Table, begin: str) -> Points:
 
 
 def _path(
-    table: Table, begin: str, field: Column, pieces: Mapping[str, Piece]
-) -> Iterator[bytes | Piece]:
+    table: Table, begin: str, field: Column, pieces: Mapping[str, PointPiece]
+) -> Iterator[bytes | PointPiece]:
     lead = begin.encode() + b"."
     for tag in table.tags:
         yield lead
@@ -118,16 +118,18 @@ def pickles(table: Table, begin: str) -> Points:
     https://docs.python.org/3/library/pickletools.html: X is a text after its length, J an integer
     of 4 bytes, G a double, and the byte 134 a tuple of two.
     """
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
-    when = Piece(table.time.name, _binary("<i4"))
+    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
+    when = PointPiece(table.time.name, _binary("<i4"))
     doubles = {kind: _binary(">f8") for kind in Type}
     points = []
     for field in fields(table):
         path = list(_path(table, begin, field, pieces))
         known = sum(len(piece) for piece in path if isinstance(piece, bytes))
-        length = Piece(LENGTH, _binary("<u4", known))
-        value = Piece(field.name, doubles[field.type])
-        points.append(Point(field, [b"X", length, *path, b"J", when, b"G", value, b"\x86\x86"]))
+        length = PointPiece(LENGTH, _binary("<u4", known))
+        value = PointPiece(field.name, doubles[field.type])
+        points.append(
+            PointFormat(field, [b"X", length, *path, b"J", when, b"G", value, b"\x86\x86"])
+        )
     return Points(points, Frame(b"\x80\x02](", b"", b"e."))
 
 

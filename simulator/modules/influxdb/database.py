@@ -31,7 +31,7 @@ from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, Refused
-from simulator.modules.shared.http.prometheus import Metrics, Sample
+from simulator.modules.shared.http.prometheus import Metrics, MetricSample
 from simulator.modules.shared.http.tls import tls_context
 from simulator.modules.shared.influx import influxql
 from simulator.modules.shared.influx.chunks import Language
@@ -350,7 +350,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 def shard_metrics(
     session: InfluxSession, names: Sequence[str], buckets: Sequence[str]
-) -> list[Sample]:
+) -> list[MetricSample]:
     """Return metrics of the shards of some buckets."""
     samples = Metrics.parsed(session.client.metrics()).of(*names)
     return [sample for sample in samples if sample.labels.get("bucket") in buckets]

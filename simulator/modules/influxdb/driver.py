@@ -9,7 +9,7 @@ from typing import Any
 
 from simulator.data.block import Array, Block, Coded
 from simulator.data.schema import Role, Table, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.lineprotocol import INFLUXDB, tag_text
 from simulator.encode.objects import Objects
 from simulator.errors import UnstorableError
@@ -33,7 +33,7 @@ def encoder(table: Table, name: str) -> Encoder:
     always = {marker: True} if marker else {}
     objects = Objects(columns, table.time_unit)
     checks = [(column.name, INFLUXDB.check(table, column)) for column in columns]
-    checked = {column.name: Rendered(partial(_check_tags, column.name)) for column in tags
+    checked = {column.name: LevelCache(partial(_check_tags, column.name)) for column in tags
                if column.type is Type.TEXT}  # fmt: skip
 
     def point(row: Sequence[Any]) -> dict[str, Any]:

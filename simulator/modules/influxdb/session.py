@@ -11,7 +11,7 @@ from simulator.data.block import Block, Rows
 from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
-from simulator.encode.lineprotocol import INFLUXDB, Dialect, LineProtocol
+from simulator.encode.lineprotocol import INFLUXDB, LineDialect, LineProtocol
 from simulator.modules.contract.base import (
     BATCH,
     DRIVER,
@@ -62,7 +62,7 @@ class Write(NamedTuple):
     gzip: bool
     prefix: str
     """The start of a database's name; the rest is the table's."""
-    dialect: Dialect = INFLUXDB
+    dialect: LineDialect = INFLUXDB
 
 
 class InfluxSession(PlannedSession, HttpSession):

@@ -17,7 +17,7 @@ from simulator.data.block import Array, Block
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.objects import Objects
 from simulator.modules.contract.base import Encoder
-from simulator.modules.iotdb.wire import ServerError, Status, Unanswered
+from simulator.modules.iotdb.wire import ServerError, ServerStatus, Unanswered
 from simulator.modules.shared.client.driver import DriverBatch
 
 
@@ -30,7 +30,7 @@ class Into(NamedTuple):
     categories: Sequence[int]
 
 
-class Rows(NamedTuple):
+class BatchRows(NamedTuple):
     """The rows of a batch, in the order of time, as the driver wants them."""
 
     times: list[int]
@@ -60,7 +60,7 @@ def encoder(
             for row in values if numbers else ():
                 for place in numbers:
                     row[place] = None if row[place] is None else str(row[place])
-            found.append(DriverBatch(into, Rows([own[place] for place in order], values)))
+            found.append(DriverBatch(into, BatchRows([own[place] for place in order], values)))
         return found
 
     return encode
@@ -85,7 +85,7 @@ def store(session: TableSession, batch: DriverBatch) -> None:
         session.insert(tablet)
     except StatementExecutionException as error:
         code = re.match(r"(\d+): ", str(error))
-        status = Status(int(code[1]) if code else ServerError.SEVERAL, str(error))
+        status = ServerStatus(int(code[1]) if code else ServerError.SEVERAL, str(error))
         raise ServerError("", (status,)) from error
     except IoTDBConnectionException as error:
         raise Unanswered(f"apache-iotdb lost the connection: {error}") from error

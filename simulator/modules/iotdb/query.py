@@ -34,10 +34,10 @@ from simulator.modules.contract.base import Unsupported
 from simulator.modules.shared.client.partials import (
     Collected,
     Distinct,
-    Groups,
     Latest,
-    Newest,
+    NewestRows,
     Partial,
+    PartialGroups,
     Row,
     partials_of,
 )
@@ -246,7 +246,7 @@ def _newest(query: NewestQuery, clock: Clock) -> PlannedQuery:
     behind = _where(query, clock) + (f" GROUP BY {', '.join(tags)}" if tags else "")
     read = _reader(table, columns, clock)
     fetches = _from(table, f"SELECT {', '.join([*tags, *last])}", behind, read)
-    return PlannedQuery.of(query, fetches, partial(Newest, len(tags)))
+    return PlannedQuery.of(query, fetches, partial(NewestRows, len(tags)))
 
 
 def _distinct(query: DistinctQuery, clock: Clock) -> PlannedQuery:
@@ -337,7 +337,7 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> PlannedQuery:
         return cells
 
     fetches = _from(table, f"SELECT {', '.join(selected)}", behind, read)
-    return PlannedQuery.of(query, fetches, partial(Groups, query, partials))
+    return PlannedQuery.of(query, fetches, partial(PartialGroups, query, partials))
 
 
 def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str:

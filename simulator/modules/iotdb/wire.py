@@ -43,7 +43,7 @@ class Unanswered(IotDbError):
     """The request was sent, at least in part, and no complete answer arrived."""
 
 
-class Status(NamedTuple):
+class ServerStatus(NamedTuple):
     """The server's status of a request, or of a part of it."""
 
     code: int
@@ -58,7 +58,7 @@ class ServerError(IotDbError):
     SEVERAL: ClassVar[int] = 302
     """The rows, or other parts of the request, have a status each."""
 
-    def __init__(self, where: str, wrong: tuple[Status, ...]) -> None:
+    def __init__(self, where: str, wrong: tuple[ServerStatus, ...]) -> None:
         self.codes = frozenset(status.code for status in wrong)
         different = dict.fromkeys(f"{status.words} ({status.code})" for status in wrong)
         words = "; ".join(" ".join(each.split()) for each in different)
@@ -68,9 +68,9 @@ class ServerError(IotDbError):
 def check(status: Any) -> None:
     """Raise ServerError unless a status, and every part of it, is a success."""
     parts = status.subStatus or () if status.code == ServerError.SEVERAL else (status,)
-    wrong = [Status(s.code, s.message or "") for s in parts if s.code not in ServerError.GOOD]
+    wrong = [ServerStatus(s.code, s.message or "") for s in parts if s.code not in ServerError.GOOD]
     if wrong or not (parts or status.code in ServerError.GOOD):
-        raise ServerError("", tuple(wrong) or (Status(status.code, status.message or ""),))
+        raise ServerError("", tuple(wrong) or (ServerStatus(status.code, status.message or ""),))
 
 
 # --- the connection ------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ class Link:
         try:
             return method(request)
         except TApplicationException as error:
-            raise ServerError(self.where, (Status(-1, str(error)),)) from error
+            raise ServerError(self.where, (ServerStatus(-1, str(error)),)) from error
         except _BROKEN as error:
             self.close()
             raise _fail_unanswered(self.where, error, timeout_s) from error

@@ -25,7 +25,7 @@ from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.contract.options import Options
 from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
-from simulator.modules.mongodb.query import Documents, Format
+from simulator.modules.mongodb.query import DocumentFormat, TableDocuments
 from simulator.modules.mongodb.signatures import Signatures
 from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.shared.client.driver import DriverOptions
@@ -55,8 +55,8 @@ class MongodbOptions(DriverOptions):
         "",
         description="name of the database; default: the one in connection_string, or benchmark",
     )
-    document_format: Format = Field(
-        Format.FLAT,
+    document_format: DocumentFormat = Field(
+        DocumentFormat.FLAT,
         description="flat: every column is a field; key-pair: tags and fields are arrays of "
         "{key, val}; timeseries: a time-series collection with the tags as its metaField",
     )
@@ -186,9 +186,9 @@ class Mongodb(Signatures):
     def changes(self) -> Changes:
         """Return how documents are changed; time series have the server's limits."""
         known, layout = super().changes, self.options.document_format
-        if layout is Format.FLAT:
+        if layout is DocumentFormat.FLAT:
             return known
-        if layout is Format.KEY_PAIR:
+        if layout is DocumentFormat.KEY_PAIR:
             return replace(known, retags="", no_retags="tags are pairs of key and value")
         why_not = "a time-series collection replaces nothing, and deletes by its metaField only"
         return Changes(no_retags=why_not, no_corrections=why_not, no_deletion=why_not)
@@ -295,9 +295,9 @@ class Mongodb(Signatures):
     def _collection(self, table: Table) -> dict[str, Any]:
         """Return the options of a collection."""
         layout = self.options.document_format
-        if layout is not Format.TIMESERIES:
+        if layout is not DocumentFormat.TIMESERIES:
             return {}
-        documents = Documents(table, layout)
+        documents = TableDocuments(table, layout)
         fields = {"timeField": documents.time_field, "metaField": documents.meta_field}
         return {"timeseries": {**fields, "granularity": self.options.granularity}}
 
@@ -320,7 +320,7 @@ class Mongodb(Signatures):
 
     def _index(self, session: "MongodbSession", tables: Sequence[Table]) -> None:
         for table in tables:
-            indices = Documents(table, self.options.document_format).indices()
+            indices = TableDocuments(table, self.options.document_format).indices()
             for name in table.names:
                 for index, keys in indices.items():
                     session.database[name].create_index(keys, name=index)
@@ -363,7 +363,7 @@ class Mongodb(Signatures):
 
     def _ferretdb(self, version: str, settings: Mapping[str, str]) -> Server:
         version = f"FerretDB {version}"
-        if self.options.document_format is Format.TIMESERIES:
+        if self.options.document_format is DocumentFormat.TIMESERIES:
             version += ", which stores a time series in a plain collection"
         sentence = (
             "an acknowledged row is committed by PostgreSQL, whose synchronous_commit and fsync "

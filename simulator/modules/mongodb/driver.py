@@ -8,15 +8,15 @@ from typing import Any, TypeAlias, assert_never
 
 from simulator.data.block import Block
 from simulator.data.schema import Table
-from simulator.encode.bson import Constant, Element, Embedded, Field
-from simulator.encode.objects import Instant, Objects
+from simulator.encode.bson import BsonField, Constant, Element, Embedded
+from simulator.encode.objects import InstantType, Objects
 from simulator.modules.contract.base import DRIVER, Encoder
 from simulator.modules.shared.client.driver import batches
 
 MODES = {DRIVER: "pymongo's insert_many; not a transaction"}
 
 _Row: TypeAlias = Sequence[Any]
-_Places: TypeAlias = Mapping[Field, int]
+_Places: TypeAlias = Mapping[BsonField, int]
 _Read: TypeAlias = Callable[[_Row], Any]
 _ABSENT = object()
 
@@ -25,7 +25,11 @@ def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
     """Return what makes the document of each row, as these elements describe it."""
     fields = [*dict.fromkeys(_fields(elements))]
     columns = [
-        Objects([field.column], table.time_unit, Instant.AWARE if field.date else Instant.INTEGER)
+        Objects(
+            [field.column],
+            table.time_unit,
+            InstantType.AWARE if field.date else InstantType.INTEGER,
+        )
         for field in fields
     ]
     read = _document(elements, {field: place for place, field in enumerate(fields)})
@@ -40,10 +44,10 @@ def encoder(table: Table, elements: Sequence[Element], name: str) -> Encoder:
     return batches(name, encode)
 
 
-def _fields(elements: Sequence[Element]) -> Iterator[Field]:
+def _fields(elements: Sequence[Element]) -> Iterator[BsonField]:
     for element in elements:
         match element:
-            case Field():
+            case BsonField():
                 yield element
             case Embedded():
                 yield from _fields(element.elements)
@@ -67,7 +71,7 @@ def _document(elements: Sequence[Element], places: _Places) -> _Read:
 def _value(element: Element, places: _Places) -> _Read:
     """Return what takes an element's value from a row."""
     match element:
-        case Field():
+        case BsonField():
             place, absent = places[element], None if element.null else _ABSENT
             return lambda row: absent if row[place] is None else row[place]
         case Constant():

@@ -29,7 +29,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import ID, Column, Index, Role, Table, TimeUnit, Type
-from simulator.encode.bson import Constant, Element, Embedded, Field
+from simulator.encode.bson import BsonField, Constant, Element, Embedded
 
 Stage = dict[str, Any]
 _OPERATORS = {
@@ -44,7 +44,7 @@ _OPERATORS = {
 # --- documents ------------------------------------------------------------------------------------
 
 
-class Format(StrEnum):
+class DocumentFormat(StrEnum):
     """A document format."""
 
     FLAT = "flat"
@@ -55,10 +55,10 @@ class Format(StrEnum):
     """A time-series collection: the time is a Date, the tags are one embedded document."""
 
 
-class Documents:
+class TableDocuments:
     """The documents of one table. A NULL is left out, except in an array."""
 
-    def __init__(self, table: Table, layout: Format) -> None:
+    def __init__(self, table: Table, layout: DocumentFormat) -> None:
         self._table = table
         self._layout = layout
         self._tags, self._fields, self._date = (
@@ -69,7 +69,7 @@ class Documents:
     def time_field(self) -> str:
         """The field that holds the row's instant, a Date in a time-series collection."""
         name = self._table.time.name
-        own = self._layout is not Format.TIMESERIES or self._is_date(self._table.time)
+        own = self._layout is not DocumentFormat.TIMESERIES or self._is_date(self._table.time)
         return name if own else self._date
 
     @property
@@ -81,25 +81,27 @@ class Documents:
     def elements(self) -> tuple[Element, ...]:
         """The elements of a document."""
         tags, table = self._table.tags, self._table
-        if self._layout is Format.FLAT:
+        if self._layout is DocumentFormat.FLAT:
             return tuple(self._field(column) for column in table.columns)
-        grouped = [*tags, *(table.fields if self._layout is Format.KEY_PAIR else ())]
+        grouped = [*tags, *(table.fields if self._layout is DocumentFormat.KEY_PAIR else ())]
         apart = [self._field(column) for column in table.columns if column not in grouped]
-        if self._layout is Format.KEY_PAIR:
+        if self._layout is DocumentFormat.KEY_PAIR:
             return (*apart, _pairs(self._tags, tags), _pairs(self._fields, table.fields))
         meta = Embedded(self._tags, tuple(self._field(column) for column in tags))
-        date = [Field(self._date, table.time, date=True)] if self.time_field == self._date else []
+        date = (
+            [BsonField(self._date, table.time, date=True)] if self.time_field == self._date else []
+        )
         return (*date, meta, *apart)
 
-    def _field(self, column: Column) -> Field:
-        return Field(_name(column), column, date=self._is_date(column))
+    def _field(self, column: Column) -> BsonField:
+        return BsonField(_name(column), column, date=self._is_date(column))
 
     def _is_date(self, column: Column) -> bool:
         """Return whether the column is stored as a Date, which counts milliseconds."""
         if self._table.time_unit is not TimeUnit.MILLISECOND:
             return False
-        in_series = self._layout is Format.TIMESERIES and column.role is Role.TIME
-        in_pair = self._layout is Format.KEY_PAIR and column.role in (Role.TAG, Role.FIELD)
+        in_series = self._layout is DocumentFormat.TIMESERIES and column.role is Role.TIME
+        in_pair = self._layout is DocumentFormat.KEY_PAIR and column.role in (Role.TAG, Role.FIELD)
         return in_series or (column.type is Type.TIMESTAMP and not in_pair)
 
     def value(self, name: str) -> Any:
@@ -107,11 +109,11 @@ class Documents:
         column = self._table.column(name)
         if self._is_date(column):
             return {"$toLong": f"${_name(column)}"}
-        if self._layout is Format.KEY_PAIR:
+        if self._layout is DocumentFormat.KEY_PAIR:
             for group, columns in self._groups():
                 if column in columns:
                     return {"$arrayElemAt": [f"${group}.val", columns.index(column)]}
-        if self._layout is Format.TIMESERIES and column.role is Role.TAG:
+        if self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG:
             return f"${self._tags}.{name}"
         return f"${_name(column)}"
 
@@ -137,11 +139,11 @@ class Documents:
 
     def _condition(self, name: str, wanted: Any) -> dict[str, Any]:
         column = self._table.column(name)
-        if self._layout is Format.KEY_PAIR:
+        if self._layout is DocumentFormat.KEY_PAIR:
             for group, columns in self._groups():
                 if column in columns:
                     return {group: {"$elemMatch": {"key": name, "val": wanted}}}
-        is_meta = self._layout is Format.TIMESERIES and column.role is Role.TAG
+        is_meta = self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG
         return {f"{self._tags}.{name}" if is_meta else _name(column): wanted}
 
     def _between(self, since: int | None, until: int | None) -> list[dict[str, Any]]:
@@ -170,11 +172,11 @@ class Documents:
         arrays: dict[str, None] = {}
         for column in map(self._table.column, index.columns):
             groups = [group for group, columns in self._groups() if column in columns]
-            if self._layout is Format.KEY_PAIR and groups:
+            if self._layout is DocumentFormat.KEY_PAIR and groups:
                 arrays |= dict.fromkeys(groups)
                 if groups[0] == next(iter(arrays)):
                     found |= dict.fromkeys((f"{groups[0]}.key", f"{groups[0]}.val"))
-            elif self._layout is Format.TIMESERIES and column.role is Role.TAG:
+            elif self._layout is DocumentFormat.TIMESERIES and column.role is Role.TAG:
                 found[f"{self._tags}.{column.name}"] = None
             else:
                 found[self.time_field if column.role is Role.TIME else column.name] = None
@@ -205,7 +207,9 @@ def _name(column: Column) -> str:
 
 
 def _pairs(name: str, columns: Sequence[Column]) -> Embedded:
-    pairs = [(Constant("key", column.name), Field("val", column, null=True)) for column in columns]
+    pairs = [
+        (Constant("key", column.name), BsonField("val", column, null=True)) for column in columns
+    ]
     numbered = (Embedded(str(place), pair) for place, pair in enumerate(pairs))
     return Embedded(name, tuple(numbered), array=True)
 
@@ -220,9 +224,9 @@ def _free(name: str, table: Table) -> str:
 # --- pipelines ------------------------------------------------------------------------------------
 
 
-def render(query: Query, layout: Format) -> Statement:
+def render(query: Query, layout: DocumentFormat) -> Statement:
     """Return a query as an `aggregate` command in extended JSON."""
-    table, documents = query.table, Documents(query.table, layout)
+    table, documents = query.table, TableDocuments(query.table, layout)
     selection = EVERYTHING if isinstance(query, DistinctQuery) else query.selection
     conditions = documents.conditions(selection)
     pipeline = [*match_stages(table, conditions), *_stages(query, documents)]
@@ -248,7 +252,7 @@ def match_stages(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
     return [*match, *({"$unionWith": other} for other in others)]
 
 
-def _stages(query: Query, documents: Documents) -> list[Stage]:
+def _stages(query: Query, documents: TableDocuments) -> list[Stage]:
     match query:
         case AggregateQuery():
             return _aggregates(query, documents)
@@ -267,7 +271,7 @@ def _stages(query: Query, documents: Documents) -> list[Stage]:
             assert_never(query)
 
 
-def _newest(query: NewestQuery, documents: Documents) -> list[Stage]:
+def _newest(query: NewestQuery, documents: TableDocuments) -> list[Stage]:
     names = fields_of(outputs(query))
     tags, columns = names[: len(query.tags)], names[len(query.tags) :]
     output = dict(zip(columns, map(documents.value, query.columns), strict=True))
@@ -278,7 +282,7 @@ def _newest(query: NewestQuery, documents: Documents) -> list[Stage]:
     return [{"$group": group}, {"$project": {"_id": 0, **shown}}]
 
 
-def _aggregates(query: AggregateQuery, documents: Documents) -> list[Stage]:
+def _aggregates(query: AggregateQuery, documents: TableDocuments) -> list[Stage]:
     table, names = query.table, fields_of(outputs(query))
     groups: dict[str, Any] = {tag: documents.value(tag) for tag in query.by}
     if query.bucket is not None:
@@ -311,7 +315,7 @@ def _bucket(time: Any, width: int) -> Any:
     return {"$subtract": [time, positive]}
 
 
-def _accumulator(aggregate: Aggregate, table: Table, documents: Documents) -> Any:
+def _accumulator(aggregate: Aggregate, table: Table, documents: TableDocuments) -> Any:
     if aggregate.column is None:
         return {"$sum": 1}
     column = table.column(aggregate.column)

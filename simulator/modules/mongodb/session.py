@@ -38,7 +38,7 @@ from simulator.modules.contract.base import DRIVER, Encoder, Envelope, Failure, 
 from simulator.modules.contract.changes import CORRECT
 from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.mongodb import driver, plans
-from simulator.modules.mongodb.query import Documents, Format, fields_of
+from simulator.modules.mongodb.query import DocumentFormat, TableDocuments, fields_of
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.http.acknowledged import expect_rows
@@ -96,7 +96,7 @@ class MongodbSession(Session):
         client: "MongoClient[dict[str, Any]]",
         database: str,
         write: Mapping[str, Any],
-        layout: Format,
+        layout: DocumentFormat,
         query_timeout_s: float,
     ) -> None:
         """Store the parameters of every insert command, such as its write concern, as `write`."""
@@ -121,7 +121,7 @@ class MongodbSession(Session):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as documents, grouped into insert commands."""
-        elements = Documents(table, self._layout).elements
+        elements = TableDocuments(table, self._layout).elements
         if mode == DRIVER:
             return driver.encoder(table, elements, name)
         bson = Bson(elements, table.time_unit)
@@ -138,7 +138,7 @@ class MongodbSession(Session):
         """Return what makes documents insert commands."""
         del form
         (table,) = tables
-        if self._layout is not Format.FLAT:
+        if self._layout is not DocumentFormat.FLAT:
             raise UnstorableError(
                 f"{table.name}: the documents of a file are flat; set document_format=flat"
             )
@@ -190,7 +190,7 @@ class MongodbSession(Session):
 
     def retag(self, table: Table, retag: Retag, name: str) -> int:
         """Update a tag of one series; return how many documents it has."""
-        documents, rows = Documents(table, self._layout), 0
+        documents, rows = TableDocuments(table, self._layout), 0
         concern = WriteConcern(**self._write["writeConcern"])
         (chosen,) = documents.conditions(Selection(one_of=(OneOf(retag.by, (name,)),)))
         (new,) = documents.conditions(Selection(one_of=(OneOf(retag.tag, (retag.values[name],)),)))
@@ -201,7 +201,7 @@ class MongodbSession(Session):
 
     def delete_before(self, table: Table, until: int) -> None:
         """Delete the documents before a time."""
-        found = Documents(table, self._layout).conditions(Selection(until=until))
+        found = TableDocuments(table, self._layout).conditions(Selection(until=until))
         before = json_util.loads(json_util.dumps({"$and": found}), json_options=_JSON)
         concern = WriteConcern(**self._write["writeConcern"])
         for name in table.names:

@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.schema import FLOATS, INTEGERS, Table, Type
-from simulator.encode.bson import Constant, Element, Embedded, Field
+from simulator.encode.bson import BsonField, Constant, Element, Embedded
 from simulator.modules.contract.base import Database
 from simulator.modules.contract.existing import Existing
 from simulator.modules.contract.signature import Columns
-from simulator.modules.mongodb.query import Documents, Format
+from simulator.modules.mongodb.query import DocumentFormat, TableDocuments
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession  # noqa: F401  # in a base
@@ -55,15 +55,15 @@ class Signatures(Database["MongodbSession"]):
     def layouts(self, name: str, tables: Sequence[Table]) -> Iterable[Columns]:
         """Yield the fields of documents in each format."""
         for table in tables:
-            for layout in Format:
-                yield dict(_declare(Documents(table, layout).elements))
+            for layout in DocumentFormat:
+                yield dict(_declare(TableDocuments(table, layout).elements))
 
 
 def _declare(elements: Iterable[Element]) -> Iterator[tuple[str, str]]:
     """Yield fields and their types; fields of embedded documents or pairs include its name."""
     for element in elements:
         match element:
-            case Field() if element.name != _ID:
+            case BsonField() if element.name != _ID:
                 yield element.name, "datetime" if element.date else _TYPES[element.column.type]
             case Embedded(array=False):
                 yield from _within(element.name, _declare(element.elements))
@@ -75,7 +75,7 @@ def _pair(element: Element) -> tuple[str, str]:
     assert isinstance(element, Embedded)
     key, value = element.elements
     assert isinstance(key, Constant)
-    assert isinstance(value, Field)
+    assert isinstance(value, BsonField)
     return key.text, _TYPES[value.column.type]
 
 

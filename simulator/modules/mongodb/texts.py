@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.data.own_query import PLACEHOLDER, TextQuery
 from simulator.data.schema import Table
-from simulator.modules.mongodb.query import Documents, Format, match_stages
+from simulator.modules.mongodb.query import DocumentFormat, TableDocuments, match_stages
 from simulator.modules.shared.http.json_texts import JsonTexts, strings
 
 _WRITES = ("$out", "$merge")
@@ -20,9 +20,9 @@ class Pipelines(JsonTexts):
 
     given_names = frozenset({"_id", "count"})
 
-    def __init__(self, table: Table, layout: Format, keys: Sequence[str]) -> None:
+    def __init__(self, table: Table, layout: DocumentFormat, keys: Sequence[str]) -> None:
         super().__init__(table, keys)
-        self._documents = Documents(table, layout)
+        self._documents = TableDocuments(table, layout)
 
     @property
     def places(self) -> Mapping[str, str]:

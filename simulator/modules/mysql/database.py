@@ -38,7 +38,7 @@ from simulator.modules.shared.sql.database import SqlDatabase
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION, VALUES
 
 if TYPE_CHECKING:
-    from simulator.modules.mysql.wire import Connection
+    from simulator.modules.mysql.wire import WireConnection
 
 _SETTINGS = (
     # A value that does not fit is an error, and so is an engine that does not exist.
@@ -216,15 +216,15 @@ class MySql(SqlDatabase[MySqlSession]):
             commit_every_s=self.options.commit_every_s,
         )
 
-    def _open(self) -> "Connection":
-        from simulator.modules.mysql.wire import Connection  # noqa: PLC0415
+    def _open(self) -> "WireConnection":
+        from simulator.modules.mysql.wire import WireConnection  # noqa: PLC0415
 
         options = self.options
         context = None
         if options.encrypted:
             context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
         secrets = options.secrets()
-        connection = Connection(
+        connection = WireConnection(
             host=options.host,
             port=options.port,
             user=options.user,
@@ -241,7 +241,7 @@ class MySql(SqlDatabase[MySqlSession]):
         connection.connect(link)
         return connection
 
-    def _is_transactional(self, connection: "Connection") -> bool:
+    def _is_transactional(self, connection: "WireConnection") -> bool:
         """Return whether the server reports transactions for the engine."""
         engine = self.options.engine
         rows = connection.fetch(
@@ -258,7 +258,7 @@ class MySql(SqlDatabase[MySqlSession]):
         return bool(rows[0][0] == "YES")
 
     @contextmanager
-    def connection(self) -> Iterator["Connection"]:
+    def connection(self) -> Iterator["WireConnection"]:
         """Open an administration session and yield its connection."""
         with self.administration() as session:
             yield session.connection
@@ -314,7 +314,7 @@ class MySql(SqlDatabase[MySqlSession]):
         with self.connection() as connection:
             self._create_indices(connection, tables)
 
-    def _create_indices(self, connection: "Connection", tables: Sequence[Table]) -> None:
+    def _create_indices(self, connection: "WireConnection", tables: Sequence[Table]) -> None:
         existing = set(
             connection.fetch(
                 "SELECT table_name, index_name FROM information_schema.statistics "
@@ -341,7 +341,7 @@ class MySql(SqlDatabase[MySqlSession]):
             for name in map(self.dialect.name, names_of(tables)):
                 self._maintain(connection, f"ANALYZE TABLE {name}")
 
-    def _maintain(self, connection: "Connection", statement: str) -> None:
+    def _maintain(self, connection: "WireConnection", statement: str) -> None:
         errors = _problems(connection, statement).get("error")
         if errors:
             raise SetupError(f"{self.name}: {statement}: {errors}")
@@ -426,7 +426,7 @@ class MySql(SqlDatabase[MySqlSession]):
         return _REMEDIES.get(code) or super().remedy(error)
 
 
-def _problems(connection: "Connection", statement: str) -> dict[str, str]:
+def _problems(connection: "WireConnection", statement: str) -> dict[str, str]:
     """Run a statement of table maintenance and return its errors and warnings."""
     kinds = [(kind.lower(), words) for _, _, kind, words in connection.fetch(statement)]
     return {kind: words for kind, words in kinds if kind in ("error", "warning")}

@@ -16,7 +16,7 @@ from simulator.data.schema import Table, Type
 from simulator.encode.instants import Iso
 from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
-from simulator.encode.text import SQL, TSV, Text
+from simulator.encode.text import SQL, TSV, TextEncoder
 from simulator.errors import UnstorableError
 from simulator.modules.contract.base import (
     BATCH,
@@ -38,7 +38,7 @@ from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.language import PREPARED, TRANSACTION
 
 if TYPE_CHECKING:
-    from simulator.modules.mysql.wire import Connection
+    from simulator.modules.mysql.wire import WireConnection
 
 LOAD_FORMAT = replace(TSV, style=replace(TSV.style, false=b"0", true=b"1", instants=Iso(zone=b"")))
 """The format of LOAD DATA: tabs, line ends, and a backslash before special characters."""
@@ -67,7 +67,7 @@ class MySqlSession(Session):
 
     def __init__(
         self,
-        connection: "Connection",
+        connection: "WireConnection",
         dialect: sql.Dialect,
         *,
         transactional: bool,
@@ -115,7 +115,7 @@ class MySqlSession(Session):
                 "SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\n' "
                 f"({columns})"
             ).encode()
-            texts = Text.of(table.columns, table.time_unit, LOAD_FORMAT)
+            texts = TextEncoder.of(table.columns, table.time_unit, LOAD_FORMAT)
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
         into = sql.target(dialect, table, name)
         if mode == DRIVER:
@@ -130,7 +130,7 @@ class MySqlSession(Session):
         new = ", ".join(f"{field} = VALUES({field})" for field in fields)
         tail = f" ON DUPLICATE KEY UPDATE {new}" if mode == CORRECT else ""
         insert = replace(_SQL, payload=Frame(head, b",", tail.encode()))
-        inserts = Text.of(table.columns, table.time_unit, insert).encode
+        inserts = TextEncoder.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
     def size_of(self, data: Any) -> int | None:

@@ -21,7 +21,7 @@ from simulator.modules.shared.client.contents import Content
 _CHUNK_BYTES = 1 << 20
 
 
-class Connection(_Connection):
+class WireConnection(_Connection):
     """A connection that commits every statement unless BEGIN precedes it."""
 
     server_version: str

@@ -27,7 +27,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Table, TimeUnit
 from simulator.modules.contract.base import Unsupported
-from simulator.modules.shared.metrics.points import Series, fields, tag_value
+from simulator.modules.shared.metrics.points import PointSeries, fields, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces, plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_/"
@@ -200,7 +200,7 @@ def roll_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[Any
 
 def series(
     table: Table, columns: Sequence[Column], reply: Iterable[Any], since: int | None = None
-) -> Iterator[Series]:
+) -> Iterator[PointSeries]:
     """Yield a reply's points, from an instant on."""
     for item in reply:
         column = columns[item["query"]["index"] % len(columns)]
@@ -208,7 +208,7 @@ def series(
         points = [(_back(instant, table), value) for instant, value in item["dps"]]
         if since is not None:
             points = [(instant, value) for instant, value in points if instant >= since]
-        yield Series(column.name, tags, points)
+        yield PointSeries(column.name, tags, points)
 
 
 def _back(instant: int, table: Table) -> int | Decimal:

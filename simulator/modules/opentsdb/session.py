@@ -11,7 +11,7 @@ from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Query, Selection, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
-from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
+from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
 from simulator.modules.contract.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
@@ -19,7 +19,7 @@ from simulator.modules.opentsdb import query as queries
 from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import Http, HttpError, Refused, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.points import PointSeries, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, of_pieces
 from simulator.modules.shared.metrics.session import MetricSession
 
@@ -231,7 +231,7 @@ class OpenTsdbSession(MetricSession):
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
-    ) -> Iterable[Series]:
+    ) -> Iterable[PointSeries]:
         """Return the points of these fields that are selected by tags and time."""
         body = queries.points(self._prefix, table, columns, selection)
         if body["start"] > body["end"]:
@@ -286,9 +286,9 @@ class OpenTsdbSession(MetricSession):
 
 def json_points(prefix: str, table: Table, name: str, payload: Frame = _PUT) -> Points:
     """Return the encoder of a physical table's rows as the body of /api/put."""
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
+    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in table.columns}
     end = b"}}" + payload.between
-    tags: list[bytes | Piece] = [end]
+    tags: list[bytes | PointPiece] = [end]
     for tag in reversed(table.tags):
         between = b"" if tag is table.tags[0] else b","
         tags = [between + b'"%s":"' % tag.name.encode(), pieces[tag.name], b'"', *tags]
@@ -299,7 +299,7 @@ def json_points(prefix: str, table: Table, name: str, payload: Frame = _PUT) -> 
         metric = queries.metric(prefix, name, field.name).encode()
         begin = b'{"metric":"%s","timestamp":' % metric
         time, value = pieces[table.time.name], pieces[field.name]
-        points.append(Point(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
+        points.append(PointFormat(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
     return Points(points, payload)
 
 

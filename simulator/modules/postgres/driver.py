@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Any
 
 from simulator.data.schema import Table
-from simulator.encode.objects import Instant, Objects
+from simulator.encode.objects import InstantType, Objects
 from simulator.modules.contract.base import DRIVER, DRIVER_COPY, Encoder
 from simulator.modules.shared.client.driver import DriverBatch, batches
 
@@ -24,7 +24,7 @@ def encoder(table: Table, into: str, mode: str) -> Encoder:
     """Return the encoder of rows as Python objects, with the statement that inserts them."""
     insert = f"INSERT INTO {into.replace('%', '%%')} VALUES %s"
     statement = insert if mode == DRIVER else f"COPY {into} FROM STDIN"
-    return batches(statement, Objects(table.columns, table.time_unit, Instant.AWARE).encode)
+    return batches(statement, Objects(table.columns, table.time_unit, InstantType.AWARE).encode)
 
 
 def store(cursor: Any, mode: str, batch: DriverBatch) -> None:

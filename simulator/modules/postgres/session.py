@@ -14,7 +14,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
-from simulator.encode.text import CSV, SQL, Text
+from simulator.encode.text import CSV, SQL, TextEncoder
 from simulator.modules.contract.base import (
     BATCH,
     IMPORT,
@@ -91,7 +91,7 @@ class PostgresSession(Session):
             return lambda block, rows: [(copy, stream) for stream in streams.encode(block, rows)]
         if mode == IMPORT:
             load = f"COPY {into} FROM STDIN {COPIED[RecordFormat.CSV]}"
-            lines = Text.of(table.columns, table.time_unit, CSV)
+            lines = TextEncoder.of(table.columns, table.time_unit, CSV)
             return lambda block, rows: [(load, text) for text in lines.encode(block, rows)]
         if mode in driver.MODES:
             return driver.encoder(table, into, mode)
@@ -101,7 +101,7 @@ class PostgresSession(Session):
         if mode == CORRECT:
             frame = sql_changes.upserts(self.dialect_of(table), table, name)
         insert = replace(SQL, payload=frame)
-        inserts = Text.of(table.columns, table.time_unit, insert).encode
+        inserts = TextEncoder.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
     def _prepare_encoder(self, table: Table, name: str, into: str) -> Encoder:
@@ -113,7 +113,7 @@ class PostgresSession(Session):
         values = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
         prepare = f"PREPARE {statement} AS INSERT INTO {into} VALUES ({values})".encode()
         execute = replace(SQL, payload=Frame(f"EXECUTE {statement} ".encode(), b"", b""))
-        batches = sql.transactions(Text.of(table.columns, table.time_unit, execute).encode)
+        batches = sql.transactions(TextEncoder.of(table.columns, table.time_unit, execute).encode)
         return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:

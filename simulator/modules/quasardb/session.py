@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import FLOATS, Column, Table, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.errors import UnstorableError
 from simulator.modules.contract.base import BATCH, SINGLE, Encoder, Failure, Payload
 from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession
@@ -47,7 +47,7 @@ class QuasarSession(PlannedSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as columns; a batch is a view of them."""
-        encoded = Columns(table).encode
+        encoded = MaskedColumns(table).encode
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Array, list[Any]]]:
             index, columns = encoded(block)
@@ -119,13 +119,13 @@ class QuasarSession(PlannedSession):
             yield from reader
 
 
-class Columns:
+class MaskedColumns:
     """Encodes blocks as the batch writer's arguments: masked arrays of the column types."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._texts = {
-            column.name: Rendered(_decode) for column in table.columns if column.type is Type.TEXT
+            column.name: LevelCache(_decode) for column in table.columns if column.type is Type.TEXT
         }
 
     def encode(self, block: Block) -> tuple[Array, list[Any]]:

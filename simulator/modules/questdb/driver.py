@@ -14,7 +14,7 @@ import numpy as np
 from simulator.data.block import Block
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import Check, none_is
-from simulator.encode.objects import Instant, Objects
+from simulator.encode.objects import InstantType, Objects
 from simulator.modules.contract.base import DRIVER, Encoder
 from simulator.modules.questdb.query import LINES, is_integer, stored
 from simulator.modules.shared.client.driver import DriverBatch, batches
@@ -29,7 +29,7 @@ _REFUSED = re.compile(r'code("?): ?\1(invalid|request too large)\b')
 """Server codes of rows that cannot be stored. Other codes name failures of the server."""
 
 
-class Row(NamedTuple):
+class DriverRow(NamedTuple):
     """A row, as the arguments of the driver."""
 
     symbols: Mapping[str, str]
@@ -87,11 +87,11 @@ def encoder(table: Table, name: str) -> Encoder:
     if fine:
         checks += [(c.name, _since_1970(c)) for c in columns if c.type is Type.TIMESTAMP]
     time = columns.index(table.time)
-    instant = Instant.INTEGER if fine else Instant.AWARE
+    instant = InstantType.INTEGER if fine else InstantType.AWARE
     objects = Objects(columns, table.time_unit, instant)
 
-    def arguments(row: Sequence[Any]) -> Row:
-        return Row(
+    def arguments(row: Sequence[Any]) -> DriverRow:
+        return DriverRow(
             {key: row[place] for place, key in symbols if row[place] is not None},
             always
             | {
@@ -102,7 +102,7 @@ def encoder(table: Table, name: str) -> Encoder:
             TimestampNanos(row[time]) if fine else row[time],
         )
 
-    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[Row]]:
+    def encode(block: Block, rows_per_batch: int) -> Sequence[Sequence[DriverRow]]:
         for key, check in checks:
             check(block.data[key])
         return [list(map(arguments, rows)) for rows in objects.encode(block, rows_per_batch)]

@@ -17,8 +17,8 @@ from simulator.data.block import Array, ColumnData
 from simulator.data.derived import with_innermost
 from simulator.data.query import Aggregate, Query, Statement, outputs
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
-from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
-from simulator.encode.text import Style
+from simulator.encode.lineprotocol import PLAIN, Check, LineDialect, none_is
+from simulator.encode.text import ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.shared import names
 from simulator.modules.shared.sql import language as sql
@@ -228,7 +228,7 @@ class AggregatesSql(QuestSql):
         return QuestSql(self._table)
 
 
-class _Lines(Dialect):
+class _Lines(LineDialect):
     """QuestDB's line protocol: a backslash precedes every special character."""
 
     def tags(self, table: Table) -> Sequence[Column]:
@@ -241,11 +241,11 @@ class _Lines(Dialect):
             return None
         return super().marker(table)
 
-    def tag(self, column: Column) -> Style:
+    def tag(self, column: Column) -> ValueStyle:
         """Return how a symbol is written."""
         return replace(PLAIN, special=b",= \\\n\r", escape=partial(_escape, b"\\,= \n\r"))
 
-    def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
+    def field(self, column: Column, unit: TimeUnit) -> tuple[ValueStyle, bytes]:
         """Return the style of a field's values, and the suffix of each."""
         match column.type:
             case Type.TEXT:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from simulator.data.schema import Table, TimeUnit, Type
 from simulator.encode.instants import Iso
-from simulator.encode.text import CSV, Text, slots
+from simulator.encode.text import CSV, TextEncoder, slots
 
 _BOUNDARY = "rows"
 FORM = {"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"}
@@ -29,13 +29,13 @@ _FRACTIONS = {
 }
 
 
-def lines(table: Table) -> Text:
+def lines(table: Table) -> TextEncoder:
     """Return the encoder of the rows of a file; a BOOL that may be NULL is an integer."""
     row = [
         replace(slot, style=_INTEGERS if slot.column.nullable else _BOOLS)
         for slot in slots(table.columns, CSV)
     ]
-    return Text(row, CSV.payload, table.time_unit)
+    return TextEncoder(row, CSV.payload, table.time_unit)
 
 
 def form(table: Table, name: str) -> tuple[str, bytes]:

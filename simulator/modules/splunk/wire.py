@@ -15,7 +15,7 @@ from simulator.data.block import Array, Block, Coded, ColumnData, Values
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.ndjson import JSON, check_finite
 from simulator.encode.rows import Frame
-from simulator.encode.text import Slot, Style, Text
+from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.shared.names import storable
 
@@ -31,8 +31,8 @@ _EARLIEST_S = 946_684_800
 """2000-01-01: an instant in a line is ignored if it is older than 30 years (MAX_DAYS_AGO)."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_DIGITS = Style(b"", b"", b"", None, quote=b"", special=b"", escape=lambda text: text)
-_TEXTS = Style(b"", b'"0"', b'"1"', None, quote=b'"', special=JSON.special, escape=JSON.escape)
+_DIGITS = ValueStyle(b"", b"", b"", None, quote=b"", special=b"", escape=lambda text: text)
+_TEXTS = ValueStyle(b"", b'"0"', b'"1"', None, quote=b'"', special=JSON.special, escape=JSON.escape)
 _SECONDS, _FRACTION = ".s", ".f"
 
 
@@ -71,7 +71,7 @@ def check_names(table: Table) -> None:
             )
 
 
-def encoder(table: Table, name: str, mode: str) -> Text:
+def encoder(table: Table, name: str, mode: str) -> TextEncoder:
     """Return the encoder of rows as lines; for events, each with its instant in seconds."""
     columns = sorted(table.columns, key=lambda column: column.role is not Role.TIME)
     lead, end, row = b"", b"", []
@@ -89,7 +89,7 @@ def encoder(table: Table, name: str, mode: str) -> Text:
         after = mark + (b"}}" + end + b"\n" if column is columns[-1] else b"")
         null = b"}}" + end + b"\n" if column is columns[-1] else b""
         row.append(Slot(column, _TEXTS, before, after, null))
-    return Text(row, Frame(b"", b"\n", b""), table.time_unit)
+    return TextEncoder(row, Frame(b"", b"\n", b""), table.time_unit)
 
 
 def _slot(name: str, kind: Type, before: bytes) -> Slot:

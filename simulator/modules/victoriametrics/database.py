@@ -24,7 +24,7 @@ from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART
 from simulator.modules.victoriametrics import query as queries
-from simulator.modules.victoriametrics.server import Page, seconds
+from simulator.modules.victoriametrics.server import MetricsPage, seconds
 from simulator.modules.victoriametrics.session import VictoriaMetricsSession
 from simulator.modules.victoriametrics.wire import LAST_MS, Checks, metric
 
@@ -175,7 +175,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             session.api.flush()
             self._dropped = session.api.learn().count_dropped()
 
-    def _check(self, page: Page) -> None:
+    def _check(self, page: MetricsPage) -> None:
         """Raise SetupError if the server changes or drops rows by its settings."""
         if page.flag("precisionBits") not in ("", "64"):
             raise SetupError(

@@ -12,7 +12,7 @@ from typing import Any
 from simulator.data.query import ENDS, AggregateQuery, OneOf, Query, RowsQuery, Statement, outputs
 from simulator.data.schema import Column, Table
 from simulator.modules.contract.base import Unsupported
-from simulator.modules.shared.metrics.points import Series, tag_value
+from simulator.modules.shared.metrics.points import PointSeries, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces, plan
 from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms
 
@@ -185,7 +185,7 @@ def roll_up(query: AggregateQuery, rollup: Rollup, result: Iterable[Mapping[str,
             yield rollup, (*tags, back(table, start)), float(value)
 
 
-def series(prefix: str, table: Table, exported: Iterable[str]) -> Iterator[Series]:
+def series(prefix: str, table: Table, exported: Iterable[str]) -> Iterator[PointSeries]:
     """Yield the points of an export, which has a line for each series."""
     columns = {metric(prefix, name, c.name): c.name for name in table.names for c in table.columns}
     for line in exported:
@@ -193,7 +193,9 @@ def series(prefix: str, table: Table, exported: Iterable[str]) -> Iterator[Serie
         labels = item["metric"]
         tags = tuple(_tag(tag, labels) for tag in table.tags)
         instants = (back(table, instant) for instant in item["timestamps"])
-        yield Series(columns[labels["__name__"]], tags, zip(instants, item["values"], strict=True))
+        yield PointSeries(
+            columns[labels["__name__"]], tags, zip(instants, item["values"], strict=True)
+        )
 
 
 def _tag(column: Column, labels: Mapping[str, str]) -> Any:

@@ -33,7 +33,7 @@ _DROPPED = {"vm_rows_ignored_total": "reason", "vm_rows_invalid_total": "type"}
 """Counters of rows that are dropped although the request succeeds, and the label of the reason."""
 
 
-class Page(Metrics):
+class MetricsPage(Metrics):
     """The page /metrics: sizes, counters and the flags that the server was started with."""
 
     @property
@@ -87,16 +87,16 @@ class Api:
         waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
         """Store the connection, and the context in which time is the database's."""
-        self.page = Page({})
+        self.page = MetricsPage({})
         """The page /metrics when it was last read."""
         self._http = http
         self._query_timeout_s = query_timeout_s
         self._waiting = waiting
 
-    def learn(self) -> Page:
+    def learn(self) -> MetricsPage:
         """Read the page /metrics."""
         text = self._http.request("GET", "/metrics", timeout_s=self._query_timeout_s).body
-        self.page = Page.parsed(text.decode())
+        self.page = MetricsPage.parsed(text.decode())
         return self.page
 
     def call(self, path: str, form: Mapping[str, str] | None = None) -> bytes:

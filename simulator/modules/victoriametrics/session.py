@@ -20,7 +20,7 @@ from simulator.errors import UnstorableError
 from simulator.modules.contract.base import Encoder, Envelope, MixedEncoder, Payload, Unsupported
 from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
-from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.points import PointSeries, fields
 from simulator.modules.shared.metrics.rollups import (
     RolledUp,
     Rollup,
@@ -193,7 +193,7 @@ class VictoriaMetricsSession(MetricSession):
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
-    ) -> Iterable[Series]:
+    ) -> Iterable[PointSeries]:
         """Return the points of these fields that are selected by tags and time."""
         since, until = selection.since, selection.until
         first = 0 if since is None else max(wire.ms(table, since), 0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.query import in_units
 from simulator.data.schema import FLOATS, Table, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError
@@ -93,7 +93,7 @@ class Bodies:
         self._lines = LineProtocol(table, prefix + name)
         self._write = lines_path(prefix, table, name)
         self._plain_names = all(map(_is_plain, (prefix + name, *(c.name for c in table.columns))))
-        self._plain_tags = Rendered(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
+        self._plain_tags = LevelCache(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
 
     def encode(
         self, block: Block, batch_rows: int, times: NDArray[np.int64]
@@ -217,7 +217,7 @@ class Inexact:
 
     def __init__(self, decimals: int) -> None:
         self._decimals = decimals
-        self._of_levels = Rendered(self._of)
+        self._of_levels = LevelCache(self._of)
 
     def problem(self, data: ColumnData) -> str:
         """Return what is wrong, or an empty text."""

@@ -17,7 +17,13 @@ from simulator.data.query import AggregateQuery
 from simulator.data.schema import FLOATS
 from simulator.errors import counted
 from simulator.protocol.arrivals import NEVER_NS, NULL_DOUBLE, NULL_INTEGER
-from simulator.verify.fresh.arriving import BEFORE_NS, Answers, ArrivingRows, Numbers, Window
+from simulator.verify.fresh.arriving import (
+    BEFORE_NS,
+    AnswerLog,
+    ArrivalWindow,
+    ArrivingRows,
+    Numbers,
+)
 
 MOST_LISTED = 5
 """Wrong answers that are described."""
@@ -45,7 +51,7 @@ _Describe: TypeAlias = Callable[[int, int], Wrong]
 
 
 @dataclass(slots=True)
-class Found:
+class FreshOutcome:
     """The outcome of the answers to a query."""
 
     answers: int = 0
@@ -94,10 +100,10 @@ def _find_outlasted(waited: Numbers, delays: Numbers) -> Numbers:
 
 
 def check(
-    rows: ArrivingRows, fresh_type: FreshType, parts: Iterable[Answers], *, promised: bool
-) -> Found:
+    rows: ArrivingRows, fresh_type: FreshType, parts: Iterable[AnswerLog], *, promised: bool
+) -> FreshOutcome:
     """Compare all answers to a query. `promised`: an acknowledged row is in every later answer."""
-    found = Found()
+    found = FreshOutcome()
     for part in parts:
         for since_ms in np.unique(part.since_ms).tolist():
             own = np.flatnonzero(part.since_ms == since_ms)
@@ -106,7 +112,7 @@ def check(
     return found
 
 
-def _take(compared: "_Compared", found: Found) -> None:
+def _take(compared: "_Compared", found: FreshOutcome) -> None:
     is_wrong = np.zeros(len(compared.began_ns), np.bool_)
     for cells, describe in compared.problems():
         for answer, group in np.argwhere(cells).tolist():
@@ -156,9 +162,9 @@ class _Compared:
     def __init__(
         self,
         fresh_type: FreshType,
-        part: Answers,
+        part: AnswerLog,
         own: Numbers,
-        window: Window,
+        window: ArrivalWindow,
         *,
         promised: bool,
     ) -> None:

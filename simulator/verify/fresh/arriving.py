@@ -35,7 +35,7 @@ Key: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class TimedBatches:
     """The timed batches of all workers."""
 
     sent_ns: Numbers
@@ -48,7 +48,7 @@ class Sent:
     """RUN_COLUMNS; `batch` is a place in the others."""
 
     @classmethod
-    def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "Sent":
+    def of(cls, parts: Iterable[SentBatches], stored: Columns) -> "TimedBatches":
         """Return what workers have reported, after rows that were stored before (RUN_COLUMNS).
 
         ValueError if something is damaged.
@@ -73,7 +73,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class AnswerLog:
     """A part of the answers of a worker to one query."""
 
     since_ms: Numbers
@@ -90,7 +90,7 @@ class Answers:
     """The other columns of each row."""
 
     @classmethod
-    def of(cls, part: FreshAnswers, fresh_type: FreshType) -> "Answers":
+    def of(cls, part: FreshAnswers, fresh_type: FreshType) -> "AnswerLog":
         """Return what a worker has reported; ValueError if it is damaged."""
         since_ms, began_ns, ended_ns, rows = unpack(part.answers, len(ANSWER_COLUMNS))
         columns = 1 + len(fresh_type.outputs) - len(fresh_type.tags)
@@ -112,7 +112,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ArrivalWindow:
     """The rows since an instant that were sent until another one."""
 
     keys: Sequence[Key]
@@ -153,7 +153,7 @@ def _last_rows(reader: DatasetReader, table: Table, item: RowRange, since: int) 
 class ArrivingRows:
     """The rows of the batches, drawn again as they are needed."""
 
-    def __init__(self, reader: DatasetReader, sent: Sent) -> None:
+    def __init__(self, reader: DatasetReader, sent: TimedBatches) -> None:
         self.sent = sent
         self._reader = reader
         self._last: dict[int, tuple[Numbers, Numbers]] = {}
@@ -165,7 +165,7 @@ class ArrivingRows:
         own = table == place
         return np.bincount(batch[own], count[own], len(self.sent.sent_ns)).astype(np.int64)
 
-    def window(self, fresh_type: FreshType, since_ms: int, ended_ns: int) -> Window:
+    def window(self, fresh_type: FreshType, since_ms: int, ended_ns: int) -> ArrivalWindow:
         """Return the rows that a query since an instant may find until its end."""
         table = fresh_type.query.table
         reader = self._reader.reading([fresh_type.query])
@@ -185,7 +185,7 @@ class ArrivingRows:
         keys, group = _find_keys(blocks, fresh_type)
         field = fresh_type.field
         values = _join([b.data[field.name].values() for b in blocks]) if field else 0 * times
-        return Window(
+        return ArrivalWindow(
             keys,
             group[kept],
             times[kept],

@@ -20,7 +20,7 @@ from simulator.data.schema import Table
 from simulator.errors import counted
 from simulator.modules.contract.base import Database, Session
 from simulator.verify.stored.reader import STREAM_ROWS
-from simulator.verify.stored.statistics import Statistics
+from simulator.verify.stored.statistics import TableStatistics
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
 
 PASS_ROWS = 1 << 24
@@ -98,7 +98,7 @@ class Accountant:
         self._session, self._dataset, self._table = session, dataset, table
         self._uncertain, self._pass_rows = uncertain, pass_rows
         self._statement = database.render(RowsQuery(table))
-        self._statistics = Statistics(database, session, dataset)
+        self._statistics = TableStatistics(database, session, dataset)
 
     def account(self) -> Account:
         """Read the table, once in each pass and again for rows that were never sent."""
@@ -115,7 +115,7 @@ class Accountant:
         stored, copies = np.unique(
             np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True
         )
-        sent = Sent(stored, copies)
+        sent = SentHashes(stored, copies)
         silent = Counter[int]()
         for place, numbers, hashes, is_uncertain in self._list_expected(silent):
             chosen = hashes % np.uint64(passes) == number
@@ -177,7 +177,7 @@ class Accountant:
         found.foreign += kinds[False]
 
 
-class Sent:
+class SentHashes:
     """The number of sent rows for each of the stored hashes, which are sorted."""
 
     def __init__(self, stored: Hashes, copies: _Numbers) -> None:

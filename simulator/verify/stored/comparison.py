@@ -35,7 +35,7 @@ from simulator.verify.stored.accounting import Account, Accountant
 from simulator.verify.stored.hashed import HASHES, RowHashes
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
 from simulator.verify.stored.series import SeriesCounts
-from simulator.verify.stored.statistics import Statistics, one_row
+from simulator.verify.stored.statistics import TableStatistics, one_row
 from simulator.verify.stored.uncertain import absent_rows
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
@@ -107,7 +107,7 @@ class _Comparison:
         self.session = session
         self.dataset = dataset
         self.reader = DatasetReader(dataset)
-        self.statistics = Statistics(database, session, dataset)
+        self.statistics = TableStatistics(database, session, dataset)
         self.uncertain = uncertain
         """Rows that may be absent."""
         self.checks: list[Check] = []

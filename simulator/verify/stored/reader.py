@@ -7,7 +7,7 @@ from simulator.data.hashes import hash_stored
 from simulator.data.query import RowsQuery, Selection
 from simulator.data.schema import Table
 from simulator.modules.contract.base import Database, Unsupported
-from simulator.protocol.folding import Window
+from simulator.protocol.folding import StoredWindow
 from simulator.protocol.verdict import Check
 from simulator.verify.stored.parts import whole_of
 from simulator.verify.truth.fingerprint import Fingerprint
@@ -19,7 +19,7 @@ MOST_WINDOWS = 8
 """Windows of a table: a database without an index of the time reads the table for each."""
 
 
-def windows_of(database: Database, dataset: Dataset) -> Iterator[Window]:
+def windows_of(database: Database, dataset: Dataset) -> Iterator[StoredWindow]:
     """Yield windows that together have every row of every table, stored by us or by others."""
     reader = DatasetReader(dataset)
     for place, table in enumerate(reader.tables):
@@ -28,9 +28,9 @@ def windows_of(database: Database, dataset: Dataset) -> Iterator[Window]:
         whole = whole_of(dataset, reader, place) if number > 1 else None
         parts = whole.divide(number) if whole and takes_windows(database, table) else []
         for part in parts:
-            yield Window(table=place, since=part.since, until=part.until)
+            yield StoredWindow(table=place, since=part.since, until=part.until)
         if not parts:
-            yield Window(table=place)
+            yield StoredWindow(table=place)
 
 
 def takes_windows(database: Database, table: Table) -> bool:
@@ -55,7 +55,7 @@ class StoredRows:
         self._database = database
         self.tables = DatasetReader(dataset).tables
 
-    def fingerprint(self, window: Window, wanted: Callable[[], bool]) -> Fingerprint | None:
+    def fingerprint(self, window: StoredWindow, wanted: Callable[[], bool]) -> Fingerprint | None:
         """Return the fingerprint of the rows of a window; None if it is not wanted any more.
 
         Raises the driver's error, and ValueError if a value is not of its column's type.

@@ -30,7 +30,7 @@ def one_row(query: AggregateQuery | DistinctQuery, rows: Sequence[Sequence[Any]]
     return rows[0]
 
 
-class Statistics:
+class TableStatistics:
     """Asks for statistics of tables; for parts of one, if the server gives up on the whole."""
 
     def __init__(self, database: Database, session: Session, dataset: Dataset) -> None:

@@ -13,7 +13,7 @@ from simulator.data.query import RowsQuery, Selection, Statement
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.modules.contract.base import Database, Session
-from simulator.verify.stored.accounting import PASS_ROWS, Sent
+from simulator.verify.stored.accounting import PASS_ROWS, SentHashes
 from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS
 
@@ -21,7 +21,7 @@ MOST_SPANS = 100
 """Each is a question to the database; beyond that, neighbours are one."""
 
 
-class Span(NamedTuple):
+class TimeSpan(NamedTuple):
     """The times from one until another."""
 
     since: int
@@ -53,7 +53,11 @@ def absent_rows(
         return None
     statements = [database.render(_rows_of(table, span)) for span in spans]
     stored, copies = _hash_found(session, statements)
-    known, rows, hashes = Sent(stored, copies), [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
+    known, rows, hashes = (
+        SentHashes(stored, copies),
+        [np.empty(0, np.int64)],
+        [np.empty(0, np.uint64)],
+    )
     maybe = np.concatenate([each.numbers() for each in mine])
     for numbers, own in _sent(reader, statements[0], parts):
         is_unsure = np.isin(numbers, maybe)
@@ -64,32 +68,32 @@ def absent_rows(
     return _beyond(np.concatenate(rows), np.concatenate(hashes), stored, left)
 
 
-def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[Span]:
+def spans_of(reader: DatasetReader, rows: Sequence[RowRange]) -> list[TimeSpan]:
     """Return the times of some rows: in order, none of them twice, and not too many."""
-    found: list[Span] = []
+    found: list[TimeSpan] = []
     times = (
-        Span(reader.time_at(item, 0), reader.time_at(item, len(item) - 1) + 1)
+        TimeSpan(reader.time_at(item, 0), reader.time_at(item, len(item) - 1) + 1)
         for item in rows
         if item
     )
     for span in sorted(times):
         if found and span.since <= found[-1].until:
-            found[-1] = Span(found[-1].since, max(found[-1].until, span.until))
+            found[-1] = TimeSpan(found[-1].since, max(found[-1].until, span.until))
         else:
             found.append(span)
     together = max(-(-len(found) // MOST_SPANS), 1)
     groups = (found[place : place + together] for place in range(0, len(found), together))
-    return [Span(each[0].since, each[-1].until) for each in groups]
+    return [TimeSpan(each[0].since, each[-1].until) for each in groups]
 
 
-def _within(reader: DatasetReader, item: RowRange, spans: Sequence[Span]) -> Iterator[RowRange]:
+def _within(reader: DatasetReader, item: RowRange, spans: Sequence[TimeSpan]) -> Iterator[RowRange]:
     """Yield the parts of a range with rows at these times."""
     places = reader.places_at(item, [time for span in spans for time in span]).tolist()
     for low, high in zip(places[::2], places[1::2], strict=True):
         yield from item.part(low, high)
 
 
-def _rows_of(table: Table, span: Span) -> RowsQuery:
+def _rows_of(table: Table, span: TimeSpan) -> RowsQuery:
     return RowsQuery(table, selection=Selection(since=span.since, until=span.until))
 
 

@@ -48,7 +48,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class GroupRun:
     """Groups in parallel arrays, sorted by key: keys, numbers of rows, arrays of each measure."""
 
     keys: tuple[Numbers, ...]
@@ -58,10 +58,10 @@ class Run:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, groups: Numbers) -> "Run":
+    def take(self, groups: Numbers) -> "GroupRun":
         """Return these groups, by their index."""
         arrays = tuple({name: item[groups] for name, item in a.items()} for a in self.arrays)
-        return Run(tuple(key[groups] for key in self.keys), self.rows[groups], arrays)
+        return GroupRun(tuple(key[groups] for key in self.keys), self.rows[groups], arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +70,30 @@ class View:
 
     groups: tuple[list[Any], ...]
     """The value of each tag and the start of the bucket, in parallel."""
-    run: Run
+    run: GroupRun
     measures: Mapping[str, tuple[Measure, Arrays]]
     """Measures by subject."""
 
 
-def roll(run: Run, keys: Sequence[Numbers], measures: Sequence[Measure]) -> Run:
+def roll(run: GroupRun, keys: Sequence[Numbers], measures: Sequence[Measure]) -> GroupRun:
     """Merge the groups that have the same of these keys."""
     groups = Groups.of([number_dimension(key) for key in keys], len(run))
     arrays = (m.merge(a, groups) for m, a in zip(measures, run.arrays, strict=True))
     rows = whole_counts(run.rows, groups.members, groups.size)
-    return _occurring(Run(groups.keys, rows, tuple(arrays)))
+    return _occurring(GroupRun(groups.keys, rows, tuple(arrays)))
 
 
-def _occurring(run: Run) -> Run:
+def _occurring(run: GroupRun) -> GroupRun:
     return run if run.rows.all() else run.take(np.flatnonzero(run.rows))
 
 
-def _concatenate(runs: Sequence[Run]) -> Run:
+def _concatenate(runs: Sequence[GroupRun]) -> GroupRun:
     keys = tuple(np.concatenate(key) for key in zip(*(run.keys for run in runs), strict=True))
     arrays = tuple(
         {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         for parts in zip(*(run.arrays for run in runs), strict=True)
     )
-    return Run(keys, np.concatenate([run.rows for run in runs]), arrays)
+    return GroupRun(keys, np.concatenate([run.rows for run in runs]), arrays)
 
 
 class Cube:
@@ -103,8 +103,8 @@ class Cube:
         self.shape = shape
         self.labels = {tag: Labels() for tag in shape.by}
         self._edges = np.array(shape.edges, np.int64)
-        self._merged: Run | None = None
-        self._pending: list[Run] = []
+        self._merged: GroupRun | None = None
+        self._pending: list[GroupRun] = []
         self._pending_groups = 0
 
     @property
@@ -121,7 +121,7 @@ class Cube:
         groups = Groups.of(self._dimensions(block, chosen), rows)
         counts = count_groups(groups.members, groups.size)
         arrays = (m.fold(block, chosen, groups, counts) for m in self.shape.measures)
-        self._append(_occurring(Run(groups.keys, counts, tuple(arrays))))
+        self._append(_occurring(GroupRun(groups.keys, counts, tuple(arrays))))
 
     def _dimensions(self, block: Block, chosen: Numbers | None) -> list[Dimension]:
         shape = self.shape
@@ -142,21 +142,21 @@ class Cube:
         spans: Numbers = np.searchsorted(self._edges[first:last], times, "right") + first
         return spans
 
-    def _append(self, run: Run) -> None:
+    def _append(self, run: GroupRun) -> None:
         self._pending.append(run)
         self._pending_groups += len(run) + _RUN_GROUPS
         merged = 0 if self._merged is None else len(self._merged)
         if self._pending_groups > max(_PENDING_GROUPS, merged):
             self.run()
 
-    def run(self) -> Run | None:
+    def run(self) -> GroupRun | None:
         """Return all groups, each once; None if there is no row."""
         if self._pending:
             whole = _concatenate(self._taken())
             self._merged = roll(whole, whole.keys, self.shape.measures)
         return self._merged
 
-    def _taken(self) -> list[Run]:
+    def _taken(self) -> list[GroupRun]:
         """Return all runs and forget them, so that no memory is held twice."""
         runs = [*([] if self._merged is None else [self._merged]), *self._pending]
         self._merged, self._pending, self._pending_groups = None, [], 0
@@ -212,7 +212,7 @@ class Cube:
             }
             for measure in self.shape.measures
         )
-        self._append(Run(tuple(keys), parts[_ROWS], tuple(arrays)))
+        self._append(GroupRun(tuple(keys), parts[_ROWS], tuple(arrays)))
 
     def view(self, shape: Shape) -> View | None:
         """Return the groups of a shape that this cube answers; None if it has no row."""
@@ -236,7 +236,7 @@ class Cube:
         measured = zip(self.shape.measures, run.arrays, strict=True)
         return View(tuple(groups), run, {m.subject: (m, arrays) for m, arrays in measured})
 
-    def _narrow(self, run: Run, selection: Selection) -> Run:
+    def _narrow(self, run: GroupRun, selection: Selection) -> GroupRun:
         """Return the groups with rows that a selection selects."""
         ours = self.shape.selection
         for one in selection.one_of:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from simulator.data.block import Block, Values
-from simulator.data.derived import DerivedTable, Spells
-from simulator.data.query import Answer, Compared
+from simulator.data.derived import ConditionSpells, DerivedTable
+from simulator.data.query import Answer, Condition
 from simulator.data.schema import Column, Table, Type, dtype_of
 from simulator.verify.truth.selection import satisfies
 
@@ -16,7 +16,7 @@ Row = tuple[Any, ...]
 Slack = Sequence[Sequence[float]]
 
 
-def block_of(table: DerivedTable | Spells, answer: Answer) -> Block:
+def block_of(table: DerivedTable | ConditionSpells, answer: Answer) -> Block:
     """Return the rows of a table from the true answer of its source."""
     if isinstance(table, DerivedTable):
         return _block(table, answer.rows)
@@ -37,7 +37,7 @@ def _values(column: Column, values: Sequence[Any]) -> Values:
     return Values(np.array([value or 0 for value in values], dtype_of(column.type)), valid)
 
 
-def _spells(table: Spells, rows: Sequence[Row], holds: Iterable[bool]) -> Iterable[Row]:
+def _spells(table: ConditionSpells, rows: Sequence[Row], holds: Iterable[bool]) -> Iterable[Row]:
     """Yield the tags, the beginning and the length of each spell."""
     tags = len(table.periods.tags)
     series: dict[Row, list[tuple[int, bool]]] = {}
@@ -53,7 +53,7 @@ def _spells(table: Spells, rows: Sequence[Row], holds: Iterable[bool]) -> Iterab
 
 
 def undecided(
-    table: DerivedTable, conditions: Iterable[Compared], answer: Answer, slack: Slack
+    table: DerivedTable, conditions: Iterable[Condition], answer: Answer, slack: Slack
 ) -> str:
     """Return why a condition cannot be decided: a sum is as near to the limit as its rounding."""
     names = [column.name for column in table.columns]

@@ -17,13 +17,13 @@ from simulator.data.derived import innermost
 from simulator.data.query import Query, RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
-from simulator.protocol.folding import Window
+from simulator.protocol.folding import StoredWindow
 from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
 from simulator.verify.truth.measures import Arrays
 from simulator.verify.truth.oracle import Oracle, Truth
 from simulator.verify.truth.record import from_bytes
 
-Read: TypeAlias = Callable[[Window, Callable[[], bool]], Fingerprint | None]
+Read: TypeAlias = Callable[[StoredWindow, Callable[[], bool]], Fingerprint | None]
 """Reads the rows of a window, as long as they are wanted."""
 VERIFY_BLOCK_ROWS = 1 << 16
 FOLD_TASK_ROWS = 1 << 20
@@ -38,7 +38,7 @@ class FoldTask:
 
     number: int
     ranges: tuple[RowRange, ...] = ()
-    window: Window | None = None
+    window: StoredWindow | None = None
 
 
 def fold_rows(
@@ -61,7 +61,7 @@ class FoldTasks:
         self,
         queries: Sequence[Query],
         dataset: Dataset,
-        windows: Iterable[Window] = (),
+        windows: Iterable[StoredWindow] = (),
         read: Read | None = None,
     ) -> None:
         """Store the windows of stored rows, and the function that reads them here."""
@@ -119,7 +119,7 @@ class FoldTasks:
             if self._taken.pop(number, None):
                 self._total.merge(parts)
 
-    def merge_stored(self, number: int, window: Window, parts: Arrays) -> None:
+    def merge_stored(self, number: int, window: StoredWindow, parts: Arrays) -> None:
         """Merge the fingerprint of stored rows, unless that was done already."""
         with self._lock:
             if self._taken.pop(number, None):

@@ -58,7 +58,7 @@ class Measure(ABC):
 
 
 @dataclass(frozen=True)
-class Statistics(Measure):
+class ColumnStatistics(Measure):
     """Statistics of one column, without NULLs: how many values, and these functions of them."""
 
     column: Column
@@ -72,10 +72,10 @@ class Statistics(Measure):
         """The column."""
         return self.column.name
 
-    def join_with(self, other: "Statistics") -> "Statistics":
+    def join_with(self, other: "ColumnStatistics") -> "ColumnStatistics":
         """Return the measure with the functions of both."""
         functions = sorted({*self.functions, *other.functions})
-        return Statistics(self.column, self.time, tuple(functions))
+        return ColumnStatistics(self.column, self.time, tuple(functions))
 
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:
         """Fold the chosen rows of a block."""

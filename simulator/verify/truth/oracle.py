@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from simulator.data.block import Block
-from simulator.data.derived import DerivedTable, Spells, innermost
+from simulator.data.derived import ConditionSpells, DerivedTable, innermost
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -30,7 +30,7 @@ from simulator.data.schema import Table
 from simulator.verify.truth.cube import Cube, Shape, View
 from simulator.verify.truth.derived import block_of, undecided
 from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
-from simulator.verify.truth.measures import NEWEST, Arrays, Newest, Statistics
+from simulator.verify.truth.measures import NEWEST, Arrays, ColumnStatistics, Newest
 from simulator.verify.truth.plan import CubeQuery, keeps, shape_of, shapes
 from simulator.verify.truth.record import Fold, from_bytes, to_bytes
 from simulator.verify.truth.rows import RowsFold
@@ -131,7 +131,7 @@ class Oracle:
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""
         table = query.table
-        if isinstance(table, DerivedTable | Spells):
+        if isinstance(table, DerivedTable | ConditionSpells):
             return self._read(query, table)
         if isinstance(query, RowsQuery) and query.hashed:
             return Truth(answer(outputs(query), [self.every[query].found.total]))
@@ -141,9 +141,9 @@ class Oracle:
         cube = next(cube for cube in self.cubes if keeps(cube.shape, shape))
         return truth_of(query, cube.view(shape))
 
-    def _read(self, query: Query, table: DerivedTable | Spells) -> Truth:
+    def _read(self, query: Query, table: DerivedTable | ConditionSpells) -> Truth:
         """Return the true answer to a query that reads the answer to another one."""
-        conditions: tuple[Compared, ...] = ()
+        conditions: tuple[Condition, ...] = ()
         if isinstance(table, DerivedTable):
             source = table
             if not isinstance(query, DistinctQuery):
@@ -210,6 +210,6 @@ def _aggregate(aggregate: Aggregate, view: View) -> tuple[list[Any], list[float]
     if aggregate.column is None:
         return view.run.rows.tolist(), [0.0] * len(view.run)
     statistics, arrays = view.measures[aggregate.column]
-    assert isinstance(statistics, Statistics)
+    assert isinstance(statistics, ColumnStatistics)
     function = aggregate.function
     return statistics.values(function, arrays), statistics.slack(function, arrays).tolist()

@@ -20,7 +20,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Role
 from simulator.verify.truth.cube import Shape
-from simulator.verify.truth.measures import Measure, Newest, Statistics
+from simulator.verify.truth.measures import ColumnStatistics, Measure, Newest
 
 CubeQuery: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery
 
@@ -50,7 +50,7 @@ def shape_of(query: CubeQuery) -> Shape:
 def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
     time = "".join(column.name for column in query.table.with_role(Role.TIME))
     return combine(
-        Statistics(
+        ColumnStatistics(
             query.table.column(a.column),
             time,
             _KEPT.get(a.function, (a.function,)),

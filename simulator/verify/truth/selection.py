@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Values
-from simulator.data.query import Compared, Operator, Selection
+from simulator.data.query import Condition, Operator, Selection
 
 _COMPARE: dict[Operator, np.ufunc] = {
     Operator.LESS: np.less,
@@ -33,7 +33,7 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
     return reduce(np.logical_and, found) if found else None
 
 
-def satisfies(block: Block, compared: Compared) -> NDArray[np.bool_]:
+def satisfies(block: Block, compared: Condition) -> NDArray[np.bool_]:
     """Return whether a comparison holds in each row."""
     return _matching(_operand(block, compared), _COMPARE[compared.operator], compared.value)
 
@@ -48,7 +48,7 @@ def _times(block: Block) -> Array:
     return block.data[block.table.time.name].values()
 
 
-def _operand(block: Block, compared: Compared) -> ColumnData:
+def _operand(block: Block, compared: Condition) -> ColumnData:
     """Return a column as it is compared: alone, or its quotients by another one."""
     column = block.data[compared.column]
     if compared.divisor is None:

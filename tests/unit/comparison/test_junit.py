@@ -12,7 +12,7 @@ from iotbench.comparison.junit import (
     junit_text,
     result_cases,
 )
-from iotbench.comparison.thresholds import Check
+from iotbench.comparison.thresholds import ThresholdCheck
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.comparison.test_comparison import calibrated, side, sweep
 from tests.unit.output.terminal.made import outcome, result, run
@@ -70,8 +70,8 @@ def test_a_comparison_has_a_case_for_each_judgement():
 
 def test_a_threshold_has_a_case_for_each_row():
     checks = (
-        Check("p99_ms > 1", "with 1 worker", "2 ms", ok=False),
-        Check("x > 1", "", "0", ok=True),
+        ThresholdCheck("p99_ms > 1", "with 1 worker", "2 ms", ok=False),
+        ThresholdCheck("x > 1", "", "0", ok=True),
     )
     suite = read(list(check_cases("insert.lite", checks)))
 

@@ -14,7 +14,7 @@ from simulator.control.database.work import DatabaseWork
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, SetupError
 from simulator.modules.contract.base import Database
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.unit.specs import dataset, run_spec
 
 _OF_DATABASE = (
@@ -108,7 +108,7 @@ class Inserting:
         self, database: Database, user: User, *, parts: int = 1, replaces: tuple[str, ...] = ()
     ) -> None:
         spec = run_spec(
-            workers=(Insert(timed=(lane_range(0, 0, 5),)),), dataset=dataset(parts=parts),
+            workers=(InsertTask(timed=(lane_range(0, 0, 5),)),), dataset=dataset(parts=parts),
             replace_tables=replaces,
         )  # fmt: skip
         self._user = user

@@ -27,7 +27,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     digest_of,
 )
-from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, RunSpec, Work
+from simulator.protocol.spec import Ask, InsertTask, QueryLoad, Ramp, RunSpec, Work
 from simulator.verify.truth.needed import Names, names_of_instances, names_of_tables
 from tests.unit.specs import dataset, run_spec
 
@@ -40,7 +40,7 @@ Done = TypeVar("Done")
 def insert_spec(workers: int) -> RunSpec:
     """Return an insert run with a prefill."""
     plans = tuple(
-        Insert(prefill=(lane_range(i, 0, PREFILL),), timed=(lane_range(i, PREFILL, TIMED),))
+        InsertTask(prefill=(lane_range(i, 0, PREFILL),), timed=(lane_range(i, PREFILL, TIMED),))
         for i in range(workers)
     )
     return run_spec(workers=plans)
@@ -63,7 +63,7 @@ def mixed_spec() -> RunSpec:
     return run_spec(
         work=Work.MIXED,
         workers=(
-            Insert(timed=(lane_range(0, 1000, TIMED),)),
+            InsertTask(timed=(lane_range(0, 1000, TIMED),)),
             Ask(place=0, every=1, runs=0, most=10),
         ),
         dataset=stored,

@@ -11,14 +11,14 @@ from simulator.control.collector import Collector
 from simulator.data.ranges import lane_range
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.events import PhaseEvent
-from simulator.protocol.spec import Clocking, Insert
+from simulator.protocol.spec import Clocking, InsertTask
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import run_spec
 
 
 @pytest.fixture
 def collector():
-    plan = Insert(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
+    plan = InsertTask(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
     spec = run_spec(
         workers=(plan,),
         verify=VerifyMode.NONE,

@@ -15,7 +15,7 @@ from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.events import CheckEvent, Outcome, PhaseEvent, ReportEvent, parse_event
 from simulator.protocol.messages import Heartbeat, WorkerReport
-from simulator.protocol.spec import Insert, Work
+from simulator.protocol.spec import InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
 
@@ -28,7 +28,7 @@ def collector_of(work, workers=0, database=None):
     spec = run_spec(
         work=work,
         dataset=dataset(parts=max(workers, 1)),
-        workers=tuple(Insert(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
+        workers=tuple(InsertTask(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
         mode="batch",
         batch_rows=10,
         verify=VerifyMode.NONE,

@@ -8,7 +8,7 @@ from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Clocking, Insert
+from simulator.protocol.spec import Clocking, InsertTask
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests.unit.specs import run_spec
 
@@ -17,7 +17,7 @@ TEN = RowRange(start=0, stop=10)
 
 @pytest.fixture
 def work():
-    plan = Insert(timed=(lane_range(0, 0, 20),))
+    plan = InsertTask(timed=(lane_range(0, 0, 20),))
     spec = run_spec(workers=(plan,), verify=VerifyMode.NONE)
     return DatabaseWork(spec, Null(NullOptions()), lambda _: None)
 
@@ -73,7 +73,7 @@ def test_nothing_is_dropped_where_nothing_was_made_before(monkeypatch, tmp_path)
     dropped = []
     monkeypatch.setattr(Sqlite, "drop", lambda _, names: dropped.append({*names}))
     database = Sqlite(SqliteOptions(path=str(tmp_path / "new.db")))
-    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 20),)),))
+    spec = run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 20),)),))
 
     DatabaseWork(spec, database, lambda _: None).prepare()
 

@@ -12,7 +12,7 @@ from simulator.control.workers import coordinator
 from simulator.data.ranges import lane_range
 from simulator.load.fold_tasks import Folder
 from simulator.protocol.folding import Folded, FoldReply, FoldRequest
-from simulator.protocol.spec import Ask, Change, Insert, QueryLoad, Work
+from simulator.protocol.spec import Ask, ChangeTask, InsertTask, QueryLoad, Work
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.truth import fold_tasks
 from simulator.verify.truth.fold_tasks import FoldTasks
@@ -23,15 +23,15 @@ from tests.unit.specs import dataset, run_spec
 SPECS = {
     Work.INSERT: lambda rows: run_spec(
         workers=tuple(
-            Insert(timed=(lane_range(i, 0, size),)) for i, size in enumerate((rows // 2, 100))
+            InsertTask(timed=(lane_range(i, 0, size),)) for i, size in enumerate((rows // 2, 100))
         ),
         dataset=dataset(ranges=(lane_range(2, 0, rows - rows // 2 - 100),)),
     ),
     Work.CHANGE: lambda rows: run_spec(
         work=Work.CHANGE,
         workers=(
-            Change(correct=(lane_range(0, rows // 4, rows // 4),)),
-            Change(correct=(lane_range(0, rows // 2, rows // 8),)),
+            ChangeTask(correct=(lane_range(0, rows // 4, rows // 4),)),
+            ChangeTask(correct=(lane_range(0, rows // 2, rows // 8),)),
         ),
         dataset=dataset(ranges=(lane_range(0, 0, rows),), params={"devices": 7}),
     ),

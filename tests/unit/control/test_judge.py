@@ -7,12 +7,12 @@ import pytest
 from simulator.control.answers.judge import Judge
 from simulator.data.dataset import DatasetReader
 from simulator.data.derived import derive
-from simulator.data.own_query import Drawn, OwnQuery, make_own_types
+from simulator.data.own_query import OwnQuery, ParameterSource, make_own_types
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
-    Compared,
+    Condition,
     Function,
     Operator,
     RowsQuery,
@@ -75,7 +75,7 @@ def test_right_answers_are_verified_and_counted(right):
 def test_own_queries_are_kept_and_not_judged(monkeypatch):
     own = OwnQuery(
         table="cpu", columns={"n": "int64"}, texts={"sql": "SELECT {n}"},
-        parameters={"n": Drawn(between=(1, 99))},
+        parameters={"n": ParameterSource(between=(1, 99))},
     )  # fmt: skip
     load = QueryLoad(queries={"mine": ""}, own={"mine": own}, shown_answers=1, digests=True)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
@@ -166,7 +166,7 @@ def test_an_answer_is_unknown_where_a_rounded_mean_is_the_limit():
     mean = Aggregate(Function.AVG, "usage_user")
     means = AggregateQuery(cpu, (mean,), ("hostname",))
     ordered = sorted(row[::-1] for row in truths([means], stored)[means].answer.rows)
-    limit = Compared(mean.label, Operator.LESS, ordered[2][0])
+    limit = Condition(mean.label, Operator.LESS, ordered[2][0])
     query = RowsQuery(derive("hosts", means), ("hostname",), Selection(compared=(limit,)))
     load = QueryLoad(queries={"idle": ""}, shown_answers=9, digests=True)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), stored, load)

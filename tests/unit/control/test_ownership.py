@@ -16,7 +16,7 @@ from simulator.modules.contract.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Ask, Insert, Work
+from simulator.protocol.spec import Ask, InsertTask, Work
 from simulator.protocol.verdict import Status, VerifyMode
 from tests.unit.specs import dataset, run_spec
 from tests.unit.specs import mark as mark_of
@@ -31,7 +31,7 @@ def database(tmp_path):
 
 
 def insert_spec(seed=1, **changes):
-    plan = Insert(timed=(lane_range(0, 0, ROWS),))
+    plan = InsertTask(timed=(lane_range(0, 0, ROWS),))
     return run_spec(
         sweep_id=f"sweep-{seed}", by="anna@laptop", workers=(plan,), dataset=dataset(seed=seed),
         **changes,
@@ -436,7 +436,7 @@ def test_rows_that_are_not_those_of_the_insert_are_not_recognised(database):
 def test_rows_are_added_only_to_tables_that_are_ours(database):
     stored = insert(database)
     change(database, f"DROP TABLE {TABLE.name}")
-    spec = run_spec(workers=(Insert(timed=(lane_range(0, ROWS, ROWS),)),), dataset=stored,
+    spec = run_spec(workers=(InsertTask(timed=(lane_range(0, ROWS, ROWS),)),), dataset=stored,
                     clean=False)  # fmt: skip
 
     with pytest.raises(ConfigError, match=r"verify --target .* recognises the rows"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.control.progress.ramp import Move, Ramping, Sample, average_s, next_move
+from simulator.control.progress.ramp import Move, ProgressSample, Ramping, average_s, next_move
 from simulator.control.workers.coordinator import Coordinator
 from simulator.protocol.events import RampEnd
 from simulator.protocol.messages import Arrival, Heartbeat
@@ -18,10 +18,12 @@ def may_pass(run, barrier, index):
 
 def samples(*waits_s, every_s=1.0):
     """Return a sample each second, between which one answer took so long."""
-    found = [Sample(0.0, 0, 0.0)]
+    found = [ProgressSample(0.0, 0, 0.0)]
     for wait_s in waits_s:
         before = found[-1]
-        found.append(Sample(before.at_s + every_s, before.runs + 1, before.waited_s + wait_s))
+        found.append(
+            ProgressSample(before.at_s + every_s, before.runs + 1, before.waited_s + wait_s)
+        )
     return found
 
 
@@ -36,7 +38,7 @@ def test_the_average_is_that_of_the_window():
     assert average_s(found, 10.0) == 2.0
     assert average_s(found, 100.0) == pytest.approx(13 / 3)
     assert average_s(found[:1], 5.0) is None
-    assert average_s([*found, Sample(30.0, 15, 65.0)], 5.0) is None
+    assert average_s([*found, ProgressSample(30.0, 15, 65.0)], 5.0) is None
 
 
 @pytest.mark.parametrize(

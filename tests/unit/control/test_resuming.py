@@ -8,7 +8,7 @@ import pytest
 from simulator import __version__, clock
 from simulator.clock import ahead_s
 from simulator.control import journal
-from simulator.control.journal import Began, Journal, Prepared, Steadied
+from simulator.control.journal import Began, Journal, Steadied, TablesPrepared
 from simulator.control.progress.event_writer import EventWriter
 from simulator.control.progress.follower import Follower
 from simulator.control.resuming import resume
@@ -38,7 +38,7 @@ from tests.unit.control.run import (
 )
 
 NONE = pack(np.empty((0, 0), np.int64))
-PREPARED = Prepared(server=None, touched=True, is_set_up=False, size_before_bytes=None)
+PREPARED = TablesPrepared(server=None, touched=True, is_set_up=False, size_before_bytes=None)
 
 
 @pytest.fixture(autouse=True)

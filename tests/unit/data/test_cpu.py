@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from simulator.data.query import AggregateQuery, Compared, NewestQuery, Operator, RowsQuery
+from simulator.data.query import AggregateQuery, Condition, NewestQuery, Operator, RowsQuery
 from simulator.data.query_type import askable
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.cpu import Cpu, CpuParams, Kind
+from simulator.data.workloads.cpu import Cpu, CpuParams, UsageType
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 
 START_MS = 1_451_606_400_000
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
-KINDS = [(Kind.INTEGERS, Precision.GRID), (Kind.DOUBLES, Precision.GRID),
-         (Kind.DOUBLES, Precision.FULL)]  # fmt: skip
+KINDS = [(UsageType.INTEGERS, Precision.GRID), (UsageType.DOUBLES, Precision.GRID),
+         (UsageType.DOUBLES, Precision.FULL)]  # fmt: skip
 
 
 def fleet(seed=1, **params):
@@ -68,7 +68,7 @@ def test_percentages_have_their_type_and_bounds_and_their_mean(usage, precision,
         assert abs(values.std() - 100 / np.sqrt(12)) < 2
         steps = np.diff(values.reshape(-1, 200).astype(float), axis=0)
         assert 0.9 < steps.std() < 1.2
-    assert (workload.precision is None) == (usage is Kind.INTEGERS)
+    assert (workload.precision is None) == (usage is UsageType.INTEGERS)
 
 
 def test_integers_are_not_pinned():
@@ -122,7 +122,7 @@ def test_busy_rows_newest_rows_and_newest_minutes():
     newest = types()["groupby-orderby-limit"].instance(3)
 
     assert isinstance(busy, RowsQuery)
-    assert busy.selection.compared == (Compared("usage_user", Operator.MORE, 90),)
+    assert busy.selection.compared == (Condition("usage_user", Operator.MORE, 90),)
     assert isinstance(last, NewestQuery)
     assert (last.tags, len(last.columns)) == (("hostname",), 10)
     of_one = [types()["single-lastpoint"].instance(number) for number in range(9)]

@@ -9,7 +9,7 @@ from simulator.data.features import Feature, features_of
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -45,7 +45,7 @@ def means(column="level", bucket=60, selection=Selection()):  # noqa: B008
 
 
 def more(column, value, divisor=None):
-    return Compared(column, Operator.MORE, value, divisor)
+    return Condition(column, Operator.MORE, value, divisor)
 
 
 def test_columns_of_aggregates():

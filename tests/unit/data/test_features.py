@@ -8,7 +8,7 @@ from simulator.data.features import Feature, features_of
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -35,7 +35,7 @@ COUNT = (Aggregate(Function.COUNT),)
 LAST = (Aggregate(Function.LAST, "on"),)
 ONE = Selection((OneOf("site", ("a",)),), since=1, until=5)
 FEW = Selection((OneOf("site", ("a", "b")),))
-HIGH = Selection(compared=(Compared("level", Operator.MORE, 0.5),))
+HIGH = Selection(compared=(Condition("level", Operator.MORE, 0.5),))
 BY_SITE = Table("by_site", TABLE.columns, key=("site", "at"))
 
 
@@ -108,7 +108,7 @@ def test_a_table_whose_times_all_differ_has_one_first_value_of_any_rows():
 
 
 def _over(column, value):
-    return Compared(column, Operator.MORE, value)
+    return Condition(column, Operator.MORE, value)
 
 
 def test_answers_have_the_columns_of_the_query_in_its_order():

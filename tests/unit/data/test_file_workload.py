@@ -15,7 +15,7 @@ from pyarrow import csv, parquet
 from iotbench.rows.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
 from iotbench.rows.files.names import table_name
 from iotbench.rows.files.prepare import prepare_file, reopen
-from iotbench.rows.files.request import Request, conflicts
+from iotbench.rows.files.request import FilesRequest, conflicts
 from simulator.data.block import Coded, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
@@ -50,7 +50,7 @@ def prepare(tmp_path):
             else:
                 path = tmp_path / f"{name}.csv"
                 path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            request = Request((path,), FileReading(time_column=time, **said), primary_key)
+            request = FilesRequest((path,), FileReading(time_column=time, **said), primary_key)
             return stack.enter_context(prepare_file(request, quiet=True))
 
         yield start
@@ -358,7 +358,7 @@ def stored(params):
 def test_a_stored_file_is_reopened_as_it_was(tmp_path):
     path = tmp_path / "bars.parquet"
     parquet.write_table(big(50), path)
-    request = Request((path,), FileReading(tags=("host",)), PrimaryKey.NONE)
+    request = FilesRequest((path,), FileReading(tags=("host",)), PrimaryKey.NONE)
     with prepare_file(request, quiet=True) as params:
         before = stored(params)
     with reopen(before, quiet=True) as dataset:

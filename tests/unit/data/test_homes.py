@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Texts
-from simulator.data.query import Compared, OneOf, Operator, Selection
+from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Type
 from simulator.data.walks import Clamped, Distribution, Precision
-from simulator.data.workloads.homes.changes import Changes
+from simulator.data.workloads.homes.changes import HomeChanges
 from simulator.data.workloads.homes.sensors import sensors_of
 from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, kinds
 from simulator.data.workloads.homes.workload import Homes, HomesParams
@@ -277,7 +277,7 @@ def test_a_configuration_has_10_to_19_kib_of_all_characters():
 
 def changes(homes=7, interval_ms=60_000, hours=100):
     end_ms = hours * HOUR_MS // interval_ms * interval_ms
-    return Changes(homes, interval_ms, end_ms, time_key=1, turn_key=2)
+    return HomeChanges(homes, interval_ms, end_ms, time_key=1, turn_key=2)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
@@ -329,7 +329,7 @@ def test_candidates_are_narrowed_by_room_and_any_row_can_match_a_number():
     workload = homes(scale=12)
     table = table_of(workload, "air_quality_room")
     room = Selection((OneOf("room_id", ("4",)),), until=START_MS + HOUR_MS)
-    warm = Selection(compared=(Compared("co2_level", Operator.MORE, 500.0),))
+    warm = Selection(compared=(Condition("co2_level", Operator.MORE, 500.0),))
 
     assert len(workload.candidates(table, room)) == 12 * 60
     assert workload.candidates(table, warm) is None

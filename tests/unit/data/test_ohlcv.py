@@ -20,7 +20,7 @@ from simulator.data.workloads.ohlcv import (
     Ohlcv,
     OhlcvParams,
 )
-from simulator.encode.text import CSV, Text
+from simulator.encode.text import CSV, TextEncoder
 from simulator.verify.truth.oracle import Oracle
 
 MONDAY_MS = 978_307_200_000
@@ -53,7 +53,9 @@ def test_the_default_is_about_110_mib_of_csv():
     workload = stocks()
     rows = np.arange(0, workload.size(BARS), 199)
     block = Block(BARS, 0, rows, workload.draw(BARS, rows))
-    size_bytes = sum(map(len, Text.of(BARS.columns, BARS.time_unit, CSV).encode(block, 1000)))
+    size_bytes = sum(
+        map(len, TextEncoder.of(BARS.columns, BARS.time_unit, CSV).encode(block, 1000))
+    )
 
     assert size_bytes / len(rows) * workload.size(BARS) / 2**20 == pytest.approx(110, rel=0.03)
 

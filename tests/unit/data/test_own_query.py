@@ -3,7 +3,14 @@
 import pytest
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.own_query import Drawn, Instant, OwnQuery, fill, make_own_types, placeholders
+from simulator.data.own_query import (
+    Instant,
+    OwnQuery,
+    ParameterSource,
+    fill,
+    make_own_types,
+    placeholders,
+)
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import Type
 from simulator.data.workloads import workload_class
@@ -34,7 +41,10 @@ def column(name, stored=STORED):
 
 def test_a_parameter_of_a_column_has_values_that_are_stored():
     query = own(
-        parameters={"device": Drawn(column="device_id"), "warm": Drawn(column="temperature")}
+        parameters={
+            "device": ParameterSource(column="device_id"),
+            "warm": ParameterSource(column="temperature"),
+        }
     )
     found = instances(query)
 
@@ -45,7 +55,12 @@ def test_a_parameter_of_a_column_has_values_that_are_stored():
 
 
 def test_numbers_and_lists_are_drawn_from_all_of_their_range():
-    query = own(parameters={"n": Drawn(between=(-2, 2)), "w": Drawn(values=("a", 1, 2.5))})
+    query = own(
+        parameters={
+            "n": ParameterSource(between=(-2, 2)),
+            "w": ParameterSource(values=("a", 1, 2.5)),
+        }
+    )
     found = instances(query)
 
     assert {each.values["n"] for each in found} == {-2, -1, 0, 1, 2}
@@ -64,7 +79,7 @@ def test_a_window_begins_with_a_stored_row_or_at_a_multiple():
 
 
 def test_instances_depend_on_seed_name_and_number_only():
-    query = own(parameters={"n": Drawn(between=(0, 10**9))}, window_ms=10)
+    query = own(parameters={"n": ParameterSource(between=(0, 10**9))}, window_ms=10)
     other = STORED.model_copy(update={"seed": 2})
 
     assert instances(query, 20) == instances(query, 20)
@@ -89,7 +104,9 @@ def test_rows_of_other_tables_are_not_drawn_and_nulls_are_passed_over():
     table = DatasetReader(stored).tables[1]
     nullable = [each.name for each in table.columns if each.nullable][:3]
     assert nullable
-    query = own(table=table.name, parameters={name: Drawn(column=name) for name in nullable})
+    query = own(
+        table=table.name, parameters={name: ParameterSource(column=name) for name in nullable}
+    )
 
     for each in instances(query, 60, stored):
         assert None not in each.values.values()

@@ -13,7 +13,7 @@ from simulator.data.query import (
     OneOf,
     Selection,
 )
-from simulator.data.query_type import Parameters, always, before, impossible
+from simulator.data.query_type import RandomParameters, always, before, impossible
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.data.workloads.nosql import Slim
@@ -79,7 +79,7 @@ def test_aligned_windows_begin_with_a_bucket(name, step):
 
 
 def test_all_of_a_fleet_can_be_chosen():
-    assert Parameters(1, "x").among(3, 5, 5) == (0, 1, 2, 3, 4)
+    assert RandomParameters(1, "x").among(3, 5, 5) == (0, 1, 2, 3, 4)
 
 
 def test_a_fixed_query_is_always_instance_0():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.encode.bson import DOCUMENT_BYTES, Bson, Constant, Embedded, Field
+from simulator.encode.bson import DOCUMENT_BYTES, Bson, BsonField, Constant, Embedded
 from simulator.errors import UnstorableError
 
 PLAIN = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
@@ -24,7 +24,7 @@ def block(columns, time_unit=TimeUnit.MILLISECOND):
 
 
 def fields(batch, **how):
-    return [Field(column.name, column, **how) for column in batch.table.columns]
+    return [BsonField(column.name, column, **how) for column in batch.table.columns]
 
 
 def encode(batch, layout, batch_rows=10**6):
@@ -152,12 +152,12 @@ def test_documents_and_arrays_nest_and_count_their_own_bytes():
     )
     site, level = batch.table.columns
     layout = [
-        Embedded("m", (Field("site", site), Field("level", level))),
+        Embedded("m", (BsonField("site", site), BsonField("level", level))),
         Embedded(
             "pairs",
             (
-                Embedded("0", (Constant("key", "site"), Field("val", site))),
-                Embedded("1", (Constant("key", "lével"), Field("val", level, null=True))),
+                Embedded("0", (Constant("key", "site"), BsonField("val", site))),
+                Embedded("1", (Constant("key", "lével"), BsonField("val", level, null=True))),
             ),
             array=True,
         ),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.encode.cql import MOST_KEY_BYTES, CqlRows, Prepared
+from simulator.encode.cql import MOST_KEY_BYTES, CqlInsert, CqlRows
 from simulator.errors import UnstorableError
 
 ID = bytes(range(16))
@@ -22,7 +22,7 @@ COLUMNS = (
 
 def encoder(columns=COLUMNS, partition=("device",), unit=TimeUnit.MILLISECOND, **how):
     key = (*partition, columns[0].name)
-    return CqlRows(Prepared(ID, columns, unit, key, partition, **{"grouped": True, **how}))
+    return CqlRows(CqlInsert(ID, columns, unit, key, partition, **{"grouped": True, **how}))
 
 
 def block(columns, *data, unit=TimeUnit.MILLISECOND):

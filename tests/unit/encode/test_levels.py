@@ -5,12 +5,12 @@ import weakref
 
 import numpy as np
 
-from simulator.encode.levels import LIMIT, Rendered
+from simulator.encode.levels import LIMIT, LevelCache
 
 
 def test_levels_are_rendered_once():
     calls = []
-    rendered = Rendered(calls.append)
+    rendered = LevelCache(calls.append)
     levels = np.arange(3)
     for _ in range(3):
         rendered(levels)
@@ -19,7 +19,7 @@ def test_levels_are_rendered_once():
 
 
 def test_memory_is_bounded():
-    rendered = Rendered(len)
+    rendered = LevelCache(len)
     first = np.arange(3)
     gone = weakref.ref(first)
     rendered(first)
@@ -34,7 +34,7 @@ def test_memory_is_bounded():
 
 def test_levels_in_use_stay():
     calls = []
-    rendered = Rendered(lambda levels: calls.append(levels) or len(levels))
+    rendered = LevelCache(lambda levels: calls.append(levels) or len(levels))
     used = np.arange(3)
     for size in range(3 * LIMIT):
         assert rendered(used) == 3
@@ -45,6 +45,6 @@ def test_levels_in_use_stay():
 
 def test_an_array_at_the_same_address_is_not_taken_for_the_old_one():
     """CPython reuses addresses at once; holding the levels makes that impossible."""
-    rendered = Rendered(lambda levels: levels.sum())
+    rendered = LevelCache(lambda levels: levels.sum())
     for number in range(10 * LIMIT):
         assert rendered(np.array([number])) == number

@@ -7,10 +7,10 @@ import pytest
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.encode.objects import Instant, Objects
+from simulator.encode.objects import InstantType, Objects
 
 
-def encode(columns, batch_rows=100, unit=TimeUnit.MILLISECOND, instant=Instant.INTEGER):
+def encode(columns, batch_rows=100, unit=TimeUnit.MILLISECOND, instant=InstantType.INTEGER):
     table = Table("t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), ())
     data = {name: data for name, (_, data) in columns.items()}
     batch = Block(table, 0, np.arange(len(next(iter(data.values())))), data)
@@ -52,8 +52,8 @@ def test_instants_become_datetimes(unit):
     if unit is not TimeUnit.NANOSECOND:
         expected += [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)]
 
-    (aware,) = encode(columns, unit=unit, instant=Instant.AWARE)
-    (naive,) = encode(columns, unit=unit, instant=Instant.NAIVE)
+    (aware,) = encode(columns, unit=unit, instant=InstantType.AWARE)
+    (naive,) = encode(columns, unit=unit, instant=InstantType.NAIVE)
 
     assert [moment for (moment,) in aware] == expected
     assert [moment for (moment,) in naive] == [moment.replace(tzinfo=None) for moment in expected]
@@ -61,6 +61,6 @@ def test_instants_become_datetimes(unit):
 
 def test_what_stands_in_place_of_null_does_not_matter():
     data = Values(np.array([2**63 - 1, 0]), np.array([False, True]))
-    rows = encode({"at": (Type.TIMESTAMP, data)}, unit=TimeUnit.SECOND, instant=Instant.AWARE)
+    rows = encode({"at": (Type.TIMESTAMP, data)}, unit=TimeUnit.SECOND, instant=InstantType.AWARE)
 
     assert rows == [[(None,), (datetime(1970, 1, 1, tzinfo=UTC),)]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
+from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points, as_text
 from simulator.encode.rows import Frame, finer
 from simulator.errors import UnstorableError
 from simulator.modules.graphite.wire import frame, path_lengths, pickles
@@ -41,9 +41,9 @@ def block(levels=(0.5, 1.25, -3.0), valid=(True, False, True), count=(7, -80, 90
 
 
 def lines():
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in TABLE.columns}
+    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in TABLE.columns}
     points = [
-        Point(
+        PointFormat(
             field,
             [b"t.", pieces["site"], b".", pieces["rack"], b".%s " % field.name.encode(),
              pieces[field.name], b" ", pieces["time"], b"\n"],
@@ -89,8 +89,8 @@ def test_values_may_stand_for_a_columns_own():
 
 
 def test_what_lies_between_points_is_not_at_the_end():
-    pieces = [b"<", Piece("count", as_text(Type.INT64)), b">;"]
-    encoder = Points([Point(COUNT, pieces)], Frame(b"[", b";", b"]"))
+    pieces = [b"<", PointPiece("count", as_text(Type.INT64)), b">;"]
+    encoder = Points([PointFormat(COUNT, pieces)], Frame(b"[", b";", b"]"))
     assert encoder.encode(block(), 2, instead={}) == [[b"[<7>;<-80>]"], [b"[<900>]"]]
 
 
@@ -183,9 +183,10 @@ def test_pickles_are_what_python_reads(rows):
 
 
 def test_json_is_what_json_reads():
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in TABLE.columns}
+    pieces = {c.name: PointPiece(c.name, as_text(c.type)) for c in TABLE.columns}
     points = [
-        Point(f, [b'{"v":', pieces[f.name], b',"t":', pieces["time"], b"},"]) for f in (LEVEL, ON)
+        PointFormat(f, [b'{"v":', pieces[f.name], b',"t":', pieces["time"], b"},"])
+        for f in (LEVEL, ON)
     ]
     ((text,),) = Points(points, Frame(b"[", b",", b"]")).encode(block(), 3, instead={})
     assert json.loads(text) == [

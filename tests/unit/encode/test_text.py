@@ -14,7 +14,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.instants import Iso
 from simulator.encode.rows import Frame
-from simulator.encode.text import CSV, SQL, TSV, Slot, Text
+from simulator.encode.text import CSV, SQL, TSV, Slot, TextEncoder
 
 INT64 = np.iinfo(np.int64)
 
@@ -30,7 +30,7 @@ def block(columns, time_unit=TimeUnit.MILLISECOND):
 
 
 def encode(batch, text_format, batch_rows=10**6):
-    encoder = Text.of(batch.table.columns, batch.table.time_unit, text_format)
+    encoder = TextEncoder.of(batch.table.columns, batch.table.time_unit, text_format)
     return encoder.encode(batch, batch_rows)
 
 
@@ -115,7 +115,7 @@ def test_a_format_that_names_its_columns_is_a_row_of_slots():
     )
     at, ok = batch.table.columns
     row = [Slot(at, style, b'{"at":', b"", b""), Slot(ok, style, b',"ok":', b"}\n", b"}\n")]
-    encoder = Text(row, Frame(b"", b"", b""), batch.table.time_unit)
+    encoder = TextEncoder(row, Frame(b"", b"", b""), batch.table.time_unit)
 
     assert encoder.encode(batch, 2) == [b'{"at":5,"ok":true}\n{"at":6}\n']
 

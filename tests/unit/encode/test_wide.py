@@ -7,15 +7,15 @@ import pytest
 
 from simulator.data.block import Block, Coded, Texts, Values
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.encode.bson import Bson, Field
-from simulator.encode.cql import CqlRows, Prepared
+from simulator.encode.bson import Bson, BsonField
+from simulator.encode.cql import CqlInsert, CqlRows
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.native import Native, RowBinary
 from simulator.encode.ndjson import documents
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.tablet import Tablets
-from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.encode.text import CSV, SQL, TSV, TextEncoder
 
 ROWS = 300
 SERIES = 40
@@ -46,20 +46,20 @@ NATIVE = [
 
 
 def cql():
-    return CqlRows(Prepared(bytes(16), *OF, TABLE.key, ("hostname",), grouped=True))
+    return CqlRows(CqlInsert(bytes(16), *OF, TABLE.key, ("hostname",), grouped=True))
 
 
 ENCODERS = {
-    "CSV": lambda: Text.of(*OF, CSV),
-    "TSV": lambda: Text.of(*OF, TSV),
-    "SQL": lambda: Text.of(*OF, SQL),
+    "CSV": lambda: TextEncoder.of(*OF, CSV),
+    "TSV": lambda: TextEncoder.of(*OF, TSV),
+    "SQL": lambda: TextEncoder.of(*OF, SQL),
     "lines": lambda: LineProtocol(TABLE, "cpu"),
     "COPY": lambda: PgCopy(*OF),
     "JSON": lambda: documents(*OF, None),
     "objects": lambda: Objects(*OF),
     "RowBinary": lambda: RowBinary(TABLE.columns),
     "Native": lambda: Native(TABLE.columns, NATIVE),
-    "BSON": lambda: Bson([Field(c.name, c) for c in TABLE.columns], TABLE.time_unit),
+    "BSON": lambda: Bson([BsonField(c.name, c) for c in TABLE.columns], TABLE.time_unit),
     "tablets": lambda: Tablets(TABLE.columns[1:], lambda times: times),
     "CQL": cql,
 }
@@ -153,7 +153,7 @@ def test_tags_with_the_same_codes_are_written_once():
     tags = {name: Coded(codes, np.array([b"a", name.encode()])) for name in ("one", "other")}
     columns = tuple(Column(name, Type.TEXT, Role.TAG) for name in tags)
     block = Block(Table("t", columns, ()), 0, np.arange(3), tags)
-    encoder = Text.of(columns, TimeUnit.SECOND, CSV)
+    encoder = TextEncoder.of(columns, TimeUnit.SECOND, CSV)
     shares = encoder._columns.shares(block)
 
     assert len(shares) == 1
@@ -186,5 +186,5 @@ def test_a_long_text_does_not_widen_the_others():
 
     assert block.size_bytes == 8191 * 5 + 19_456
     assert Block(table, 0, block.rows, {"note": Values(column.array)}).size_bytes == 8192 * 19_456
-    (payload,) = Text.of(table.columns, TimeUnit.SECOND, CSV).encode(block, 8192)
+    (payload,) = TextEncoder.of(table.columns, TimeUnit.SECOND, CSV).encode(block, 8192)
     assert payload == b"short\n" * 8191 + b"x" * 19_456 + b"\n"

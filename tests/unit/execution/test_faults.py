@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from iotbench.execution.faults.injection import Injector, OfWorkers
-from iotbench.execution.faults.victims import Processes
+from iotbench.execution.faults.victims import ServerProcesses
 from iotbench.execution.shell import Shell
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements.shared.faults import Fault, Faults
@@ -48,7 +48,7 @@ def injector(tmp_path, server):
         )
 
         def of(processes=lambda: server, **options):
-            found = Injector(Faults.model_validate(options), shell, Processes(processes))
+            found = Injector(Faults.model_validate(options), shell, ServerProcesses(processes))
             stack.callback(found.end)
             return found
 

@@ -9,7 +9,7 @@ from iotbench.execution import experiment
 from iotbench.execution.experiment import all_measured
 from iotbench.execution.roster import Roster
 from iotbench.execution.time_limit import TimeLimit
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan
 from simulator.modules.sqlite import SqliteOptions
@@ -43,7 +43,9 @@ class Measuring:
     def measure(self, item):
         self.items.append((item.target.name, item.setting.name, item.repeat))
         failed = item.target.name == "one"
-        return Measured(((None, SimpleNamespace(status="failed" if failed else "done", cause="")),))
+        return MeasuredItem(
+            ((None, SimpleNamespace(status="failed" if failed else "done", cause="")),)
+        )
 
 
 @pytest.fixture

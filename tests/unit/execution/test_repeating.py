@@ -12,7 +12,7 @@ from iotbench.execution.repeating import build_repeated, comparison, differences
 from iotbench.machine.machine import this_machine
 from iotbench.plans.record import PlanRecord
 from iotbench.results import result_files
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from iotbench.results.result import Manifest
 from simulator import __version__
 from simulator.errors import ConfigError
@@ -20,7 +20,7 @@ from simulator.modules.sqlite import Sqlite
 from tests.unit.output.terminal import made
 from tests.unit.store.made import id_of, store
 
-COMMAND = Command(
+COMMAND = GivenCommand(
     name="insert", options={"target": ("lite",), "config": ("mine.yaml",), "batch": ("10",)}
 )
 KEPT = ("insert", "--target", "lite", "--batch", "10")
@@ -56,7 +56,7 @@ def program():
 
 
 def with_options(**options):
-    return Command(name="insert", options={**COMMAND.options, **options})
+    return GivenCommand(name="insert", options={**COMMAND.options, **options})
 
 
 def changed(path):
@@ -96,7 +96,7 @@ def test_a_target_that_is_gone_is_an_error(folder):
 def test_queries_meet_other_rows_and_no_clean_adds_to_them(folder):
     manifest = Manifest(dataset=made.stored(100), rows=100, complete=True)
     insert = stored(folder, 1, manifest=manifest)
-    asked = {"kind": "query", "command": Command(name="query", options={"target": ("lite",)})}
+    asked = {"kind": "query", "command": GivenCommand(name="query", options={"target": ("lite",)})}
     same = stored(folder, 2, found=made.result([made.run()], dataset=made.stored(100)), **asked)
     other = stored(folder, 3, found=made.result([made.run()], dataset=made.stored(7)), **asked)
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from iotbench.commands.main import commands
 from iotbench.config.options.basic import Parsed
 from iotbench.config.options.given import divide, parse
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from simulator.errors import ConfigError
 from tests.unit.store.made import store
 
@@ -78,7 +78,7 @@ def is_taken(key, option):
 @pytest.mark.parametrize(("name", "key", "option"), OPTIONS, ids=IDS)
 def test_only_what_measures_is_taken_of_every_option_of_every_command(name, key, option):
     value = True if option.is_flag else (CANARY,)
-    kept, left = divide(Command(name=name, options={key: value}), "r.json")
+    kept, left = divide(GivenCommand(name=name, options={key: value}), "r.json")
 
     assert ({*kept.options} == {key}) == is_taken(key, option), "is it safe from a stranger?"
     assert not {*kept.options} & {*left.options}
@@ -128,7 +128,7 @@ HARMFUL = {
 def test_what_runs_reaches_or_writes_is_refused_before_anything_starts(folder, key, is_word):
     value, name = HARMFUL[key], "query" if key == "queries" else "insert"
     words = [f"--{key}={value}"] if is_word else [f"--{key}", value]
-    option = Command(name=name, options={"target": ("lite",), key: (value,)})
+    option = GivenCommand(name=name, options={"target": ("lite",), key: (value,)})
     for number, command in enumerate(
         ([name, "--target", "lite", *words], json.loads(option.model_dump_json()))
     ):

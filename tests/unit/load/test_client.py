@@ -39,7 +39,7 @@ from simulator.protocol.messages import (
     digest_of,
     dump,
 )
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests import ROOT
 from tests.pods import mount
 from tests.unit.specs import dataset, run_spec
@@ -364,7 +364,7 @@ def test_large_answers_are_sent_one_by_one(client_of, monkeypatch):
 
 def spec_of(workers, rows_per_s=0.0):
     plans = tuple(
-        Insert(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
+        InsertTask(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
         for i in range(workers)
     )
     return run_spec(

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.encode.text import CSV, Text
+from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import RunError
 from simulator.load.connection import Stopped
 from simulator.load.write.sender import Sender
@@ -24,7 +24,7 @@ class Importing(NullSession):
 
     def encoder(self, table, name, mode):
         assert mode == IMPORT
-        text = Text.of(table.columns, table.time_unit, CSV)
+        text = TextEncoder.of(table.columns, table.time_unit, CSV)
         return lambda block, rows: [(name, content) for content in text.encode(block, rows)]
 
     def send(self, payload):
@@ -61,7 +61,7 @@ def test_each_physical_table_has_one_file_with_all_its_rows_in_order(tmp_path, p
     expected = {}
     for turn in reader.blocks(RANGES):
         for block in turn:
-            text = Text.of(block.table.columns, block.table.time_unit, CSV)
+            text = TextEncoder.of(block.table.columns, block.table.time_unit, CSV)
             rows, content = expected.get(block.name, (0, b""))
             content += b"".join(text.encode(block, len(block)))
             expected[block.name] = rows + len(block), content

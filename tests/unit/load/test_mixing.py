@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotbench.measurements.shared.distribution import Load, Split, worker_plans
+from iotbench.measurements.shared.distribution import RunLoad, Split, worker_plans
 from simulator.data.block import Block, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.edges import edges
@@ -132,7 +132,7 @@ def dataset(**changes):
 def insert(database, *, workers=1, worker=0, batch=50, mode=BATCH, stop=None, **changes):
     source = dataset(**changes)
     reader = DatasetReader(source)
-    load = Load(workers, 0, 0, None, batch, Split.BATCH)
+    load = RunLoad(workers, 0, 0, None, batch, Split.BATCH)
     ranges = worker_plans(reader, source, load)[worker].timed
     sender = Sender(database, reader, stop or threading.Event())
     sender.start()

@@ -8,7 +8,7 @@ from simulator.data.records import RecordFormat
 from simulator.errors import RunError
 from simulator.load.write.records import RecordReader
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from simulator.records.formats import FORMATS
 from tests.unit.specs import dataset
 
@@ -32,7 +32,7 @@ def opened(tmp_path, lines, *, skip=False, tick=lambda: None):
     file = RecordsFile(path=str(path), format=FORM, tables=(0,), skip=skip)
 
     def read(rows=80):
-        task = Insert(timed=(RowRange(start=10, stop=10 + rows),), span=span)
+        task = InsertTask(timed=(RowRange(start=10, stop=10 + rows),), span=span)
         return RecordReader(file, task, DatasetReader(dataset()), 7, tick)
 
     return path, read

@@ -20,7 +20,7 @@ from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.folding import FoldReply
 from simulator.protocol.messages import Reply
-from simulator.protocol.spec import Ask, Insert, QueryLoad, Ramp, Work
+from simulator.protocol.spec import Ask, InsertTask, QueryLoad, Ramp, Work
 from simulator.verify.truth.folding import truths
 from simulator.verify.truth.needed import statistics_of
 from simulator.verify.truth.oracle import Oracle
@@ -92,7 +92,7 @@ class FailingSession(NullSession):
 
 def report_of(database, client=None, batch_rows=1000):
     timed = lane_range(0, 3000, 5000 if batch_rows > 1 else 50)
-    plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(timed,))
+    plan = InsertTask(prefill=(lane_range(0, 0, 3000),), timed=(timed,))
     spec = run_spec(workers=(plan,), mode=BATCH, batch_rows=batch_rows)
     client = client or Client()
     done = Worker(spec, client, 0, OwnClock(), Network(database, None)).run()

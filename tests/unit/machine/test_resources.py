@@ -14,11 +14,11 @@ from iotbench.machine.counters import Group, ProcessSource
 from iotbench.machine.resources import (
     AFTER,
     BEFORE,
-    Part,
-    Reading,
+    CounterOwner,
+    CounterReading,
     ResourceMeter,
     Resources,
-    Span,
+    ResourceSpan,
     Track,
     mean_of,
     samples_of,
@@ -154,14 +154,14 @@ def test_a_mean_is_weighted_by_time():
 
 # --- counters that are read when they like --------------------------------------------------------
 
-SPAN = Span("insert", 100.0, 160.0)
-A, B, DATABASE = (Part.CLIENT, "a"), (Part.CLIENT, "b"), (Part.SERVER, "db")
+SPAN = ResourceSpan("insert", 100.0, 160.0)
+A, B, DATABASE = (CounterOwner.CLIENT, "a"), (CounterOwner.CLIENT, "b"), (CounterOwner.SERVER, "db")
 
 
 def track(*readings, first_s=90.0, last_s=170.0):
     made = Track(first_s, first_s)
     for at_s, cpu_s in readings:
-        made.add(at_s, Reading(at_s, cpu_s, int(at_s)))
+        made.add(at_s, CounterReading(at_s, cpu_s, int(at_s)))
     made.add(last_s, None)
     return made
 
@@ -231,7 +231,7 @@ class Kubelet:
     def read(self):
         now_s = time.monotonic()
         late = now_s - self.began_s < self.read_from_s
-        return {DATABASE: None if late else Reading(now_s, now_s - self.began_s, 1)}
+        return {DATABASE: None if late else CounterReading(now_s, now_s - self.began_s, 1)}
 
 
 def test_a_baseline_lasts_until_everything_was_read_twice(monkeypatch):

@@ -3,14 +3,19 @@
 import pytest
 from pydantic import ValidationError
 
-from iotbench.measurements.shared.faults import Faults, Moment, format_moment, parse_moment
+from iotbench.measurements.shared.faults import FaultMoment, Faults, format_moment, parse_moment
 
 KILL = {"fault": "kill-database"}
 
 
 @pytest.mark.parametrize(
     ("text", "moment"),
-    [("30s", Moment(30.0)), ("1m30s", Moment(90.0)), ("50%", Moment(share=0.5)), ("0", Moment())],
+    [
+        ("30s", FaultMoment(30.0)),
+        ("1m30s", FaultMoment(90.0)),
+        ("50%", FaultMoment(share=0.5)),
+        ("0", FaultMoment()),
+    ],
 )
 def test_a_moment_is_a_time_or_a_share(text, moment):
     assert parse_moment(text) == moment

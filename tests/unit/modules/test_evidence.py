@@ -6,12 +6,20 @@ import pytest
 from pydantic import ValidationError
 
 from simulator.modules import MODULES
-from simulator.modules.evidence import FOLDER, STAND_IN, Evidence, Kill, Record, evidence, write
+from simulator.modules.evidence import (
+    FOLDER,
+    STAND_IN,
+    Evidence,
+    EvidenceRecord,
+    Kill,
+    evidence,
+    write,
+)
 
 
 def record(**changes):
     given = {"target": "t", "server": "Db 1.2", "date": dt.date(2026, 1, 2), "cases": 7}
-    return Record(**{**given, **changes})
+    return EvidenceRecord(**{**given, **changes})
 
 
 def test_what_is_written_is_read(tmp_path):

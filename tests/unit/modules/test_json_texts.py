@@ -11,7 +11,7 @@ from simulator.data.schema import Role, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
 from simulator.modules.elasticsearch.texts import Searches, rows_from_replies
-from simulator.modules.mongodb.query import Format
+from simulator.modules.mongodb.query import DocumentFormat
 from simulator.modules.mongodb.texts import Pipelines
 
 PARTS = replace(EVENTS, parts=2)
@@ -22,7 +22,7 @@ DATED = replace(
         for each in EVENTS.columns
     ),
 )
-MONGO = Pipelines(EVENTS, Format.FLAT, ["mongodb"])
+MONGO = Pipelines(EVENTS, DocumentFormat.FLAT, ["mongodb"])
 ELASTIC = Searches(EVENTS, ["elasticsearch"])
 NASTY = '"}, {"$out": "x\\\n'
 GROUP = '[{"$group": {"_id": null, "n": {"$sum": 1}}}]'
@@ -58,7 +58,7 @@ def command(language, text, table=EVENTS, columns=("n",), **values):
         (MONGO, '[{"$count": "m"}]', "has no name 'n', which is one of the columns"),
         (MONGO, '[{"$unionWith": "{bucket}"}, {"$count": "n"}]', "has no {bucket}"),
         (
-            Pipelines(PARTS, Format.FLAT, []),
+            Pipelines(PARTS, DocumentFormat.FLAT, []),
             '[{"$unionWith": "{table}"}, {"$count": "n"}]',
             "the rows are in 2 tables; insert with --tables 1",
         ),
@@ -102,8 +102,8 @@ def test_an_instant_is_a_date_where_documents_have_dates():
     date = {"$date": {"$numberLong": "1500"}}
 
     for language in (
-        Pipelines(EVENTS, Format.TIMESERIES, ["mongodb"]),
-        Pipelines(DATED, Format.FLAT, ["mongodb"]),
+        Pipelines(EVENTS, DocumentFormat.TIMESERIES, ["mongodb"]),
+        Pipelines(DATED, DocumentFormat.FLAT, ["mongodb"]),
     ):
         found = json.loads(command(language, text, start=Instant(1500)))
         assert found["pipeline"] == [{"$match": {"timestamp": {"$gte": date}}}]
@@ -129,7 +129,10 @@ def test_a_value_that_begins_with_a_dollar_is_no_field():
 
 
 def test_all_parts_of_a_table_are_read():
-    pipelines, searches = Pipelines(PARTS, Format.FLAT, ["mongodb"]), Searches(PARTS, ["elastic"])
+    pipelines, searches = (
+        Pipelines(PARTS, DocumentFormat.FLAT, ["mongodb"]),
+        Searches(PARTS, ["elastic"]),
+    )
     found = json.loads(command(pipelines, GROUP, PARTS))
 
     assert found["aggregate"] == "events0"

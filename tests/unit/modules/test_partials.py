@@ -11,10 +11,10 @@ from simulator.modules.shared.client.partials import (
     Collected,
     Distinct,
     GroupedRows,
-    Groups,
     Latest,
-    Newest,
+    NewestRows,
     Partial,
+    PartialGroups,
     partials_of,
 )
 
@@ -34,7 +34,7 @@ def test_rows_stay_in_the_order_in_which_they_come():
 
 
 def test_the_newest_row_of_a_tag_may_come_first_or_last():
-    newest = Newest()
+    newest = NewestRows()
     newest.add([("a", 7, 1.5), ("b", 1, 0.5)])
     newest.add([("a", 5, 2.5), ("b", 2, None)])
 
@@ -43,7 +43,7 @@ def test_the_newest_row_of_a_tag_may_come_first_or_last():
 
 def test_the_newest_row_of_a_combination_of_tags_and_of_no_tag():
     rows = [("a", "x", 1, 1.5), ("a", "y", 2, 2.5), ("a", "x", 3, 3.5)]
-    by_tags, of_all = Newest(2), Newest(0)
+    by_tags, of_all = NewestRows(2), NewestRows(0)
     by_tags.add(rows)
     of_all.add([row[2:] for row in rows])
 
@@ -60,7 +60,7 @@ def test_the_latest_rows_of_several_portions():
 
 
 def test_the_newest_buckets_of_several_partial_answers():
-    groups = Groups(
+    groups = PartialGroups(
         AggregateQuery(EVENTS, (Aggregate(Function.COUNT),), bucket=10, newest=2), [ROWS]
     )
     groups.add([(30, 1), (10, 2)])
@@ -74,7 +74,7 @@ BOTH = tuple(Aggregate(*end) for end in ENDS)
 
 
 def test_first_and_last_values_come_with_their_times():
-    groups = Groups(AggregateQuery(EVENTS, BOTH, by=("device_id",)), ENDS)
+    groups = PartialGroups(AggregateQuery(EVENTS, BOTH, by=("device_id",)), ENDS)
     groups.add([("a", (5, 0.5), (7, 0.75)), ("b", None, None)])
     groups.add([("a", (6, 9.5), (8, 1.5))])
 
@@ -166,7 +166,7 @@ def test_parts_merge_to_the_whole_however_they_are_cut(edges):
     }
 
     by_the_client = GroupedRows(asked, names)
-    by_the_server = Groups(asked, names)
+    by_the_server = PartialGroups(asked, names)
     for portion in split(rows, edges):
         by_the_client.add(portion)
         by_the_server.add(answered(asked, names, portion))
@@ -184,25 +184,25 @@ def answered(asked, names, rows):
 
 def test_no_rows_are_one_row_without_groups_and_none_with_them():
     wanted = ((COUNT, None), (SUM, "n"), (AVG, "x"), (MIN, "note"))
-    assert Groups(query(*wanted)).rows() == [(0, None, None, None)]
-    assert Groups(query(*wanted, by=("site",))).rows() == []
+    assert PartialGroups(query(*wanted)).rows() == [(0, None, None, None)]
+    assert PartialGroups(query(*wanted, by=("site",))).rows() == []
 
 
 def test_a_database_whose_sum_of_nothing_is_zero_gives_null():
-    groups = Groups(query((SUM, "x"), (AVG, "x")), [Partial(COUNT, "x"), Partial(SUM, "x")])
+    groups = PartialGroups(query((SUM, "x"), (AVG, "x")), [Partial(COUNT, "x"), Partial(SUM, "x")])
     groups.add([(0, 0.0), (0, None)])
     assert groups.rows() == [(None, None)]
 
 
 def test_a_group_of_nulls_is_a_group():
-    groups = Groups(query((MAX, "x"), by=("site",)), [Partial(MAX, "x")])
+    groups = PartialGroups(query((MAX, "x"), by=("site",)), [Partial(MAX, "x")])
     groups.add([("a", None)])
     groups.mention([("b",)])
     assert groups.rows() == [("a", None), ("b", None)]
 
 
 def test_a_column_without_nulls_is_counted_by_the_rows():
-    groups = Groups(query((COUNT, "n"), (AVG, "n"), (COUNT, "x")))
+    groups = PartialGroups(query((COUNT, "n"), (AVG, "n"), (COUNT, "x")))
     groups.merge((), ROWS, 2)
     groups.merge((), Partial(SUM, "n"), 2**63 + 2)
     assert groups.rows() == [(2, (2**63 + 2) / 2, 0)]
@@ -213,14 +213,14 @@ def test_a_column_without_nulls_is_counted_by_the_rows():
     [(0, None, (None, None)), (2, 2, (1, 1)), (2, 1, (0, 1)), (2, None, (0, 0))],
 )
 def test_the_extremes_of_a_boolean_follow_from_its_count_and_its_sum(count, true, extremes):
-    groups = Groups(query((MIN, "on"), (MAX, "on")))
+    groups = PartialGroups(query((MIN, "on"), (MAX, "on")))
     groups.merge((), Partial(COUNT, "on"), count)
     groups.merge((), Partial(SUM, "on"), true)
     assert groups.rows() == [extremes]
 
 
 def test_two_means_cannot_be_merged():
-    groups = Groups(query((AVG, "x")))
+    groups = PartialGroups(query((AVG, "x")))
     groups.merge((), Partial(AVG, "x"), 0.5)
     assert groups.rows() == [(0.5,)]
     with pytest.raises(ValueError, match="means cannot be merged"):
@@ -229,7 +229,7 @@ def test_two_means_cannot_be_merged():
 
 @pytest.mark.parametrize(("largest", "exceeds"), [(2**62 - 1, set()), (-(2**62), {"n"})])
 def test_a_sum_that_64_bits_may_not_hold_is_named(largest, exceeds):
-    groups = Groups(query((SUM, "n"), (SUM, "x")))
+    groups = PartialGroups(query((SUM, "n"), (SUM, "x")))
     for partial, value in (
         (ROWS, 2), (Partial(MIN, "n"), largest), (Partial(MAX, "n"), 0), (Partial(SUM, "n"), 0),
         (Partial(SUM, "x"), 1e300), (Partial(MAX, "x"), 1e300),

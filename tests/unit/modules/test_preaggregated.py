@@ -9,7 +9,7 @@ from simulator.data.derived import innermost
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     NewestQuery,
     OneOf,
@@ -135,7 +135,7 @@ def test_the_longest_interval_that_divides_buckets_and_range_is_read(
     [
         ({"by": ("device_id",)}, "3600s"),
         ({"selection": Selection((OneOf("device_id", ("a", "b")),))}, "3600s"),
-        ({"selection": Selection(compared=(Compared("temperature", Operator.MORE, 1.5),))}, None),
+        ({"selection": Selection(compared=(Condition("temperature", Operator.MORE, 1.5),))}, None),
         ({"aggregates": (Aggregate(Function.COUNT),)}, "3600s"),
         ({"aggregates": (*HIGHEST, Aggregate(Function.AVG, "temperature"))}, "3600s"),
         ({"aggregates": (*HIGHEST, Aggregate(Function.MAX, "sequence_number"))}, None),

@@ -7,14 +7,14 @@ from urllib.parse import quote
 from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
-from simulator.encode.text import Format, Text
+from simulator.encode.text import TextEncoder, TextFormat
 from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Encoder, Payload, Server
 from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, HttpSession
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.database import SqlDatabase
 
-ROWS = Format(JSON, row=Frame(b"[", b",", b"]"), payload=Frame(b"[", b",", b"]"))
+ROWS = TextFormat(JSON, row=Frame(b"[", b",", b"]"), payload=Frame(b"[", b",", b"]"))
 
 
 class ToySql(sql.Dialect):
@@ -28,7 +28,7 @@ class ToySession(HttpSession):
         self.ask("SELECT 1")
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        text = Text.of(table.columns, table.time_unit, ROWS)
+        text = TextEncoder.of(table.columns, table.time_unit, ROWS)
         return lambda block, rows: [
             (f"/rows/{quote(name)}", body) for body in text.encode(block, rows)
         ]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Measured, complete_results, measure_items
+from iotbench.plans.engine import MeasuredItem, complete_results, measure_items
 from iotbench.plans.items import Pair, items_of
 from iotbench.plans.plan import Plan
 from iotbench.results import result_files
@@ -90,7 +90,7 @@ class Runs:
     def measure(self, item):
         self.begun.append(item.id)
         kinds = item.setting.kinds
-        return Measured(tuple(self._sweep(item, kind) for kind in kinds))
+        return MeasuredItem(tuple(self._sweep(item, kind) for kind in kinds))
 
     def _sweep(self, item, kind):
         self.now += timedelta(seconds=1)
@@ -149,5 +149,5 @@ def test_a_failed_item_is_measured_again(folder):
     result_files.write(result_files.path_of(folder, failed), failed)
 
     assert complete_results(folder, item) is None
-    assert Measured(((None, failed),)).failure == "disk full"
-    assert Measured(cause="in use").failure == "in use"
+    assert MeasuredItem(((None, failed),)).failure == "disk full"
+    assert MeasuredItem(cause="in use").failure == "in use"

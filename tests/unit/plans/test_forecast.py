@@ -10,7 +10,7 @@ from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan
 from simulator.data.ranges import lane_range
 from simulator.modules.sqlite import SqliteOptions
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.unit.output.terminal import made
 from tests.unit.specs import run_spec
 
@@ -26,7 +26,7 @@ PLAN = Plan.model_validate(
 )
 FULL, NORMAL = (SqliteOptions(synchronous=name) for name in ("full", "normal"))
 BULK, TIMED = (Pair(each, Target("lite", "sqlite", "local", FULL, {})) for each in PLAN.settings)
-PLANNED = [PlannedRun(run_spec(workers=(Insert(timed=(lane_range(0, 0, 5000),)),)), 1, 0)]
+PLANNED = [PlannedRun(run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 5000),)),)), 1, 0)]
 
 
 def earlier(seconds, options=FULL, **changes):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from iotbench.config.targets.config import Target
 from iotbench.machine.bystanders import OtherWork
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Pair, items_of
 from iotbench.plans.lines import item_records
 from iotbench.plans.machine import hardware_of, warnings_of
@@ -23,7 +23,7 @@ def test_items_beside_other_work_are_counted_with_the_most():
     found = []
     for item, work in zip(items_of(PLAN, [Pair(PLAN.settings[0], TARGET)]), BESIDE, strict=True):
         run = made.run().model_copy(update={"other_work": work})
-        found.append((item, Measured(((Path("x.json"), made.result([run], cores=8)),))))
+        found.append((item, MeasuredItem(((Path("x.json"), made.result([run], cores=8)),))))
     records = item_records(found)
     hardware = hardware_of(*(each for _, each in found))
 

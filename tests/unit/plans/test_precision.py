@@ -6,7 +6,7 @@ import pytest
 
 from iotbench.comparison.statistics import precision
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item, Pair
 from iotbench.plans.plan import Plan
 from iotbench.plans.precision import unsure, within_of
@@ -34,9 +34,9 @@ SECONDS = {"even": (1.0, 1.0), "uneven": (1.0, 1.5), "fixed": (1.0, 1.5), "faili
 
 def measured(seconds):
     if seconds is None:
-        return Measured(cause="no server")
+        return MeasuredItem(cause="no server")
     run = made.run(made.outcome(made.worker(0, rows=1000, ended=10 + seconds)))
-    return Measured(((Path("x.json"), made.result([run])),))
+    return MeasuredItem(((Path("x.json"), made.result([run])),))
 
 
 FOUND = [

@@ -3,7 +3,7 @@
 import pytest
 
 from iotbench.measurements.shared.query_file import read_own
-from simulator.data.own_query import Drawn
+from simulator.data.own_query import ParameterSource
 from simulator.data.schema import Type
 from simulator.errors import ConfigError
 
@@ -33,7 +33,7 @@ def test_a_right_file_becomes_queries(tmp_path):
 
     assert query.window_ms == 3_600_000
     assert query.columns == {"n": Type.INT64, "mean": Type.FLOAT64}
-    assert query.parameters["n"] == Drawn(between=(1, 9))
+    assert query.parameters["n"] == ParameterSource(between=(1, 9))
     assert query.parameters["w"].values == ("a", 1, 2.5)
 
 

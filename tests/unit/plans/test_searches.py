@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from iotbench.config.targets.config import Target
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Pair, items_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.searches import all_pairs, chosen, curves, first_pairs, next_pairs
@@ -34,7 +34,7 @@ def finished(item):
     verdict = Verdict(status=Status.INCOMPLETE if failed else Status.VERIFIED)
     worker = made.worker(0, rows=1000, ended=10 + seconds)
     run = made.run(made.outcome(worker, verdict=verdict))
-    return Measured(((Path("x.json"), made.result([run])),))
+    return MeasuredItem(((Path("x.json"), made.result([run])),))
 
 
 def measured(pairs):
@@ -106,8 +106,8 @@ def sent(pairs, rates, missing=()):
     for item in items_of(BATCHED, pairs):
         seconds = 1000 / rates[item.setting.insert.batch] * (1 + item.repeat / 10)
         run = made.run(made.outcome(made.worker(0, rows=1000, ended=10 + seconds)))
-        whole = Measured(((Path("x.json"), made.result([run])),))
-        found.append((item, Measured(cause="no server") if item.repeat in missing else whole))
+        whole = MeasuredItem(((Path("x.json"), made.result([run])),))
+        found.append((item, MeasuredItem(cause="no server") if item.repeat in missing else whole))
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, Interrupted
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.pods import mount
 from tests.unit.specs import run_spec
 
@@ -17,7 +17,7 @@ SECRETS = {"password": "p w=\n ", "key": "", "ümlaut": "ß"}
 
 @pytest.fixture
 def given():
-    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
+    spec = run_spec(workers=(InsertTask(timed=(lane_range(0, 0, 10),)),))
     return RunInput(spec=spec, token="token", credentials=SECRETS)
 
 

@@ -7,7 +7,7 @@ import pytest
 from simulator import __version__
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Insert, read_secrets, read_spec
+from simulator.protocol.spec import InsertTask, read_secrets, read_spec
 from tests.pods import mount
 from tests.unit.specs import run_spec
 
@@ -17,7 +17,7 @@ SECRETS = {"password": "p w=\n ", "key": "", "ümlaut": "ß"}
 def spec():
     return run_spec(
         options={"encode": "csv"},
-        workers=(Insert(timed=(lane_range(0, 0, 10),)),),
+        workers=(InsertTask(timed=(lane_range(0, 0, 10),)),),
     )
 
 

@@ -11,9 +11,9 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuer
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.contract.base import Unsupported
-from simulator.modules.shared.client.partials import Groups, Partial
+from simulator.modules.shared.client.partials import Partial, PartialGroups
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.points import Series, rows_from_series, windows, within
+from simulator.modules.shared.metrics.points import PointSeries, rows_from_series, windows, within
 from simulator.modules.shared.metrics.rollups import (
     Rollup,
     by_hour,
@@ -163,7 +163,7 @@ def test_rows_are_counted_once_though_every_column_is():
     assert groups.rows() == [(4, 0.5)]
     assert doubtful(groups) == [other]
     groups.forget("stops")
-    merge_points(groups, other, [Series("stops", ("a",), [(1, 2**53), (2, 2**53 + 2)])])
+    merge_points(groups, other, [PointSeries("stops", ("a",), [(1, 2**53), (2, 2**53 + 2)])])
     assert groups.rows() == [(4, (2**54 + 2) / 2)]
 
 
@@ -204,7 +204,7 @@ def test_aggregates_of_points_replace_what_doubles_have_rounded():
     groups = combine(asked, rounded)
     assert doubtful(groups) == [COUNT]
     groups.forget("starts")
-    merge_points(groups, COUNT, [Series("starts", ("a",), [(1, large), (9, large)])])
+    merge_points(groups, COUNT, [PointSeries("starts", ("a",), [(1, large), (9, large)])])
     assert groups.rows() == [("a", 0, 2, 2 * large, large)]
 
 
@@ -223,8 +223,8 @@ def test_the_last_value_of_several_series_is_found_among_their_points():
     assert doubtful(several) == [LEVEL]
     several.forget("level")
     points = [
-        Series("level", ("a", "x"), [(1, 0.5), (9, 1.5)]),
-        Series("level", ("a", "y"), [(8, 2.5)]),
+        PointSeries("level", ("a", "x"), [(1, 0.5), (9, 1.5)]),
+        PointSeries("level", ("a", "y"), [(8, 2.5)]),
     ]
     merge_points(several, LEVEL, points)
     assert several.rows() == [("a", 1.5)]
@@ -250,10 +250,10 @@ def test_the_count_of_a_column_with_nulls_is_replaced_too():
     whole = Column("errors", Type.INT64, Role.FIELD, nullable=True)
     table = Table("t", (TIME, SITE, COUNT, whole), ("site", "time"))
     wanted = (Aggregate(Function.COUNT, "errors"), Aggregate(Function.SUM, "errors"))
-    groups = Groups(AggregateQuery(table, wanted))
+    groups = PartialGroups(AggregateQuery(table, wanted))
     groups.merge((), Partial(Function.COUNT, "errors"), 9)
     groups.forget("errors")
-    merge_points(groups, whole, [Series("errors", ("a",), [(1, 2), (2, 3)])])
+    merge_points(groups, whole, [PointSeries("errors", ("a",), [(1, 2), (2, 3)])])
     assert groups.rows() == [(2, 5)]
 
 
@@ -272,9 +272,9 @@ def test_points_of_one_instant_and_series_are_a_row():
     found = rows_from_series(
         TABLE,
         [
-            Series("starts", ("a",), [(1, 10), (2, 20)]),
-            Series("starts", ("b",), [(1, 30)]),
-            Series("level", ("a",), [(2, 0.5)]),
+            PointSeries("starts", ("a",), [(1, 10), (2, 20)]),
+            PointSeries("starts", ("b",), [(1, 30)]),
+            PointSeries("level", ("a",), [(2, 0.5)]),
         ],
     )
     assert sorted(found) == [[1, "a", None, 10], [1, "b", None, 30], [2, "a", 0.5, 20]]

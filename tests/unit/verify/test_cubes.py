@@ -12,7 +12,7 @@ from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     NewestQuery,
     OneOf,
@@ -96,7 +96,7 @@ selections = st.builds(
     one_of=st.lists(st.sampled_from(["host_1", "host_2", "host_3", "nobody"]), max_size=3).map(
         lambda hosts: (OneOf("host", tuple(hosts)),) if hosts else ()
     ),
-    compared=st.sampled_from([(), (), (Compared("packets", Operator.LESS, 5),)]),
+    compared=st.sampled_from([(), (), (Condition("packets", Operator.LESS, 5),)]),
     since=windows,
     until=windows,
 )

@@ -9,7 +9,7 @@ from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -76,7 +76,7 @@ def truth_of(query, found):
 
 
 def compared(column, operator, value, divisor=None):
-    return Compared(column, Operator(operator), value, divisor)
+    return Condition(column, Operator(operator), value, divisor)
 
 
 def where(*conditions):

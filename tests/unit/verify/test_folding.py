@@ -18,7 +18,7 @@ from simulator.data.fleet import FleetTable
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -129,7 +129,7 @@ EVERY = [
     RowsQuery(CPU, (), Selection((OneOf("host", ("host_1", "host_9")),), until=40)),
     RowsQuery(CPU, (), Selection((OneOf("host", ("host_1",)),)), 5),
     NewestQuery(CPU, ("host",), ("usage",), Selection(since=2000, until=2100)),
-    RowsQuery(CPU, ("usage",), Selection(compared=(Compared("usage", Operator.MORE, 48),))),
+    RowsQuery(CPU, ("usage",), Selection(compared=(Condition("usage", Operator.MORE, 48),))),
 ]
 
 
@@ -164,7 +164,7 @@ def test_only_the_rows_of_an_instance_are_drawn():
             AggregateQuery(
                 CPU,
                 (Aggregate(Function.COUNT),),
-                selection=Selection((), (Compared("usage", Operator.MORE, 7),)),
+                selection=Selection((), (Condition("usage", Operator.MORE, 7),)),
             ),
             {"usage"},
         ),

@@ -18,7 +18,12 @@ from simulator.load.write.send_log import SendLog
 from simulator.modules.contract.base import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.verify.fresh.answers import check
-from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
+from simulator.verify.fresh.arriving import (
+    AnswerLog,
+    ArrivingRows,
+    TimedBatches,
+    select_stored_since,
+)
 from tests.unit.specs import dataset
 
 STORED, BATCH_ROWS, BATCHES, WORKERS = 1000, 10, 30, 2
@@ -75,7 +80,7 @@ class Run:
         self.end = max(row.acknowledged or 0 for row in self.rows)
         self.until_ms = min(row.time for row in self.rows)
         stored = select_stored_since(READER, DATA, self.until_ms)
-        self.arriving = ArrivingRows(READER, Sent.of(self.parts, stored))
+        self.arriving = ArrivingRows(READER, TimedBatches.of(self.parts, stored))
 
     def asks(self, seed=0, count=60):
         random = Random(seed)
@@ -115,7 +120,7 @@ def found_by(run, name, asks, change=None, *, promised=True, ticks=SAME):
         rows = run.visible(since, Random(number).uniform(began, ended))
         raw = answer_of(name, change[1](rows) if change and change[0] == number else rows)
         answers.keep(Asked(since, statement), raw, began, ended)
-    parts = (Answers.of(part, TYPES[name]) for part in answers.parts(WORKERS, ticks))
+    parts = (AnswerLog.of(part, TYPES[name]) for part in answers.parts(WORKERS, ticks))
     return check(run.arriving, TYPES[name], parts, promised=promised)
 
 
@@ -193,7 +198,7 @@ def test_a_wrong_group_or_extreme_is_named(spoil, words):
     raw = answer_of(name, run.visible(since, (began + ended) / 2))
     answers = EveryAnswer(name, TYPES[name])
     answers.keep(Asked(since, Statement("", TYPES[name].outputs)), spoil(raw), began, ended)
-    parts = [Answers.of(part, TYPES[name]) for part in answers.parts(0, Ticks())]
+    parts = [AnswerLog.of(part, TYPES[name]) for part in answers.parts(0, Ticks())]
     (wrong,) = check(run.arriving, TYPES[name], parts, promised=True).wrong
 
     assert words in wrong.expected
@@ -210,7 +215,7 @@ def test_an_extreme_without_a_value_is_wrong_in_integers_too():
     rows = answer_of("fresh-extremes", run.visible(since, (began + ended) / 2))
     raw = [(device, count, int(low), None) for device, count, low, _ in rows]
     answers.keep(Asked(since, Statement("", fresh_type.outputs)), raw, began, ended)
-    parts = [Answers.of(part, fresh_type) for part in answers.parts(0, SAME)]
+    parts = [AnswerLog.of(part, fresh_type) for part in answers.parts(0, SAME)]
 
     assert check(run.arriving, fresh_type, parts, promised=False).right == 0
 
@@ -225,7 +230,7 @@ def test_rows_of_workers_that_share_a_lane_are_drawn_in_their_order(monkeypatch)
         logs[number % 2].sent(batch, number)
         logs[number % 2].acknowledged(batch, number + 1)
     parts = [part for log in logs for part in log.parts(0, SAME, 0)]
-    rows = ArrivingRows(reader, Sent.of(parts, np.empty((5, 0), np.int64)))
+    rows = ArrivingRows(reader, TimedBatches.of(parts, np.empty((5, 0), np.int64)))
     draw = DatasetReader.drawn
 
     def ascending(self, table, numbers):

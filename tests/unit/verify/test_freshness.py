@@ -18,7 +18,12 @@ from simulator.protocol.arrivals import Ticks
 from simulator.protocol.events import Freshness
 from simulator.protocol.sketch import counts_of, pairs_of
 from simulator.verify.fresh.answers import check
-from simulator.verify.fresh.arriving import Answers, ArrivingRows, Sent, select_stored_since
+from simulator.verify.fresh.arriving import (
+    AnswerLog,
+    ArrivingRows,
+    TimedBatches,
+    select_stored_since,
+)
 from tests.unit.specs import dataset
 
 MS = 10**6
@@ -75,8 +80,8 @@ class Simulated:
             log.sent(batch, int(sent * MS))
             log.acknowledged(batch, int(acknowledged * MS))
         stored = select_stored_since(READER, dataset(params={"devices": 3}), int(self.times[0]))
-        arriving = ArrivingRows(READER, Sent.of(log.parts(0, Ticks(), 0), stored))
-        parts = [Answers.of(part, COUNT) for part in answers.parts(0, Ticks())]
+        arriving = ArrivingRows(READER, TimedBatches.of(log.parts(0, Ticks(), 0), stored))
+        parts = [AnswerLog.of(part, COUNT) for part in answers.parts(0, Ticks())]
         found = check(arriving, COUNT, parts, promised=False)
         assert (found.wrong, found.right) == ([], found.answers)
         seen, unseen = found.delays(arriving, 0)

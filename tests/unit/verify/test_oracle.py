@@ -15,7 +15,7 @@ from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -144,10 +144,10 @@ def aggregate_query(shape, columns=EXACT):
 SELECTIONS = (
     Selection((OneOf("tag", ("a", "Grüße")),)),
     Selection((OneOf("site", ("long name",)),)),
-    Selection(compared=(Compared("n", Operator.LESS, 0),)),
-    Selection(compared=(Compared("n", Operator.AT_MOST, 0),)),
-    Selection(compared=(Compared("f", Operator.EQUAL, 0.5),)),
-    Selection(compared=(Compared("i", Operator.AT_LEAST, 5), Compared("at", Operator.MORE, -50))),
+    Selection(compared=(Condition("n", Operator.LESS, 0),)),
+    Selection(compared=(Condition("n", Operator.AT_MOST, 0),)),
+    Selection(compared=(Condition("f", Operator.EQUAL, 0.5),)),
+    Selection(compared=(Condition("i", Operator.AT_LEAST, 5), Condition("at", Operator.MORE, -50))),
     Selection((OneOf("site", ("x", "y")),), since=-9, until=60),
 )
 FIRST_AND_LAST = tuple(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.query import Compared, OneOf, Operator, Selection
+from simulator.data.query import Condition, OneOf, Operator, Selection
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.verify.truth.selection import mask, select
 
@@ -48,12 +48,12 @@ ON_A_LARGE_GRID = block(
         (Selection((OneOf("site", ("ü", "bb", "a much longer name")),)), [1, 2, 4]),
         (Selection((OneOf("site", ("b",)),)), []),
         (Selection((OneOf("site", ("a", "ü")), OneOf("site", ("ü", "bb")))), [2]),
-        (Selection(compared=(Compared("level", Operator.LESS, 0.5),)), [1, 2, 4, 5]),
-        (Selection(compared=(Compared("level", Operator.AT_MOST, -1.25),)), [1, 4]),
-        (Selection(compared=(Compared("level", Operator.EQUAL, 0.25),)), [2, 5]),
-        (Selection(compared=(Compared("level", Operator.AT_LEAST, 0.25),)), [0, 2, 5]),
-        (Selection(compared=(Compared("large", Operator.MORE, 2**53),)), [1, 5]),
-        (Selection(compared=(Compared("large", Operator.LESS, -(2**63) + 1),)), [4]),
+        (Selection(compared=(Condition("level", Operator.LESS, 0.5),)), [1, 2, 4, 5]),
+        (Selection(compared=(Condition("level", Operator.AT_MOST, -1.25),)), [1, 4]),
+        (Selection(compared=(Condition("level", Operator.EQUAL, 0.25),)), [2, 5]),
+        (Selection(compared=(Condition("level", Operator.AT_LEAST, 0.25),)), [0, 2, 5]),
+        (Selection(compared=(Condition("large", Operator.MORE, 2**53),)), [1, 5]),
+        (Selection(compared=(Condition("large", Operator.LESS, -(2**63) + 1),)), [4]),
         (Selection(since=11, until=13), [1, 2]),
         (Selection((OneOf("site", ("a",)),), since=11), [5]),
     ],

@@ -11,7 +11,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.modules import open_database
 from simulator.modules.contract.base import Unsupported
-from simulator.protocol.folding import Window
+from simulator.protocol.folding import StoredWindow
 from simulator.verify.stored.reader import MOST_WINDOWS, WINDOW_ROWS, windows_of
 from simulator.verify.truth.fingerprint import EveryRow, Fingerprint
 from simulator.verify.truth.fold_tasks import FoldTasks
@@ -50,7 +50,7 @@ def test_a_database_that_cannot_choose_by_time_reads_all_rows_at_once(database, 
         raise Unsupported("no ranges of time")
 
     monkeypatch.setattr(database, "render", unsupported)
-    assert [*windows_of(database, dataset(100 * WINDOW_ROWS))] == [Window(table=0)]
+    assert [*windows_of(database, dataset(100 * WINDOW_ROWS))] == [StoredWindow(table=0)]
 
 
 class Stored:
@@ -84,7 +84,7 @@ def bytes_of(table, fingerprint):
 
 
 def test_each_window_counts_once_wherever_it_is_read():
-    stored, windows = Stored(), [Window(table=0, since=number) for number in range(1, 5)]
+    stored, windows = Stored(), [StoredWindow(table=0, since=number) for number in range(1, 5)]
     shared, table = tasks(stored, windows)
     brought, lost = shared.take(), shared.take()
     shared.merge_bytes(brought.number, bytes_of(table, print_of(1)))
@@ -100,7 +100,7 @@ def test_each_window_counts_once_wherever_it_is_read():
 @pytest.mark.parametrize("content", [b"", b"{}\n", b"nothing"])
 def test_what_is_no_fingerprint_is_refused(content):
     stored = Stored()
-    shared, table = tasks(stored, [Window(table=0, since=1)])
+    shared, table = tasks(stored, [StoredWindow(table=0, since=1)])
     task = shared.take()
     with pytest.raises(ValueError, match="_Head"):
         shared.merge_bytes(task.number, content)

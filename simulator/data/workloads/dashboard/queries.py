@@ -30,7 +30,7 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
 )
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
 from simulator.data.workloads.dashboard.tables import CLUSTER_HOSTS, DATA, KAPACITOR, PATH
 from simulator.data.workloads.shared.fleets import MINUTE_MS
@@ -149,8 +149,8 @@ def list_drawn_types(
 
 def _instance(
     table: Table, panel: _Panel, windows: Windows, clusters: range
-) -> Callable[[Parameters, int], Query]:
-    def instance(parameters: Parameters, number: int) -> Query:
+) -> Callable[[RandomParameters, int], Query]:
+    def instance(parameters: RandomParameters, number: int) -> Query:
         chosen = [*panel.one_of]
         if panel.where is _Where.KAPACITOR:
             chosen.append(OneOf("hostname", (KAPACITOR,)))

@@ -25,7 +25,7 @@ _PRIME = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class Changes:
+class HomeChanges:
     """All changes before an end; row 0 to homes - 1 are the first configurations."""
 
     homes: int

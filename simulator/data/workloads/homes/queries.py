@@ -30,7 +30,7 @@ from simulator.data.query import (
     Query,
     RowsQuery,
 )
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
 from simulator.data.workloads.homes.sensors import ids
 from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
@@ -95,7 +95,7 @@ class DrawnQueries:
         }
 
     def _of_a_home(self, name: str) -> QueryType:
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             chosen = self._first + np.array(parameters.among(number, self._homes, 1))
             one = OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist()))
             window = self._windows.drawn(parameters, number, 12, HOUR_MS, (one,))
@@ -107,7 +107,7 @@ class DrawnQueries:
     def _of_a_room(self, name: str) -> QueryType:
         width, room = 5 * MINUTE_MS, OneOf("room_id", (_ROOM,))
 
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             window = self._windows.drawn(parameters, number, 1, width, (room,))
             mean = Aggregate(Function.AVG, "co2_level")
             table = self._tables["air_quality_room"]
@@ -116,7 +116,7 @@ class DrawnQueries:
         return self._windows.type_of(name, 1, width, instance)
 
     def _rows(self, name: str, table: str, columns: tuple[str, ...], hours: int) -> QueryType:
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             window = self._windows.drawn(parameters, number, hours, MINUTE_MS)
             return RowsQuery(self._tables[table], columns, window)
 
@@ -128,7 +128,7 @@ class DrawnQueries:
         if function in ENDS and by != _SENSOR:
             return impossible(_ALIKE)
 
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             window = self._windows.drawn(parameters, number, 6, HOUR_MS)
             asked = (Aggregate(function, "temperature"),)
             return AggregateQuery(self._air, asked, by=by, bucket=bucket, selection=window)

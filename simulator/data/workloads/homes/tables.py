@@ -27,7 +27,7 @@ _BATTERY = UpDown(0.01, 0.005, 1, 3.2, start=3.2)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class HomeTable:
     """One table: its tags without home and sensor, and its fields."""
 
     name: str
@@ -51,13 +51,15 @@ class Kind:
         return Table(self.name, columns, ("sensor_id", "time"), indices=indices, group="homes")
 
 
-def kinds(*, exact: bool) -> tuple[Kind, ...]:
+def kinds(*, exact: bool) -> tuple[HomeTable, ...]:
     """Return the thirteen kinds; `exact`: doubles are on a grid."""
 
-    def measure(name: str, *drawn: Column, place_tag: str | None = None, **walks: Walk) -> Kind:
+    def measure(
+        name: str, *drawn: Column, place_tag: str | None = None, **walks: Walk
+    ) -> HomeTable:
         walks["battery_voltage"] = _BATTERY
         numbers = (_number(each, exact=exact) for each in walks)
-        return Kind(name, (*drawn, *numbers), walks, name.endswith("_room"), place_tag)
+        return HomeTable(name, (*drawn, *numbers), walks, name.endswith("_room"), place_tag)
 
     return (
         measure("air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)),
@@ -77,8 +79,8 @@ def kinds(*, exact: bool) -> tuple[Kind, ...]:
             wind_direction=_walk(0, 359, 90),
             precipitation=_walk(5, 95, 80),
         ),
-        Kind("home_state", (_integer("state"), _text("state_string", HOME_STATES))),
-        Kind(CONFIG, (_long_text("config_string", LONGEST_KIB << 10),)),
+        HomeTable("home_state", (_integer("state"), _text("state_string", HOME_STATES))),
+        HomeTable(CONFIG, (_long_text("config_string", LONGEST_KIB << 10),)),
         measure(
             "camera_detection",
             _text("object_type", OBJECTS),

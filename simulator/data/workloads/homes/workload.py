@@ -53,7 +53,7 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
 from simulator.data.workloads.base import DurationMs, EndMs
-from simulator.data.workloads.homes.changes import LEAST_GAP_MS, Changes
+from simulator.data.workloads.homes.changes import LEAST_GAP_MS, HomeChanges
 from simulator.data.workloads.homes.queries import DrawnQueries, list_fixed_queries
 from simulator.data.workloads.homes.sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
 from simulator.data.workloads.homes.tables import (
@@ -128,7 +128,7 @@ class Homes(FleetWorkload):
             name: Walks(name, kind.walks, seed, params.distribution, params.precision)
             for name, kind in self._kinds.items()
         }
-        self._changes = Changes(
+        self._changes = HomeChanges(
             params.scale,
             params.interval_ms,
             params.ticks * params.interval_ms,

@@ -115,7 +115,7 @@ class NumberedParams(FleetParams):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnTag:
     """A tag with a text that holds random numbers for each member."""
 
     form: str
@@ -125,13 +125,13 @@ class Drawn:
     offset: int = 0
 
 
-Tag = Drawn | tuple[str, ...]
+Tag = DrawnTag | tuple[str, ...]
 """Source of a tag; a tuple has its values."""
 
 
 def longest(tag: Tag) -> int:
     """Return the number of characters of a tag's longest value."""
-    if isinstance(tag, Drawn):
+    if isinstance(tag, DrawnTag):
         return len(tag.form % tuple(bound - 1 + tag.offset for bound in tag.bounds))
     return max(map(len, tag))
 
@@ -160,7 +160,7 @@ class Members:
 
     def tag(self, name: str, tag: Tag) -> Array:
         """Return the text of each member."""
-        if not isinstance(tag, Drawn):
+        if not isinstance(tag, DrawnTag):
             return texts(tag).take(self.numbers(name, len(tag)))
         numbers = [
             (self.numbers(f"{name}.{place}", bound) + tag.offset).tolist()

@@ -16,7 +16,7 @@ from simulator.data.query import (
     EVERYTHING,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     NewestQuery,
     OneOf,
@@ -25,7 +25,7 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
 )
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.schema import Table
 from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
 from simulator.data.workloads.shared.windows import Windows, too_many
@@ -96,7 +96,7 @@ class HostQueries:
         if hosts > self._hosts:
             return too_many(hosts, self._hosts, "hosts")
 
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             names = self._of(parameters, number, hosts)
             window = self._windows.drawn(parameters, number, hours, bucket, (names,))
             highest = self._aggregates(Function.MAX, fields)
@@ -107,7 +107,7 @@ class HostQueries:
     def means(self, name: str, fields: int, hours: int) -> QueryType:
         """Return the type for the mean of the first fields by host and hour."""
 
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             window = self._windows.drawn(parameters, number, hours, HOUR_MS)
             means = self._aggregates(Function.AVG, fields)
             return AggregateQuery(
@@ -118,7 +118,7 @@ class HostQueries:
 
     def single_lastpoint(self) -> dict[str, QueryType]:
         """Return the type for the newest row of one host."""
-        parameters = Parameters(self._windows.seed, "single-lastpoint")
+        parameters = RandomParameters(self._windows.seed, "single-lastpoint")
 
         def instance(number: int) -> Query:
             host = self._of(parameters, number, 1)
@@ -137,22 +137,22 @@ class HostQueries:
     def _aggregates(self, function: Function, fields: int) -> tuple[Aggregate, ...]:
         return tuple(Aggregate(function, column.name) for column in self._cpu.fields[:fields])
 
-    def _of(self, parameters: Parameters, number: int, hosts: int) -> OneOf:
+    def _of(self, parameters: RandomParameters, number: int, hosts: int) -> OneOf:
         chosen = parameters.among(number, self._hosts, hosts)
         return OneOf("hostname", tuple(f"host_{self._first + host}" for host in chosen))
 
     def _busy(self, name: str, hosts: int | None) -> QueryType:
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             names = () if hosts is None else (self._of(parameters, number, hosts),)
             window = self._windows.drawn(parameters, number, _BUSY_HOURS, 1, names)
-            busy = Compared("usage_user", Operator.MORE, _BUSY_PERCENT)
+            busy = Condition("usage_user", Operator.MORE, _BUSY_PERCENT)
             chosen = Selection(window.one_of, (busy,), window.since, window.until)
             return RowsQuery(self._cpu, selection=chosen)
 
         return self._windows.type_of(name, _BUSY_HOURS, 1, instance)
 
     def _newest(self, name: str) -> QueryType:
-        def instance(parameters: Parameters, number: int) -> Query:
+        def instance(parameters: RandomParameters, number: int) -> Query:
             hour = self._windows.drawn(parameters, number, 1, MINUTE_MS)
             return AggregateQuery(
                 self._cpu,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from simulator.data.schema import Column, Role, Type
 from simulator.data.walks import Clamped, Counter, Drifting, Walk
-from simulator.data.workloads.shared.fleets import Drawn, Tag
+from simulator.data.workloads.shared.fleets import DrawnTag, Tag
 from simulator.data.workloads.shared.hosts import USAGE, USAGES
 
 DISK_BYTES = 1 << 40
@@ -17,7 +17,7 @@ MEMORY_BYTES = (8 << 30, 12 << 30, 16 << 30)
 BOOT_TIMES = 240
 
 
-_PORT = Drawn("%d", (20_000,), offset=1024)
+_PORT = DrawnTag("%d", (20_000,), offset=1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
             _each("reads writes", _FAST)
             | _each("read_bytes write_bytes", Counter(100))
             | _each("read_time write_time io_time", _SLOW),
-            {"serial": Drawn("%03d-%03d-%03d", (1000, 1000, 1000))},
+            {"serial": DrawnTag("%03d-%03d-%03d", (1000, 1000, 1000))},
         ),
         Measurement(
             "disk",
             _integers("total free used used_percent inodes_total inodes_free inodes_used"),
             {"free": Clamped(50, 1, 0, DISK_BYTES, start=DISK_BYTES // 2)},
-            {"path": Drawn("/dev/sda%d", (10,)), "fstype": ("ext3", "ext4", "btrfs")},
+            {"path": DrawnTag("/dev/sda%d", (10,)), "fstype": ("ext3", "ext4", "btrfs")},
             dict.fromkeys(("used", "used_percent", "inodes_free", "inodes_used"), "free"),
         ),
         _measurement(
@@ -101,7 +101,7 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
             "net",
             _each("bytes_sent bytes_recv packets_sent packets_recv", _FAST)
             | _each("err_in err_out drop_in drop_out", _SLOW),
-            {"interface": Drawn("eth%d", (4,))},
+            {"interface": DrawnTag("eth%d", (4,))},
         ),
         _measurement(
             "nginx",
@@ -114,7 +114,7 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
                 "waiting": _HUNDRED,
                 "writing": _HUNDRED,
             },
-            {"port": _PORT, "server": Drawn("nginx_%d", (100_000,))},
+            {"port": _PORT, "server": DrawnTag("nginx_%d", (100_000,))},
         ),
         _measurement(
             "postgresql",
@@ -149,7 +149,7 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
                 "used_cpu_sys used_cpu_user used_cpu_sys_children used_cpu_user_children",
                 _THOUSAND,
             ),
-            {"port": _PORT, "server": Drawn("redis_%d", (100_000,))},
+            {"port": _PORT, "server": DrawnTag("redis_%d", (100_000,))},
             before=("uptime_in_seconds",),
         ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from simulator.data.query import Function, OneOf, Query, Selection
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import QueryType, RandomParameters, impossible
 from simulator.data.workloads.shared.fleets import HOUR_MS
 
 FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
@@ -23,7 +23,11 @@ class Windows:
     """Windows begin and end at multiples of the query's bucket."""
 
     def type_of(
-        self, name: str, hours: float, bucket: int, instance: Callable[[Parameters, int], Query]
+        self,
+        name: str,
+        hours: float,
+        bucket: int,
+        instance: Callable[[RandomParameters, int], Query],
     ) -> QueryType:
         """Return a type, which is impossible if the data has no window of this length."""
         step = bucket if self.aligned else 1
@@ -33,12 +37,12 @@ class Windows:
                 f"it asks about {hours:g} h{aligned}, and the data has"
                 f" {(self.until - self.since) / HOUR_MS:g} h"
             )
-        parameters = Parameters(self.seed, name)
+        parameters = RandomParameters(self.seed, name)
         return QueryType(lambda number: instance(parameters, number))
 
     def drawn(
         self,
-        parameters: Parameters,
+        parameters: RandomParameters,
         number: int,
         hours: float,
         bucket: int,

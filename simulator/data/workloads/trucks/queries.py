@@ -35,7 +35,7 @@ from simulator.data.query import (
     EVERYTHING,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     Function,
     NewestQuery,
     OneOf,
@@ -44,7 +44,7 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
 )
-from simulator.data.query_type import Parameters, QueryType
+from simulator.data.query_type import QueryType, RandomParameters
 from simulator.data.schema import Table
 from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, MINUTE_MS
 from simulator.data.workloads.shared.windows import Windows
@@ -71,7 +71,7 @@ def list_fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
             readings,
             (Aggregate(Function.AVG, "fuel_consumption"), _COUNT),
             by=("fleet", "nominal_fuel_consumption"),
-            selection=Selection(compared=(Compared("velocity", Operator.MORE, 1),)),
+            selection=Selection(compared=(Condition("velocity", Operator.MORE, 1),)),
         ),
         "avg-daily-driving-duration": _daily_drives(readings),
         "avg-daily-driving-session": _daily_sessions(readings),
@@ -93,8 +93,8 @@ def list_drawn_types(
 ) -> dict[str, QueryType]:
     """Return the types with a random fleet or truck, some of them at a random time."""
     seed = windows.seed
-    fleets = {name: Parameters(seed, name) for name in ("last-loc", "low-fuel", "high-load")}
-    names = Parameters(seed, "single-last-loc")
+    fleets = {name: RandomParameters(seed, name) for name in ("last-loc", "low-fuel", "high-load")}
+    names = RandomParameters(seed, "single-last-loc")
 
     def of_truck(number: int) -> Query:
         (truck,) = names.among(number, trucks, 1)
@@ -131,13 +131,13 @@ def list_drawn_types(
     }
 
 
-def _fleet(parameters: Parameters, number: int) -> OneOf:
+def _fleet(parameters: RandomParameters, number: int) -> OneOf:
     (fleet,) = parameters.among(number, len(FLEETS), 1)
     return OneOf("fleet", (FLEETS[fleet],))
 
 
 def _where(column: str, operator: Operator, value: float, divisor: str | None = None) -> Selection:
-    return Selection(compared=(Compared(column, operator, value, divisor),))
+    return Selection(compared=(Condition(column, operator, value, divisor),))
 
 
 def _newest(table: Table, columns: tuple[str, ...], fleet: OneOf) -> DerivedTable:
@@ -156,7 +156,7 @@ def _periods(
 
 
 def _stationary(readings: Table, windows: Windows) -> QueryType:
-    def instance(parameters: Parameters, number: int) -> Query:
+    def instance(parameters: RandomParameters, number: int) -> Query:
         fleet = _fleet(parameters, number)
         window = windows.drawn(parameters, number, _PERIOD_HOURS, _PERIOD_MS, (fleet,))
         mean = (Aggregate(Function.AVG, "velocity"),)
@@ -169,7 +169,7 @@ def _stationary(readings: Table, windows: Windows) -> QueryType:
 def _long_drives(
     name: str, readings: Table, windows: Windows, hours: int, periods: int
 ) -> QueryType:
-    def instance(parameters: Parameters, number: int) -> Query:
+    def instance(parameters: RandomParameters, number: int) -> Query:
         fleet = _fleet(parameters, number)
         window = windows.drawn(parameters, number, hours, _PERIOD_MS, (fleet,))
         trucks = derive("trucks", _drives(_periods(readings, "velocity", selection=window)))
@@ -190,13 +190,13 @@ def _daily_drives(readings: Table) -> Query:
 
 
 def _daily_sessions(readings: Table) -> Query:
-    driving = Compared("avg_velocity", Operator.MORE, 5)
+    driving = Condition("avg_velocity", Operator.MORE, 5)
     sessions = spells("sessions", _periods(readings, "velocity"), driving)
     mean = (Aggregate(Function.AVG, sessions.length),)
     return AggregateQuery(sessions, mean, ("name",), DAY_MS)
 
 
 def _breakdowns(diagnostics: Table) -> Query:
-    broken = Compared(f"avg_{STATUS}", Operator.AT_LEAST, 1)
+    broken = Condition(f"avg_{STATUS}", Operator.AT_LEAST, 1)
     periods = _periods(diagnostics, STATUS, ("name", "model"))
     return AggregateQuery(spells("breakdowns", periods, broken), (_COUNT,), ("model",))

@@ -42,7 +42,7 @@ def _uniform(step: float, low: float, high: float, start: float | None = None) -
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class GridField:
     """A field of doubles on a grid from 0, or from minus the bound, to the bound."""
 
     bound: int
@@ -58,17 +58,17 @@ class Field:
         return levels
 
 
-FIELDS: Mapping[str, Mapping[str, Field | None]] = {
+FIELDS: Mapping[str, Mapping[str, GridField | None]] = {
     "readings": {
-        "latitude": Field(90, 64, is_signed=True),
-        "longitude": Field(180, 64, is_signed=True),
-        "elevation": Field(5000, 1),
-        "velocity": Field(100, 1),
-        "heading": Field(360, 1),
-        "grade": Field(100, 1),
-        "fuel_consumption": Field(50, 64),
+        "latitude": GridField(90, 64, is_signed=True),
+        "longitude": GridField(180, 64, is_signed=True),
+        "elevation": GridField(5000, 1),
+        "velocity": GridField(100, 1),
+        "heading": GridField(360, 1),
+        "grade": GridField(100, 1),
+        "fuel_consumption": GridField(50, 64),
     },
-    "diagnostics": {FUEL: Field(1, 64), LOAD: Field(FULL_LOAD, 1), STATUS: None},
+    "diagnostics": {FUEL: GridField(1, 64), LOAD: GridField(FULL_LOAD, 1), STATUS: None},
 }
 """Table -> field -> its grid; None: an integer."""
 WALKS: Mapping[str, Mapping[str, Walk]] = {

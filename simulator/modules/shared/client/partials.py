@@ -90,7 +90,7 @@ class Latest(Combiner):
         return [row[1:] for row in self._rows]
 
 
-class Newest(Combiner):
+class NewestRows(Combiner):
     """The newest row of each combination of tags, of rows (tags..., time, columns...)."""
 
     def __init__(self, tags: int = 1) -> None:
@@ -180,7 +180,7 @@ def partials_of(query: AggregateQuery) -> tuple[Partial, ...]:
     return tuple(found)
 
 
-class Groups(Combiner):
+class PartialGroups(Combiner):
     """The groups of an aggregate query.
 
     Partial aggregates are added one at a time (`merge`), from a list of values (`merge_values`), or
@@ -317,7 +317,7 @@ class Groups(Combiner):
         return int(true == count) if partial.function is Function.MIN else int(true > 0)
 
 
-class Merged(Groups):
+class Merged(PartialGroups):
     """Groups that are merged one partial aggregate at a time: the rows are (key, partial, value).
 
     The server's sums of integers have 64 bits, and nothing shows whether one was too large.
@@ -338,7 +338,7 @@ class Merged(Groups):
         return super().rows()
 
 
-class GroupedRows(Groups):
+class GroupedRows(PartialGroups):
     """The groups of an aggregate query with all values aggregated here.
 
     The rows added are the table's rows: its `by` tags, then its time if the query needs it

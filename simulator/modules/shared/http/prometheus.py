@@ -12,7 +12,7 @@ _LINE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
-class Sample(NamedTuple):
+class MetricSample(NamedTuple):
     """One value of a metric."""
 
     labels: Mapping[str, str]
@@ -23,21 +23,21 @@ class Sample(NamedTuple):
 class Metrics:
     """All samples of a page, by the name of the metric."""
 
-    samples: Mapping[str, list[Sample]]
+    samples: Mapping[str, list[MetricSample]]
 
     @classmethod
     def parsed(cls, text: str) -> Self:
         """Return the metrics of a page."""
-        samples: dict[str, list[Sample]] = {}
+        samples: dict[str, list[MetricSample]] = {}
         for name, labels, value in _LINE.findall(text):
-            sample = Sample(dict(_LABEL.findall(labels)), float(value))
+            sample = MetricSample(dict(_LABEL.findall(labels)), float(value))
             samples.setdefault(name, []).append(sample)
         return cls(samples)
 
     def __contains__(self, name: str) -> bool:
         return name in self.samples
 
-    def of(self, *names: str) -> Iterator[Sample]:
+    def of(self, *names: str) -> Iterator[MetricSample]:
         """Yield the samples of some metrics."""
         for name in names:
             yield from self.samples.get(name, ())

@@ -16,7 +16,7 @@ from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -32,10 +32,10 @@ from simulator.modules.shared.client.partials import ROWS as COUNT_ROWS
 from simulator.modules.shared.client.partials import (
     Collected,
     Distinct,
-    Groups,
     Latest,
-    Newest,
+    NewestRows,
     Partial,
+    PartialGroups,
 )
 from simulator.modules.shared.client.planned import PlannedQuery
 from simulator.modules.shared.http.client import HttpError
@@ -99,9 +99,9 @@ def plan(query: Query, database: str) -> PlannedQuery:
             return _rows(query, source)
 
 
-def newest(query: NewestQuery) -> Callable[[], Newest]:
+def newest(query: NewestQuery) -> Callable[[], NewestRows]:
     """Return what makes the combiner of the newest rows."""
-    return lambda: Newest(len(query.tags))
+    return lambda: NewestRows(len(query.tags))
 
 
 def identifier(name: str) -> str:
@@ -312,7 +312,7 @@ def conditions(query: AggregateQuery | NewestQuery | RowsQuery) -> list[str]:
     return found
 
 
-def _comparison(table: Table, compared: Compared) -> str:
+def _comparison(table: Table, compared: Condition) -> str:
     column = table.column(compared.column)
     if column.role is Role.TAG and column.type in INTEGERS and compared.operator is Operator.EQUAL:
         return f"{identifier(column.name)} = {literal(str(compared.value))}"
@@ -387,7 +387,7 @@ def _count(query: DistinctQuery, count: str, source: str) -> PlannedQuery:
     """Return the plan that adds up numbers of rows."""
     rows = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
     fetch = _subquery(chunks.count_rows, [f"{count} AS {ROWS}"], source)
-    return PlannedQuery.of(query, [fetch], partial(Groups, rows, (COUNT_ROWS,)))
+    return PlannedQuery.of(query, [fetch], partial(PartialGroups, rows, (COUNT_ROWS,)))
 
 
 def _plan_compared(

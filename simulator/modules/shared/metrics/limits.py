@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, INTEGERS, Column, Table, Type
-from simulator.encode.levels import Rendered
+from simulator.encode.levels import LevelCache
 from simulator.errors import UnstorableError
 from simulator.modules.shared.metrics.points import fields, find_counted
 
@@ -42,7 +42,7 @@ class Checked:
         self._limits, self._table, self._per_second = limits, table, per_second
         _check_names(limits, table, name)
         _check_columns(limits, table)
-        wrong = Rendered(self._wrong_tag)
+        wrong = LevelCache(self._wrong_tag)
         self._checks: list[tuple[Column, Callable[[ColumnData], str]]] = []
         for column in table.tags:
             if not limits.null_tags:
@@ -142,7 +142,7 @@ def _not_finite(data: ColumnData) -> str:
     return "" if np.isfinite(data.present()).all() else "cannot be infinite or NaN"
 
 
-def _of_levels(wrong: Rendered[str]) -> Callable[[ColumnData], str]:
+def _of_levels(wrong: LevelCache[str]) -> Callable[[ColumnData], str]:
     """Return a check of tags that checks the levels of a coded column once."""
 
     def check(data: ColumnData) -> str:

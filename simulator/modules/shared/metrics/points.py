@@ -29,7 +29,7 @@ def tag_value(column: Column, text: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class PointSeries:
     """Points of one field with one set of tags."""
 
     column: str
@@ -39,7 +39,7 @@ class Series:
     """(instant in the table's unit, value)."""
 
 
-def rows_from_series(table: Table, found: Iterable[Series]) -> list[list[Any]]:
+def rows_from_series(table: Table, found: Iterable[PointSeries]) -> list[list[Any]]:
     """Return the rows of points: points with the same tags and time form one row.
 
     Consecutive points of a series with the same instant belong to several rows.

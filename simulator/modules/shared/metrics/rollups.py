@@ -24,8 +24,8 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Column, Role, Table, Type
 from simulator.modules.contract.base import Unsupported
-from simulator.modules.shared.client.partials import ROWS, Groups, Key, Partial
-from simulator.modules.shared.metrics.points import Series, fields, find_counted
+from simulator.modules.shared.client.partials import ROWS, Key, Partial, PartialGroups
+from simulator.modules.shared.metrics.points import PointSeries, fields, find_counted
 
 COUNT_ROWS = (Aggregate(Function.COUNT),)
 ROWS_APART = {
@@ -174,7 +174,7 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RollupPiece:
     """A part of an aggregate query, with a range of time cut only at its buckets."""
 
     query: AggregateQuery
@@ -182,14 +182,14 @@ class Piece:
     """The start of the bucket that its range lies in, if the query has no buckets any more."""
 
 
-def pieces(query: AggregateQuery) -> list[Piece]:
+def pieces(query: AggregateQuery) -> list[RollupPiece]:
     """Return the whole buckets of a query's range, and the buckets at its ends that are cut.
 
     This is for databases with instants in milliseconds.
     """
     bucket = query.bucket
     if bucket is None:
-        return [Piece(query)]
+        return [RollupPiece(query)]
     finest = max(query.table.time_unit.per_second // 1000, 1)
     since, until = _up(query.selection.since, finest), _up(query.selection.until, finest)
     first = _up(since, bucket)
@@ -197,7 +197,7 @@ def pieces(query: AggregateQuery) -> list[Piece]:
     found = []
     if first is None or last is None or first < last:
         whole = replace(query.selection, since=first, until=last)
-        found.append(Piece(replace(query, selection=whole)))
+        found.append(RollupPiece(replace(query, selection=whole)))
     cut = [(since, first), (last, until)]
     if first is not None and last is not None and first > last:
         cut = [(since, until)]
@@ -205,7 +205,7 @@ def pieces(query: AggregateQuery) -> list[Piece]:
         if begin is not None and end is not None and begin < end:
             within = replace(query.selection, since=begin, until=end)
             part = replace(query, bucket=None, newest=None, selection=within)
-            found.append(Piece(part, (begin // bucket * bucket,)))
+            found.append(RollupPiece(part, (begin // bucket * bucket,)))
     return found
 
 
@@ -231,13 +231,13 @@ def of_pieces(
             yield rollup, (*key, *piece.bucket), value
 
 
-def with_pieces(text: str, query: AggregateQuery) -> Iterator[tuple[Piece, str]]:
+def with_pieces(text: str, query: AggregateQuery) -> Iterator[tuple[RollupPiece, str]]:
     """Yield each piece of a query with its statement."""
     found = pieces(query)
     yield from zip(found, text.split(_BETWEEN)[: len(found)], strict=True)
 
 
-class Combined(Groups):
+class Combined(PartialGroups):
     """Groups that are merged from rollups."""
 
     def __init__(self, query: AggregateQuery) -> None:
@@ -281,7 +281,7 @@ def partial_of(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
     return Partial(function, column.name), value
 
 
-def _merge_tag(groups: Groups, rollup: Rollup, key: Key, count: int) -> None:
+def _merge_tag(groups: PartialGroups, rollup: Rollup, key: Key, count: int) -> None:
     """Merge the number of rows that have a tag's value; the tag follows the groups' own."""
     place = len(groups.query.by)
     group, value = key[:place] + key[place + 1 :], key[place]
@@ -307,7 +307,7 @@ def doubtful(groups: Combined) -> list[Column]:
     ]
 
 
-def _has_large(groups: Groups, column: Column) -> bool:
+def _has_large(groups: PartialGroups, column: Column) -> bool:
     extremes = (Partial(function, column.name) for function in (Function.MIN, Function.MAX))
     values = [value for extreme in extremes for value in groups.values(extreme)]
     ends = (Partial(function, column.name) for function in ENDS)
@@ -315,7 +315,7 @@ def _has_large(groups: Groups, column: Column) -> bool:
     return any(abs(value) >= FLOAT64_EXACT for value in values)
 
 
-def merge_points(groups: Groups, column: Column, found: Iterable[Series]) -> None:
+def merge_points(groups: PartialGroups, column: Column, found: Iterable[PointSeries]) -> None:
     """Add the aggregates of a column, computed here from its points."""
     query, table = groups.query, groups.query.table
     places = {tag.name: place for place, tag in enumerate(table.tags)}

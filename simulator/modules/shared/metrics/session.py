@@ -19,10 +19,17 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, Table
-from simulator.modules.shared.client.partials import Distinct, Groups, Key, Latest, Newest, Partial
+from simulator.modules.shared.client.partials import (
+    Distinct,
+    Key,
+    Latest,
+    NewestRows,
+    Partial,
+    PartialGroups,
+)
 from simulator.modules.shared.http.client import Http, HttpSession
 from simulator.modules.shared.metrics.points import (
-    Series,
+    PointSeries,
     fields,
     rows_from_series,
     windows,
@@ -74,7 +81,7 @@ class MetricSession(HttpSession):
     @abstractmethod
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
-    ) -> Iterable[Series]:
+    ) -> Iterable[PointSeries]:
         """Return the points of these fields that are selected by tags and time."""
 
     @abstractmethod
@@ -168,7 +175,7 @@ class MetricSession(HttpSession):
         """Return the columns with aggregates that only the points show."""
         return doubtful(groups)
 
-    def _recompute(self, groups: Groups, column: Column) -> None:
+    def _recompute(self, groups: PartialGroups, column: Column) -> None:
         """Replace the aggregates of a column by aggregates of its points."""
         groups.forget(column.name)
         table = groups.query.table
@@ -213,7 +220,7 @@ class MetricSession(HttpSession):
             else:
                 hours[key] = max(hour, hours.get(key, hour))
         names = [*query.tags, table.time.name, *query.columns]
-        newest = Newest(len(query.tags))
+        newest = NewestRows(len(query.tags))
         for hour in sorted({*hours.values(), *cut}):
             span = within(selection, hour, hour + width)
             newest.add(self._rows_of(table, names, span))

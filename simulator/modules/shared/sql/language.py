@@ -11,12 +11,12 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self, assert_never
 
 from simulator.data.block import Block
-from simulator.data.derived import DerivedTable, Spells, below
+from simulator.data.derived import ConditionSpells, DerivedTable, below
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
-    Compared,
+    Condition,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -315,7 +315,7 @@ def from_operand(dialect: Dialect, table: Table) -> str:
     match table:
         case DerivedTable():
             return f"({_answer(dialect, table)}) AS {dialect.name(table.name)}"
-        case Spells():
+        case ConditionSpells():
             return f"({_spells(dialect, table)}) AS {dialect.name(table.name)}"
     if table.parts == 1:
         return dialect.name(table.name)
@@ -329,7 +329,7 @@ def _answer(stored: Dialect, table: DerivedTable) -> str:
     return _select(stored.of_units(), table.source).text([*names])
 
 
-def _spells(stored: Dialect, table: Spells) -> str:
+def _spells(stored: Dialect, table: ConditionSpells) -> str:
     """Return the spells in which a condition holds: from each change of its state to the next."""
     periods, dialect = table.periods, stored.of_answers()
     tags, start = [dialect.name(tag.name) for tag in periods.tags], dialect.name(periods.time.name)
@@ -383,7 +383,7 @@ def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str
     return found
 
 
-def _operand(dialect: Dialect, table: Table, compared: Compared) -> str:
+def _operand(dialect: Dialect, table: Table, compared: Condition) -> str:
     """Return a column as it is compared, or its quotient by another one."""
     column = table.column(compared.column)
     if compared.divisor is None:

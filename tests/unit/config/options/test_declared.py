@@ -14,7 +14,7 @@ from iotbench.config.input.values import Names, Seconds
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.measurements.shared.options import Insert, InsertOptions
-from iotbench.results.command import Command as StoredCommand
+from iotbench.results.command import GivenCommand as StoredCommand
 from simulator.errors import ConfigError
 
 

@@ -6,13 +6,13 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from iotbench.config.targets.advice import SUFFIX, Amount, Choice, Size, advice
+from iotbench.config.targets.advice import SUFFIX, Amount, ServerSize, SettingsChoice, advice
 from iotbench.config.targets.config import load
 from simulator.modules import MODULES, database_class
 from tests import ROOT
 from tests.servers import SERVERS
 
-BENCH = Size(memory_mib=10 * 1024, cores=8)
+BENCH = ServerSize(memory_mib=10 * 1024, cores=8)
 """Of the profile `bench`."""
 MANIFESTS = {
     "postgresql": "postgresql/cluster-bench.yaml",
@@ -51,7 +51,7 @@ def test_the_profile_bench_has_what_the_vendor_advises(target):
     text = (ROOT / "dbinstall" / MANIFESTS[target]).read_text()
     found = {pair for each in yaml.safe_load_all(text) for pair in pairs(each)}
     found |= {("heap", value) for name, value in found if name == "max_heap_size"}
-    wanted = advice()[target].server_settings(Choice.ADVISED, BENCH)
+    wanted = advice()[target].server_settings(SettingsChoice.ADVISED, BENCH)
 
     assert wanted
     assert {*wanted.items()} - found == set()
@@ -62,7 +62,7 @@ def test_an_advised_target_differs_in_the_advised_options_only(target):
     loaded, own = load(ROOT / "config.yaml"), advice()[target]
     base, advised = (dict(loaded.entry(name)) for name in (target, f"{target}{SUFFIX}"))
 
-    assert advised == {**base, **own.target_options(Choice.ADVISED)}
+    assert advised == {**base, **own.target_options(SettingsChoice.ADVISED)}
     assert {*base} & {*own.options} == set()
     model = database_class(base["module"]).options_model
     assert {*own.options} <= {*model.model_fields}
@@ -129,6 +129,6 @@ def test_an_amount_is_of_one_kind(amount):
 def test_as_installed_is_what_the_vendor_does_not_change():
     own = advice()["elasticsearch"]
 
-    assert own.server_settings(Choice.INSTALLED, BENCH) == {"heap": "5120m"}
-    assert own.server_settings(Choice.ADVISED, BENCH) == {"heap": "5120m"}
-    assert own.target_options(Choice.INSTALLED) == {}
+    assert own.server_settings(SettingsChoice.INSTALLED, BENCH) == {"heap": "5120m"}
+    assert own.server_settings(SettingsChoice.ADVISED, BENCH) == {"heap": "5120m"}
+    assert own.target_options(SettingsChoice.INSTALLED) == {}

@@ -10,12 +10,12 @@ import pytest
 from iotbench.execution.kubernetes import kubelet
 from iotbench.execution.kubernetes.database import DatabasePod
 from iotbench.execution.kubernetes.kubelet import KubeletSource
-from iotbench.machine.resources import Part
+from iotbench.machine.resources import CounterOwner
 from simulator.errors import SetupError
 
 RECORDED = json.loads((Path(__file__).parent / "recordings" / "summary.json").read_text())
 DATABASE = (DatabasePod("bench", "postgres-0", "node3"),)
-SERVER, MACHINE = (Part.SERVER, "bench/postgres-0"), (Part.MACHINE, "node3")
+SERVER, MACHINE = (CounterOwner.SERVER, "bench/postgres-0"), (CounterOwner.MACHINE, "node3")
 READ_AT = datetime(2026, 11, 23, 3, 19, 30, tzinfo=UTC)
 
 
@@ -92,8 +92,8 @@ def test_pods_of_the_run_that_run_are_the_client():
     source = KubeletSource(cluster, "of=run", "not measured: outside of the cluster")
     found = source.read()
 
-    assert list(found) == [(Part.CLIENT, "bench/worker-0")]
-    assert found[Part.CLIENT, "bench/worker-0"].memory_bytes == 67653632
+    assert list(found) == [(CounterOwner.CLIENT, "bench/worker-0")]
+    assert found[CounterOwner.CLIENT, "bench/worker-0"].memory_bytes == 67653632
     assert (source.described.server, source.longest_rest_s) == (
         "not measured: outside of the cluster",
         0.0,
@@ -111,8 +111,8 @@ def test_a_pod_that_was_not_read_yet_exists(statistics):
     found = KubeletSource(cluster, "of=run", "not measured").read()
 
     assert found == {
-        (Part.CLIENT, "bench/worker-0"): None,
-        (Part.CLIENT, "bench/worker-1"): None,
+        (CounterOwner.CLIENT, "bench/worker-0"): None,
+        (CounterOwner.CLIENT, "bench/worker-1"): None,
     }
 
 
@@ -121,5 +121,5 @@ def test_a_node_that_does_not_answer_hides_no_other():
     cluster.pods = [worker("worker-0", "node1")]
     found = KubeletSource(cluster, "of=run", DATABASE).read()
 
-    assert found[Part.CLIENT, "bench/worker-0"] is None
+    assert found[CounterOwner.CLIENT, "bench/worker-0"] is None
     assert found[SERVER]

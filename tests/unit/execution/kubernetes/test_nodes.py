@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotbench.execution.kubernetes.nodes import Nodes
+from iotbench.execution.kubernetes.nodes import SilentNodes
 from iotbench.execution.kubernetes.wire import NotFound
 
 EPOCH = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -42,7 +42,7 @@ class Cluster:
 
 def judged(cluster, first_s, within_s=60.0):
     """Suspect the node at a time; return the judgement and when it was made."""
-    nodes = Nodes(cluster, lambda: cluster.time_s)
+    nodes = SilentNodes(cluster, lambda: cluster.time_s)
     cluster.time_s = first_s
     while cluster.time_s < first_s + within_s:
         found = nodes.trouble("n")
@@ -112,12 +112,12 @@ def test_a_node_without_a_lease_is_judged_by_its_condition(node, reported):
 
 
 def test_a_pod_without_a_node_has_none_that_is_lost():
-    assert Nodes(Cluster(node=NotFound("n")), lambda: 0.0).trouble("") == ""
+    assert SilentNodes(Cluster(node=NotFound("n")), lambda: 0.0).trouble("") == ""
 
 
 def test_a_node_is_not_read_more_often_than_every_second():
     cluster = Cluster(0.0)
-    nodes = Nodes(cluster, lambda: cluster.time_s)
+    nodes = SilentNodes(cluster, lambda: cluster.time_s)
     for step in range(100):
         cluster.time_s = 12.0 + step / 50
         nodes.trouble("n")
@@ -127,7 +127,7 @@ def test_a_node_is_not_read_more_often_than_every_second():
 
 def test_a_suspicion_of_long_ago_is_forgotten():
     cluster = Cluster(0.0)
-    nodes = Nodes(cluster, lambda: cluster.time_s)
+    nodes = SilentNodes(cluster, lambda: cluster.time_s)
     cluster.time_s = 20.0
     assert nodes.trouble("n") is None
 

@@ -27,7 +27,7 @@ from iotbench.execution.kubernetes.release import (
 from simulator.data.ranges import lane_range
 from simulator.modules.contract.options import Options
 from simulator.protocol.records import RecordsFile
-from simulator.protocol.spec import Ask, Insert, RunSpec, Several
+from simulator.protocol.spec import Ask, InsertTask, RunSpec, Several
 from tests import ROOT
 from tests.unit.control.run import mixed_spec
 from tests.unit.specs import run_spec
@@ -58,7 +58,7 @@ def target(**more):
 
 
 def spec(workers=2, **more):
-    plans = tuple(Insert(timed=(lane_range(i, 0, 10),)) for i in range(workers))
+    plans = tuple(InsertTask(timed=(lane_range(i, 0, 10),)) for i in range(workers))
     return run_spec(
         run_id=f"{SWEEP_ID}-16-5",
         target="mine",

@@ -10,13 +10,13 @@ from iotbench.execution.kubernetes import watcher
 from iotbench.execution.kubernetes.seen import seen_pod
 from iotbench.execution.kubernetes.watcher import (
     Happened,
-    Line,
     LogEnded,
     PodChanged,
     PodGone,
-    Reached,
+    SourceReached,
     Trouble,
     Watcher,
+    WrittenLine,
 )
 from iotbench.execution.kubernetes.wire import Expired, NotFound, NotYet, Unreachable
 from simulator.errors import SetupError
@@ -88,10 +88,10 @@ def heard(made, count):
 
 
 def line(text):
-    return Line("p", text, f"at {text}")
+    return WrittenLine("p", text, f"at {text}")
 
 
-PODS, EVENTS = Reached("pods"), Reached("events")
+PODS, EVENTS = SourceReached("pods"), SourceReached("events")
 
 
 def pod(name, version="1"):
@@ -225,9 +225,9 @@ def test_a_server_that_goes_and_comes_back_is_reported(monkeypatch):
         threading.Thread(target=made._ping, daemon=True).start()
 
         assert heard(made, 3) == [
-            Reached("server"),
+            SourceReached("server"),
             Trouble("server", "gone"),
-            Reached("server"),
+            SourceReached("server"),
         ]
 
 

@@ -12,7 +12,7 @@ from iotbench.execution.kubernetes.runner import KubernetesRunner
 from iotbench.execution.kubernetes.wire import NotFound, Unreachable
 from simulator.errors import SetupError
 from simulator.protocol.events import Outcome
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.unit.execution.kubernetes.test_release import target
 from tests.unit.specs import run_spec
 
@@ -72,7 +72,7 @@ def ran(monkeypatch, recorded, *, keep=False, is_cut_off=False):
     monkeypatch.setattr(kubernetes, "Helm", lambda *_: recorded)
     options = SimpleNamespace(keep=keep, kubeconfig=None, context=None)
     runner = KubernetesRunner(Release("s", target()), recorded, options, None, nullcontext())
-    return list(runner.run(run_spec(run_id="s-1-1", workers=(Insert(),))))[-1]
+    return list(runner.run(run_spec(run_id="s-1-1", workers=(InsertTask(),))))[-1]
 
 
 def test_credentials_follow_the_job_that_owns_them_at_once_and_go_with_the_run(monkeypatch):

@@ -10,17 +10,17 @@ from iotbench.execution.kubernetes.lifetime import UNATTENDED_S
 from iotbench.execution.kubernetes.pods import PodRun
 from iotbench.execution.kubernetes.release import RUN
 from iotbench.execution.kubernetes.watcher import (
-    Line,
     LogEnded,
     PodChanged,
     PodGone,
-    Reached,
+    SourceReached,
     Trouble,
+    WrittenLine,
 )
 from iotbench.execution.kubernetes.wire import NotFound, Unreachable
 from simulator.protocol.events import Outcome, PhaseEvent, ReportEvent, event_line
 from simulator.protocol.messages import NO_COLLECTOR, WorkerReport
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import InsertTask
 from tests.unit.specs import run_spec
 
 INTERRUPTS = SimpleNamespace(requested=False)
@@ -55,7 +55,7 @@ def outcome(cause="", status="failed"):
 
 
 def line(number, event):
-    return Line("c", event_line(number, event), f"2026-11-22T10:00:{number:02}.000000000Z")
+    return WrittenLine("c", event_line(number, event), f"2026-11-22T10:00:{number:02}.000000000Z")
 
 
 SILENT = "worker 0 has been silent for 15 s"
@@ -123,7 +123,7 @@ def _nodes(monkeypatch):
 def played(cluster, *heard, **spec):
     """Play a run; return its outcome and the time at which it ended."""
     watcher = Played(PodChanged(collector()), PodChanged(worker()), *heard)
-    given = run_spec(workers=(Insert(),), **spec)
+    given = run_spec(workers=(InsertTask(),), **spec)
     jobs = ["j-collector", "j-worker"]
     run = PodRun(given, jobs, cluster, watcher, clock=lambda: watcher.now_s)
     *_, last = run.events(INTERRUPTS)
@@ -330,7 +330,7 @@ AWAY = Trouble("server", "connection refused")
 
 def test_a_server_that_is_away_for_less_than_a_minute_costs_nothing():
     done = Outcome(status="done", exit_code=0, touched=True)
-    heard = (line(1, PhaseEvent(phase="insert")), 5.0, AWAY, 63.0, Reached("server"))
+    heard = (line(1, PhaseEvent(phase="insert")), 5.0, AWAY, 63.0, SourceReached("server"))
 
     found, _ = played(Cluster(lost=("node1", "node2")), *heard, 75.0, line(2, done))
 
@@ -363,7 +363,7 @@ def test_what_cannot_be_read_is_named(source):
     beats = beats if source != "log" else []
     refused = Trouble(source, "permission denied")
 
-    found, _ = played(Cluster(), refused, Reached("server"), *beats)
+    found, _ = played(Cluster(), refused, SourceReached("server"), *beats)
 
     if source == "log":
         assert "no sign of life" in found.cause

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.figures.figures import Measurement
+from iotbench.figures.figures import FigureValue
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.subjects import QUERY, WORKERS
 from iotbench.figures.summary import Summary
@@ -15,7 +15,7 @@ from iotbench.measurements import summary_of
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
 from iotbench.output.page.measured import order_results
-from iotbench.output.page.sources import Repeated, Sources, find_repeated
+from iotbench.output.page.sources import RepeatedItem, Sources, find_repeated
 from iotbench.output.terminal.repeats import join_summary
 from iotbench.plans.record import Curve, ItemRecord, PlanRecord
 from simulator.protocol.verdict import Status, Verdict
@@ -31,7 +31,7 @@ def of_plan(*settings):
         for result in found:
             path = Path(f"{len(results)}.json")
             results.append((path, result))
-            repeated[path] = Repeated(PLAN, name, result.target)
+            repeated[path] = RepeatedItem(PLAN, name, result.target)
     return results, repeated
 
 
@@ -96,7 +96,7 @@ def test_settings_and_plans_are_kept_apart_and_named():
     labels = [each.label for each in order_results(results, repeated)]
     assert labels == ["lite, small", "lite, large"]
 
-    others = {path: Repeated(Path(f"plan-{path}"), "s", "lite") for path, _ in results}
+    others = {path: RepeatedItem(Path(f"plan-{path}"), "s", "lite") for path, _ in results}
     assert len(order_results(results, others)) == 4
     assert len(order_results(results)) == 4
 
@@ -116,7 +116,7 @@ def published_results():
                 path = Path(f"{target}-{place}.json")
                 results.append((path, tried(target, batch)))
                 order = ("search", "one", "two").index(setting)
-                repeated[path] = Repeated(
+                repeated[path] = RepeatedItem(
                     Path(f"plan-{target}.json"), setting, target, order, setting == "search"
                 )
     return results, repeated
@@ -158,8 +158,8 @@ def test_the_settings_of_a_record_have_the_order_of_its_plan():
     )  # fmt: skip
 
     assert find_repeated(PLAN, record) == {
-        Path("last.json"): Repeated(PLAN, "last", "lite", 2),
-        Path("find.json"): Repeated(PLAN, "find", "lite", 0, is_search=True),
+        Path("last.json"): RepeatedItem(PLAN, "last", "lite", 2),
+        Path("find.json"): RepeatedItem(PLAN, "find", "lite", 0, is_search=True),
     }
 
 
@@ -202,12 +202,12 @@ def test_a_repeat_that_failed_leaves_the_others_and_is_named():
 
 
 def row(place, value, verdict="verified", **more):
-    figures = {name: Measurement(value, 9) for name in ("rows_per_s", "max_ms", "min_ms")}
+    figures = {name: FigureValue(value, 9) for name in ("rows_per_s", "max_ms", "min_ms")}
     return Row(place, 1, figures | more, verdict)
 
 
 def test_extremes_stay_extremes_and_a_figure_may_be_missing():
-    one, two, more = Place(workers=1), Place(workers=2), Measurement(0.5, 1)
+    one, two, more = Place(workers=1), Place(workers=2), FigureValue(0.5, 1)
     subject = WORKERS
     summaries = [
         Summary(subject, (row(one, 10.0, client_share=more),)),
@@ -215,10 +215,10 @@ def test_extremes_stay_extremes_and_a_figure_may_be_missing():
     ]
     first, second = join_summary(summaries).rows
 
-    assert first.figures["rows_per_s"] == Measurement(20.0, 2, 10.0, 30.0)
-    assert first.figures["max_ms"] == Measurement(30.0, 2)
-    assert first.figures["min_ms"] == Measurement(10.0, 2)
-    assert first.figures["client_share"] == Measurement(0.5, 1)
+    assert first.figures["rows_per_s"] == FigureValue(20.0, 2, 10.0, 30.0)
+    assert first.figures["max_ms"] == FigureValue(30.0, 2)
+    assert first.figures["min_ms"] == FigureValue(10.0, 2)
+    assert first.figures["client_share"] == FigureValue(0.5, 1)
     assert (first.verdict, first.runs) == ("unknown", 2)
     assert (second.place, second.figures["rows_per_s"].n) == (two, 1)
 

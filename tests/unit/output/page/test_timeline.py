@@ -7,9 +7,9 @@ from statistics import fmean
 
 import pytest
 
-from iotbench.output.page.charts import Axis, Point, Series
-from iotbench.output.page.style import Style
-from iotbench.output.page.timeline import Mark, Span, course, thin
+from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
+from iotbench.output.page.style import SeriesStyle
+from iotbench.output.page.timeline import PhaseSpan, TimelineMark, course, thin
 
 HOUR = (0.0, 3600.0)
 WIDTH_PX = 150.0
@@ -19,13 +19,15 @@ STEP = 72
 
 def hour(seed):
     noise = random.Random(seed)
-    return [Point(second + 0.5, noise.uniform(0, 1000)) for second in range(3600)]
+    return [ChartPoint(second + 0.5, noise.uniform(0, 1000)) for second in range(3600)]
 
 
 def drawn(lines, seconds=3600):
-    series = [Series(f"{n} workers", Style(n, n), hour(n)[:seconds]) for n in range(lines)]
-    marks = [Mark(60.0 * each, "checkpoints", Style()) for each in range(1, 60)]
-    phases = {each.label: [Span("insert", 0.0, float(seconds))] for each in series}
+    series = [
+        ChartSeries(f"{n} workers", SeriesStyle(n, n), hour(n)[:seconds]) for n in range(lines)
+    ]
+    marks = [TimelineMark(60.0 * each, "checkpoints", SeriesStyle()) for each in range(1, 60)]
+    phases = {each.label: [PhaseSpan("insert", 0.0, float(seconds))] for each in series}
     return course("rate", Axis("rows/s"), series, phases, marks)
 
 
@@ -49,7 +51,7 @@ def test_many_points_are_the_mean_lowest_and_highest_of_three_columns():
 
 @pytest.mark.parametrize("dip", [0, 1, 1800, 3598, 3599])
 def test_a_single_dip_is_never_lost(dip):
-    points = [Point(second + 0.5, 1000.0) for second in range(3600)]
+    points = [ChartPoint(second + 0.5, 1000.0) for second in range(3600)]
     points[dip] = replace(points[dip], y=3.0)
     found = thin(points, HOUR, WIDTH_PX)
 

@@ -17,7 +17,7 @@ from iotbench.output.published.configuration import Targets
 from iotbench.output.published.gather import gather
 from iotbench.plans.record import ItemRecord, PlanRecord
 from iotbench.results import packed, result_files
-from iotbench.results.command import Command
+from iotbench.results.command import GivenCommand
 from iotbench.results.result import Manifest
 from iotbench.store.index import entries
 from simulator.errors import ConfigError
@@ -26,7 +26,7 @@ from tests import ROOT
 from tests.unit.output.terminal import made
 from tests.unit.store.made import id_of, store
 
-COMMAND = Command(
+COMMAND = GivenCommand(
     name="insert",
     options={"target": ("lite",), "config": ("mine.yaml",), "workers": ("1",), "batch": ("10",)},
 )

@@ -11,7 +11,7 @@ from iotbench.output.terminal.plans import plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Clocking, Insert
+from simulator.protocol.spec import Clocking, InsertTask
 from tests.unit.results.test_results import METRICS, result
 from tests.unit.results.test_results import run as record
 from tests.unit.specs import run_spec
@@ -19,7 +19,7 @@ from tests.unit.specs import run_spec
 
 def planned(workers, rows, prefill=0):
     lanes = [
-        Insert(timed=(lane_range(i, prefill, rows),), prefill=(lane_range(i, 0, prefill),))
+        InsertTask(timed=(lane_range(i, prefill, rows),), prefill=(lane_range(i, 0, prefill),))
         for i in range(workers)
     ]
     return PlannedRun(run_spec(workers=tuple(lanes)), 1, 0)

@@ -8,7 +8,7 @@ from iotbench.config.input.quantities import format_time
 from iotbench.output.terminal import progress
 from iotbench.output.terminal.course import Course
 from iotbench.output.terminal.estimate import Estimate
-from iotbench.output.terminal.progress import Follower
+from iotbench.output.terminal.progress import ProgressDisplay
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import (
     AskedEvent,
@@ -47,7 +47,7 @@ def planned(
 def shown(runs, events, **options):
     """Have a follower show events, each of one of the runs."""
     course = Course(runs)
-    with Follower(quiet=False, **options) as follower:
+    with ProgressDisplay(quiet=False, **options) as follower:
         for run, event in events:
             follower.take(course.follow(run, event))
 
@@ -187,7 +187,7 @@ def test_every_report_of_a_query_is_a_line(capsys, as_json, line):
 
 
 def test_quiet_shows_nothing(capsys):
-    with Follower(quiet=True) as follower:
+    with ProgressDisplay(quiet=True) as follower:
         follower.take(Course([planned(1)]).follow(planned(1), outcome(worker(0))))
 
     assert capsys.readouterr().err == ""

@@ -5,13 +5,15 @@ from itertools import combinations
 import pytest
 
 from iotbench.plans.published.claims import Seen, chance_of, judge
-from iotbench.plans.published.documents import Claim, Term, Within
+from iotbench.plans.published.documents import DocumentClaim, Term, Within
 
 A, B, C = (Term(setting=name, measure="rows_per_s") for name in "abc")
-ORDER = Claim(row="M1", text="a > b > c", largest_first=(A, B, C))
-PAIR = Claim(row="M1", text="a > b", largest_first=(A, B))
-RATIO = Claim(row="M1", text="about twice", within=Within(term=A, over=B, least=1.5, most=3))
-BOUND = Claim(row="M1", text="flat", within=Within(term=A, least=0.9, most=1.1))
+ORDER = DocumentClaim(row="M1", text="a > b > c", largest_first=(A, B, C))
+PAIR = DocumentClaim(row="M1", text="a > b", largest_first=(A, B))
+RATIO = DocumentClaim(
+    row="M1", text="about twice", within=Within(term=A, over=B, least=1.5, most=3)
+)
+BOUND = DocumentClaim(row="M1", text="flat", within=Within(term=A, least=0.9, most=1.1))
 
 
 def test_the_chance_of_an_order_is_its_share_of_all_orders():

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from iotbench.plans.items import Candidate
-from iotbench.plans.published.documents import NAMES, Size, plan_of, read_document
+from iotbench.plans.published.documents import NAMES, ExperimentSize, plan_of, read_document
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 
-PLANS = [(name, size) for name in NAMES for size in Size]
+PLANS = [(name, size) for name in NAMES for size in ExperimentSize]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,7 +37,7 @@ def test_a_plan_measures_all_that_the_document_compares(name, size):
     assert plan.repeats >= 3, "a claim could not be seen"
     assert claimed <= known
     assert known <= figures | claimed
-    assert size is Size.DEMO or figures <= known
+    assert size is ExperimentSize.DEMO or figures <= known
 
 
 @pytest.mark.parametrize(("name", "size"), PLANS)
@@ -55,7 +55,7 @@ def test_the_options_of_a_plan_are_options_of_some_module(name, size):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_demo_has_a_setting_that_sqlite_can_do_with_two_workers(name):
     known = {*database_class("sqlite").options_model.model_fields}
-    settings = plan_of(name, Size.DEMO).settings
+    settings = plan_of(name, ExperimentSize.DEMO).settings
 
     assert all(setting.insert.most_workers <= 2 for setting in settings)
     assert any(

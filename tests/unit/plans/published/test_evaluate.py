@@ -9,12 +9,12 @@ import pytest
 from iotbench.config.targets.config import Target
 from iotbench.machine.machine import this_machine
 from iotbench.machine.resources import Resources, Sample, Used
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Candidate, Pair, items_of
 from iotbench.plans.measures import _OF_ITEMS, measures_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.published.claims import Seen
-from iotbench.plans.published.documents import Claim, Document, Scaling
+from iotbench.plans.published.documents import Document, DocumentClaim, Scaling
 from iotbench.plans.published.evaluate import Experiment
 from iotbench.plans.published.record import Reproduction
 from iotbench.plans.published.tables import format_record
@@ -97,7 +97,7 @@ def experiment(**changes):
 
 def finished(item, seconds, **outcome):
     run = made.timed(seconds, **outcome)
-    return Measured(((Path(f"{item.id}.json"), made.result([run], target=item.target.name)),))
+    return MeasuredItem(((Path(f"{item.id}.json"), made.result([run], target=item.target.name)),))
 
 
 def test_every_figure_of_the_document_has_a_line_and_ours_stand_beside_it():
@@ -158,7 +158,7 @@ def test_a_claim_may_compare_ratios_to_another_setting():
         {"setting": "single", "over": "bulk", "measure": "timed_s", "system": "Lite"},
         {"setting": "single", "over": "values", "measure": "timed_s", "system": "Lite"},
     ]
-    claim = Claim.model_validate({"row": "M9", "text": "differs", "largest_first": terms})
+    claim = DocumentClaim.model_validate({"row": "M9", "text": "differs", "largest_first": terms})
     found = experiment()
     document = DOCUMENT.model_copy(update={"claims": (claim,)})
     (record, _) = Experiment(document, CANDIDATES, found.refused, found.measured).claims()
@@ -169,7 +169,7 @@ def test_a_claim_may_compare_ratios_to_another_setting():
 
 
 def test_a_failed_item_gives_no_value_and_is_named():
-    broken = Measured(((None, made.result([], status="failed", cause="disk full")),))
+    broken = MeasuredItem(((None, made.result([], status="failed", cause="disk full")),))
     found = experiment(single=broken)
     (claim, *_) = found.claims()
 
@@ -297,10 +297,10 @@ def test_a_cluster_is_measured_with_the_setting_for_its_nodes(by_nodes, setting,
     ],
 )
 def test_the_exit_code_is_that_of_the_worst_item(status, verdict, code):
-    one = Measured(((None, made.result([], status="failed")),))
+    one = MeasuredItem(((None, made.result([], status="failed")),))
     if verdict:
         outcome = made.outcome(verdict=Verdict(status=verdict))
-        one = Measured(((None, made.result([made.run(outcome)])),))
+        one = MeasuredItem(((None, made.result([made.run(outcome)])),))
 
     found = record(experiment(bulk=one), status=status)
     assert found.exit_code == code

@@ -3,7 +3,7 @@
 import pytest
 
 from iotbench.plans.published.claims import Seen
-from iotbench.plans.published.documents import Claim, Gain, Scaling
+from iotbench.plans.published.documents import DocumentClaim, Gain, Scaling
 from iotbench.plans.published.record import Cell
 from iotbench.plans.published.scaling import claims_of_gains, matrix
 
@@ -45,7 +45,7 @@ def test_gains_go_from_fewer_nodes_to_more_and_from_one_size_to_the_next():
 
 
 def seen(gain, cells):
-    claim = Claim(row="C13", text="faster", of=("CrateDB",), gain=gain)
+    claim = DocumentClaim(row="C13", text="faster", of=("CrateDB",), gain=gain)
     return [(each.target, each.seen) for each in claims_of_gains(claim, gain, SCALING, cells)]
 
 
@@ -61,7 +61,7 @@ def test_a_claim_is_examined_at_each_step_that_it_is_about():
 
 
 def test_one_cluster_alone_has_no_gain():
-    claim = Claim(row="C13", text="faster", gain=NODES)
+    claim = DocumentClaim(row="C13", text="faster", gain=NODES)
     (record,) = claims_of_gains(claim, NODES, SCALING, CELLS[:1])
 
     assert record.seen is Seen.NOT_HAD

@@ -9,7 +9,7 @@ from iotbench.commands.reproduce import reproduce_document
 from iotbench.config.targets.config import Target
 from iotbench.execution.roster import Roster
 from iotbench.execution.time_limit import TimeLimit
-from iotbench.plans.engine import Measured
+from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Candidate, Pair, items_of
 from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.published.claims import Seen
@@ -71,7 +71,7 @@ class Measuring:
         if (item.setting.name, item.repeat) == ("alike", 1):
             seconds = 1.005
         run = made.timed(seconds)
-        return Measured(((Path(f"{item.id}.json"), made.result([run])),))
+        return MeasuredItem(((Path(f"{item.id}.json"), made.result([run])),))
 
 
 def test_only_what_is_within_the_spread_is_repeated(tmp_path):
@@ -114,7 +114,7 @@ def test_a_limit_is_more_than_the_repeats(tmp_path):
 def items(*runs, caches=""):
     measured = [(Path("x.json"), made.result([run], target="lite", caches=caches)) for run in runs]
     return [
-        (item, Measured((found,)))
+        (item, MeasuredItem((found,)))
         for item, found in zip(items_of(PLAN, ROSTER.pairs), measured, strict=False)
     ]
 

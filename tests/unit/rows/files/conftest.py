@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from iotbench.rows.files.prepare import prepare_file
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import File, FileReading
 from simulator.errors import ConfigError
@@ -49,7 +49,7 @@ def prepare(tmp_path):
                 path = tmp_path / each
                 path.parent.mkdir(exist_ok=True)
                 path.write_bytes(text if isinstance(text, bytes) else text.encode())
-            request = Request(
+            request = FilesRequest(
                 tuple(tmp_path / each for each in files),
                 FileReading(time_column=time, **said),
                 PrimaryKey.NONE,

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 import iotbench.rows.files.request as named_files
 from iotbench.rows.files.names import table_name
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import FileReading, OnError
 from simulator.errors import ConfigError
@@ -74,7 +74,7 @@ def test_parquet_files_have_the_types_that_hold_all_their_values(prepare, refuse
 
 
 def request(*named):
-    return Request(tuple(named), FileReading(), PrimaryKey.NONE)
+    return FilesRequest(tuple(named), FileReading(), PrimaryKey.NONE)
 
 
 def test_folders_and_patterns_mean_their_files_in_order(tmp_path):

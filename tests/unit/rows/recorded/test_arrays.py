@@ -7,7 +7,7 @@ import pytest
 
 from iotbench.rows.files.columns import MAX_LEVELS
 from iotbench.rows.files.prepare import convert_file
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import FileParams, FileReading
 from simulator.errors import ConfigError
@@ -25,7 +25,7 @@ def _folder(tmp_path, text):
     source.write_text(text)
     folder.mkdir()
     reading = FileReading(time_column="at", tags=("rack",))
-    params = convert_file(Request((source,), reading, PrimaryKey.NONE), folder, quiet=True)
+    params = convert_file(FilesRequest((source,), reading, PrimaryKey.NONE), folder, quiet=True)
     (folder / NAME).write_text(describe(folder, params).model_dump_json())
     return folder
 

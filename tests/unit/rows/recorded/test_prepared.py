@@ -12,7 +12,7 @@ from iotbench.measurements.shared.plan import collector_run, spec_of
 from iotbench.rows.files import prepare
 from iotbench.rows.files.keys import expect_key
 from iotbench.rows.files.prepare import convert_file, kept, reopen
-from iotbench.rows.files.request import Request
+from iotbench.rows.files.request import FilesRequest
 from simulator.control.database.scanning import scan_file
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
@@ -34,7 +34,7 @@ def folder(tmp_path):
     source, folder = tmp_path / "x.csv", tmp_path / "days" / "x.rows"
     source.write_text(CSV)
     folder.mkdir(parents=True)
-    request = Request((source,), FileReading(tags=("rack",)), PrimaryKey.NONE)
+    request = FilesRequest((source,), FileReading(tags=("rack",)), PrimaryKey.NONE)
     params = convert_file(request, folder, quiet=True).model_copy(update={"folder": ""})
     (folder / NAME).write_text(describe(folder, params).model_dump_json())
     return folder

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iotbench.rows.recorded.request import Request, place_problems
+from iotbench.rows.recorded.request import RecordsRequest, place_problems
 from iotbench.rows.recorded.volume import in_volume, volume_file
 from simulator.data.records import RecordFormat
 from simulator.errors import ConfigError
@@ -14,7 +14,7 @@ FILE = Path("claim:data/days/a b.lp")
 
 
 def request(file, manifest=None):
-    return Request(file, RecordFormat.INFLUX, manifest and Path(manifest), skip=False)
+    return RecordsRequest(file, RecordFormat.INFLUX, manifest and Path(manifest), skip=False)
 
 
 def test_a_name_has_the_claim_and_the_path_in_it():
