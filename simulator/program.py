@@ -21,7 +21,7 @@ from simulator.errors import BenchError
 from simulator.fork_server import fork
 from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.messages import hold_s
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.redaction import RedactedStream

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.spec import read_credential
 
 LOOK_S = 2.0

@@ -29,8 +29,7 @@ from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract.base import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Database
-from simulator.modules.contract.changes import Changes
+from simulator.modules.contract import DRIVER, IMPORT, PREFILL_ROWS, Capabilities, Changes, Database
 from simulator.modules.evidence import evidence
 from tools.schemas import config_schema, plan_schema, queries_schema, result_schema, workload_schema
 

@@ -22,7 +22,7 @@ from iotbench.rows.recorded.volume import in_volume
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.file import OnError
 from simulator.errors import ConfigError, counted
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.records import FileManifest
 from simulator.protocol.spec import RunSpec
 from simulator.protocol.verdict import VerifyMode

@@ -7,8 +7,7 @@ from ipaddress import ip_address
 
 import psutil
 
-from simulator.modules.contract.addresses import addresses
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options, addresses
 
 _FORWARDERS = {"docker-proxy", "kubectl", "pasta", "rootlessport", "slirp4netns", "socat", "ssh"}
 """Processes that listen in place of a server which is in a container or on another machine."""

@@ -27,7 +27,7 @@ from simulator.control.workers.endpoints import application
 from simulator.control.workers.gate import Gate
 from simulator.control.workers.server import server_of
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.records import Scanned

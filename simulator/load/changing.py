@@ -11,7 +11,7 @@ from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.errors import BenchError, RunError
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations
-from simulator.modules.contract.base import Database, Payload, Session
+from simulator.modules.contract import Database, Payload, Session
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS, ChangeTimes
 from simulator.protocol.spec import ChangeTask, RunSpec
 

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from simulator.errors import BenchError, RunError
 from simulator.load.connections import Connections, Meaning, Open
-from simulator.modules.contract.base import Database, Failure, Session
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Database, Failure, Options, Session
 from simulator.protocol.spec import Several
 
 _FIRST_PAUSE_S = 0.05

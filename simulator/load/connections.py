@@ -20,7 +20,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.errors import SetupError
 from simulator.host import allow_open_files
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     Encoder,
     Envelope,
     Failure,

@@ -9,7 +9,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.row_hash import RowHash
 from simulator.load.client import CollectorClient
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, StoredWindow
 from simulator.protocol.spec import RunSpec
 from simulator.verify.stored.reader import StoredRows

@@ -31,7 +31,7 @@ from simulator.load.write.failures import Failures
 from simulator.load.write.records import RecordReader
 from simulator.load.write.send_log import SendLog
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import IMPORT
+from simulator.modules.contract import IMPORT
 from simulator.protocol.arrivals import NEVER_NS
 from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from simulator.errors import ConfigError, nearest
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 
 MODULES = {
     "null": "simulator.modules.null:Null",

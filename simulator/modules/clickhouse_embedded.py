@@ -19,7 +19,7 @@ from simulator.modules.clickhouse.database import Clickhouse
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import ClickhouseSession, ServerError
 from simulator.modules.clickhouse.tables import ClickhouseTables, TableOptions
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 
 if TYPE_CHECKING:
     from chdb.state.sqlitelike import Connection

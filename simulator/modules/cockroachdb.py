@@ -15,7 +15,7 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, IMPORT, Failure, Payload, ReadCounters, Server
+from simulator.modules.contract import BATCH, IMPORT, Failure, Payload, ReadCounters, Server
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession

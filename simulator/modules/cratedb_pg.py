@@ -14,8 +14,15 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TextEncoder
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Encoder,
+    Failure,
+    Options,
+    Payload,
+)
 from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.database import (
     ACKNOWLEDGED,

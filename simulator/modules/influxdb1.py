@@ -14,10 +14,7 @@ from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
-from simulator.modules.contract.base import Server
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.texts import TextLanguage
+from simulator.modules.contract import Contents, Existing, Options, Server, TextLanguage
 from simulator.modules.influxdb.database import (
     OWN_MODES,
     Influxdb,

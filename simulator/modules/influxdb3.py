@@ -33,13 +33,16 @@ from simulator.encode import lineprotocol
 from simulator.encode.lineprotocol import marker
 from simulator.encode.text import ValueStyle
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.query_plans import QueryPlan
-from simulator.modules.contract.signature import Columns
-from simulator.modules.contract.texts import TextLanguage
+from simulator.modules.contract import (
+    Changes,
+    Columns,
+    Contents,
+    Existing,
+    Options,
+    QueryPlan,
+    Server,
+    TextLanguage,
+)
 from simulator.modules.influxdb.database import OWN_MODES, Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write

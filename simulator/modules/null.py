@@ -18,21 +18,21 @@ from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.text import CSV, SQL, TSV, TextEncoder
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
     SINGLE,
     Capabilities,
     Database,
     Encoder,
     Envelope,
+    Existing,
     Failure,
+    Options,
     Payload,
     Server,
     Session,
     Unsupported,
 )
-from simulator.modules.contract.existing import Existing
-from simulator.modules.contract.options import Options
 
 
 class Encoding(StrEnum):

@@ -21,21 +21,21 @@ from simulator.data.row_hash import TEXT, SquareHash
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
+    CORRECT,
     OWN,
     SINGLE,
     Capabilities,
     Encoder,
     Failure,
+    Options,
     Payload,
+    QueryPlan,
     Server,
     Session,
+    signature,
 )
-from simulator.modules.contract.changes import CORRECT
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.query_plans import QueryPlan
-from simulator.modules.contract.signature import signature
 from simulator.modules.shared import shapes
 from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import (

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
-from simulator.modules.contract.base import Failure, ReadCounters, Server
+from simulator.modules.contract import Failure, ReadCounters, Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession

@@ -16,7 +16,7 @@ from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.clickhouse.database import Clickhouse
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV
-from simulator.modules.contract.base import IMPORT, Capabilities
+from simulator.modules.contract import IMPORT, Capabilities
 
 KEYS = (PrimaryKey.NONE, PrimaryKey.CLIENT, PrimaryKey.UUID)
 OF_A_COLUMN = re.compile(r'\b(sum|avg|min|max)\(("(?:[^"\\]|\\.|"")*"|\w+)\)')

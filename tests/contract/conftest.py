@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.data import workloads
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from tests.contract.targets import STORING, Target
 from tests.contract.wide import Wide
 from tests.standins.arango import SyntheticArango

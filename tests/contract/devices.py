@@ -5,7 +5,7 @@ import numpy as np
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import PrimaryKey, Table
 from simulator.data.workloads.iot import EVENTS, Iot
-from simulator.modules.contract.base import BATCH, Database, Payload, Session
+from simulator.modules.contract import BATCH, Database, Payload, Session
 from tests.contract.harness import count
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)

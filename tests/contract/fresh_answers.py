@@ -13,7 +13,7 @@ from simulator.load.ask.callers import OneCaller
 from simulator.load.ask.fresh import EveryAnswer, Moving
 from simulator.load.write.send_log import SendLog
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH, Database, Session
+from simulator.modules.contract import BATCH, Database, Session
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.spec import Ask
 from simulator.verify.fresh.answers import check

@@ -26,7 +26,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.load.write.imports import write_files
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH, IMPORT, Database, Session, Unsupported
+from simulator.modules.contract import BATCH, IMPORT, Database, Session, Unsupported
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 from tests.unit import specs

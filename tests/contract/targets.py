@@ -15,7 +15,7 @@ from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.modules import database_class
-from simulator.modules.contract.base import DRIVER, IMPORT, Database
+from simulator.modules.contract import DRIVER, IMPORT, Database
 from tests.contract.harness import SCRATCH, Wideset
 from tests.contract.wide import Awkward, Wide
 from tests.servers import SERVERS

@@ -13,8 +13,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey, names_of
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
-from simulator.modules.contract.aggregates import AggregateOptions
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH, AggregateOptions
 from simulator.modules.shared.sql.preaggregated import aggregates_of
 from tests.contract.fresh_answers import Arriving
 from tests.contract.harness import ask, drop, send

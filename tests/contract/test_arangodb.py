@@ -19,7 +19,7 @@ from simulator.data.query import (
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
-from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
 from tests.contract.harness import ask, count, drop, send
 from tests.standins import aql as synthetic_aql
 from tests.standins.arango import SyntheticArango

@@ -39,7 +39,7 @@ from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.durability import durability
 from simulator.modules.cassandra.options import CassandraOptions
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, ask, count, drop, refusal, rendered, send

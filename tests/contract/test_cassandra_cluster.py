@@ -11,7 +11,7 @@ from simulator.data.ranges import lane_range
 from simulator.load.write.sender import Sender
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, send, writing

@@ -13,7 +13,7 @@ from simulator.data.workloads import workload_class
 from simulator.errors import RunError
 from simulator.load.changing import Changer
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.protocol.messages import CORRECTIONS, DELETION, TAGS
 from simulator.protocol.spec import ChangeTask, RunSpec, Work
 from simulator.protocol.verdict import Status, VerifyMode

@@ -24,7 +24,7 @@ from simulator.modules.clickhouse.session import (
 )
 from simulator.modules.clickhouse.tables import durability
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, drop, send
 from tests.contract.wide import READINGS

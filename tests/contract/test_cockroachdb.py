@@ -18,7 +18,7 @@ from simulator.errors import SetupError
 from simulator.load.write.sender import Sender
 from simulator.modules import cockroachdb as module
 from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.shared.sql.language import TRANSACTION, VALUES
 from tests.contract.harness import Wideset, ask, count

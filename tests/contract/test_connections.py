@@ -12,7 +12,7 @@ from simulator.load.ask.asker import asker_of
 from simulator.load.ask.callers import callers_of
 from simulator.load.connection import session_of
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.protocol.spec import Ask, Several
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify

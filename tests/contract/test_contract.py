@@ -25,7 +25,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
 from simulator.load.write.imports import write_files
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
     DRIVER,
     IMPORT,

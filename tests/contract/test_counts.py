@@ -14,7 +14,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import TimeUnit, Type
-from simulator.modules.contract.base import BATCH, Database
+from simulator.modules.contract import BATCH, Database
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, ask, drop, send

@@ -15,7 +15,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import ask, writing

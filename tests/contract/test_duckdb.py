@@ -13,7 +13,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery,
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.duckdb.database import DuckDb, DuckDbOptions
 from simulator.modules.duckdb.query import DuckDbDialect
 from simulator.modules.shared.http.acknowledged import RowCountMismatch

@@ -32,8 +32,7 @@ from simulator.data.query import (
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.contract.changes import CORRECT
+from simulator.modules.contract import BATCH, CORRECT, SINGLE, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import (
     Elasticsearch,

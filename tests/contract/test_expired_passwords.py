@@ -9,7 +9,7 @@ import pytest
 
 from simulator.modules.cassandra.database import Cassandra
 from simulator.modules.cassandra.options import CassandraOptions
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions
 from simulator.modules.mysql.database import MySql
 from simulator.modules.mysql.options import MySqlOptions

@@ -22,7 +22,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, Type
 from simulator.errors import ConfigError, SetupError
-from simulator.modules.contract.base import BATCH, Database
+from simulator.modules.contract import BATCH, Database
 from simulator.protocol.mark import State
 from simulator.protocol.spec import Ask, InsertTask, RunSpec, Work
 from tests.contract.harness import Wideset, ask, drop, send

@@ -9,7 +9,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract.harness import created

@@ -7,7 +7,7 @@ import pytest
 from simulator.data.block import Block
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
-from simulator.modules.contract.base import BATCH, Database, Failure, Session
+from simulator.modules.contract import BATCH, Database, Failure, Session
 from simulator.modules.shared.http.client import HttpOptions, NoAnswer, NotConnected
 from tests.contract.harness import count, send
 from tests.contract.targets import STORING, Target

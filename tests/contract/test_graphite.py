@@ -10,7 +10,7 @@ import pytest
 from simulator.data.block import Block, Coded
 from simulator.data.query import Aggregate, AggregateQuery, Function, Statement, outputs
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE

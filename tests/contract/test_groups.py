@@ -6,7 +6,7 @@ import pytest
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
-from simulator.modules.contract.base import BATCH, Unsupported
+from simulator.modules.contract import BATCH, Unsupported
 from simulator.verify.truth.oracle import Oracle
 from tests.contract.harness import ask, created, send
 from tests.contract.targets import STORING

@@ -12,7 +12,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery,
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.modules import database_class
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.modules.influxdb.database import Influxdb, InfluxOptions, _bucket_ids, shard_metrics
 from simulator.modules.influxdb.session import PartialWrite
 from simulator.modules.shared.http.client import HttpError, Refused

@@ -28,7 +28,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.modules.influxdb3 import Influx3Options, Influxdb3, _Lines
 from simulator.modules.shared.http.client import Refused
 from tests.contract.harness import drop

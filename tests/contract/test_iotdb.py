@@ -33,7 +33,7 @@ from simulator.data.ranges import lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
 from simulator.modules.iotdb.query import Clock, plan_statements
 from simulator.modules.iotdb.session import IotDbSession

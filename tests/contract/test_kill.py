@@ -15,7 +15,7 @@ import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, lane_range
-from simulator.modules.contract.base import BATCH, Failure, Payload, Session
+from simulator.modules.contract import BATCH, Failure, Payload, Session
 from simulator.modules.evidence import Kill
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify

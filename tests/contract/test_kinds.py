@@ -15,7 +15,7 @@ import pytest
 from simulator.control.database.marks import TABLE as MARKS
 from simulator.errors import ConfigError
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.modules.shared.sql import tables as sql_tables
 from simulator.modules.victoriametrics.wire import LAST_MS
 from tests.contract.harness import SCRATCH, drop

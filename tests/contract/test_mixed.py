@@ -18,7 +18,7 @@ from simulator.data.workloads.devops.workload import Devops
 from simulator.errors import UnstorableError
 from simulator.load.write.mixing import Mixer
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from simulator.verify.truth.folding import truths

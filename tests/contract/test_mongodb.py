@@ -48,7 +48,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Failure
+from simulator.modules.contract import BATCH, DRIVER, SINGLE, Failure
 from simulator.modules.mongodb import session as mongodb_session
 from simulator.modules.mongodb.database import Mongodb, MongodbOptions, durability, members
 from simulator.modules.mongodb.query import DocumentFormat

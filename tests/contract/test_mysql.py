@@ -12,7 +12,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.mysql.database import MySql, _version
 from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.options import MySqlOptions

@@ -12,8 +12,7 @@ from simulator.load.faults.spells import FaultSpells
 from simulator.load.pace import paces_of
 from simulator.load.write.sender import Sender
 from simulator.load.write.sending_process import SendingProcess
-from simulator.modules.contract.addresses import explain_unrelayed
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH, explain_unrelayed
 from simulator.protocol.messages import Acknowledged
 from simulator.protocol.spec import Clocking, PlannedFault, Several, Weather
 from simulator.protocol.verdict import Status, VerifyMode

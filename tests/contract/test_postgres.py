@@ -11,7 +11,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Selection,
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import tables as sql_tables

@@ -22,7 +22,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from tests.contract.devices import QUERIES, TABLE
 
 FILE = Path(__file__).with_name("texts.yaml")

@@ -28,7 +28,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
 from simulator.modules.quasardb.session import ASYNC, FAST, MaskedColumns, QuasarSession
 from tests.contract.harness import ask, drop

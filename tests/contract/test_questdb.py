@@ -13,7 +13,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, DRIVER, Failure
+from simulator.modules.contract import BATCH, DRIVER, Failure
 from simulator.modules.questdb import database as module
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, Database, Failure
+from simulator.modules.contract import BATCH, Database, Failure
 from simulator.modules.shared.http.client import HttpDatabase, HttpOptions
 from tests.contract.harness import refusal
 from tests.contract.targets import STORING, Target

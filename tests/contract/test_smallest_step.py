@@ -17,7 +17,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import RowsQuery, answer, outputs
 from simulator.data.ranges import RowRange
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Payload
+from simulator.modules.contract import BATCH, SINGLE, Payload
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
 from tests.contract import reference

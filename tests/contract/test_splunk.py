@@ -22,7 +22,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.contract import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.shared.http.client import HttpError
 from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.splunk.wire import NULL, RAW

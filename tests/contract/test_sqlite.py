@@ -11,7 +11,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Failure
+from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from tests.contract.harness import Wideset, drop

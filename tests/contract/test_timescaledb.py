@@ -10,7 +10,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.modules.timescaledb.database import Timescaledb, TimescaledbOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify

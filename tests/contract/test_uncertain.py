@@ -5,7 +5,7 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.hashes import hash_stored
 from simulator.data.ranges import RowRange
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import uncertain
 from simulator.verify.stored.comparison import verify

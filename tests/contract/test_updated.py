@@ -13,7 +13,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads import GENERATORS
-from simulator.modules.contract.base import BATCH, Database
+from simulator.modules.contract import BATCH, Database
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import comparison
 from tests.contract.harness import drop, send

@@ -21,7 +21,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.contract.base import BATCH, Failure, Payload
+from simulator.modules.contract import BATCH, Failure, Payload
 from simulator.modules.shared.http.client import NoAnswer, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier

@@ -8,7 +8,7 @@ from simulator.control.database.work import DatabaseWork
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.protocol.spec import InsertTask
 from simulator.protocol.verdict import Status, VerifyMode

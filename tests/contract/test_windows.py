@@ -10,7 +10,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.load.fold_tasks import read_window
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored import reader as stored
 from simulator.verify.stored.comparison import verify

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from simulator.modules import open_database
-from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract import Database, Session
 from tests.integration.conftest import CommandLine
 from tests.integration.test_databases import edited
 from tests.integration.test_validate import targets

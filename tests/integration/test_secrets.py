@@ -22,8 +22,7 @@ from iotbench.measurements.shared.plan import collector_run
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract.base import SINGLE
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import SINGLE, Options
 from simulator.protocol.events import Outcome, parse_event
 from simulator.protocol.spec import InsertTask, Work
 from tests.integration.conftest import CommandLine, combined

@@ -30,7 +30,7 @@ import yaml
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.modules import database_class
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from tests.perf.pipeline import ROOT, insert
 from tests.perf.rivals import RIVALS, Prepared, Rival
 from tests.servers import SERVERS

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.data.schema import PrimaryKey
 from simulator.modules import database_class
-from simulator.modules.contract.changes import Changes
+from simulator.modules.contract import Changes
 from tests.perf.on_servers import Line, print_table
 
 HEAD = (

@@ -15,7 +15,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.modules import database_class
-from simulator.modules.contract.base import DRIVER
+from simulator.modules.contract import DRIVER
 from tests.perf.on_servers import Line, print_table
 
 HEAD = (

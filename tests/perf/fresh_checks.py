@@ -28,7 +28,7 @@ from simulator.load.ask.asker import Asked
 from simulator.load.ask.fresh import EveryAnswer
 from simulator.load.write.batch import Batch, Held, OfBlock
 from simulator.load.write.send_log import SendLog
-from simulator.modules.contract.base import Payload
+from simulator.modules.contract import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.verify.fresh.answers import check
 from simulator.verify.fresh.arriving import AnswerLog, ArrivingRows, TimedBatches

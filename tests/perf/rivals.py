@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from simulator.data.block import Block
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.objects import Objects
-from simulator.modules.contract.base import BATCH, Database, Payload
+from simulator.modules.contract import BATCH, Database, Payload
 
 Send = Callable[[], object]
 Stored = Callable[[int, bytes], bool]

@@ -8,7 +8,7 @@ client or driver would do.
 import time
 from typing import Any
 
-from simulator.modules.contract.base import Database, Payload, Session
+from simulator.modules.contract import Database, Payload, Session
 from simulator.modules.duckdb.database import DuckDb
 from simulator.modules.null import Null
 from simulator.modules.postgres.database import Postgres

@@ -20,8 +20,7 @@ from iotbench.config.targets.config import Config
 from simulator.data.schema import Table
 from simulator.errors import ConfigError, nearest
 from simulator.modules import database_class
-from simulator.modules.contract.base import Database
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Database, Options
 from tests.servers.base import Server
 from tests.servers.spaces import Names, space_of
 

@@ -8,7 +8,7 @@ from psycopg2.extensions import make_dsn, parse_dsn
 
 from simulator.data.schema import Table
 from simulator.errors import SetupError
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 
 Act = Callable[[Database, str], None]
 Given = dict[str, Any]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from simulator.data.schema import Table
 from simulator.modules.cockroachdb import Cockroachdb
-from simulator.modules.contract.base import Server
+from simulator.modules.contract import Server
 from simulator.modules.cratedb_pg import CratedbPg
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.yugabyte_sql import YugabyteSql

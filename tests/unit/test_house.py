@@ -1,5 +1,7 @@
 """The layout of the modules, which CONTRIBUTING describes."""
 
+import re
+
 import pytest
 
 from simulator.modules import MODULES
@@ -63,3 +65,17 @@ def test_every_room_says_what_it_is():
     ]
 
     assert silent == []
+
+
+def test_the_contract_is_imported_from_its_room_never_from_its_files():
+    within = [
+        str(path.relative_to(ROOT))
+        for room in ("iotbench", "simulator", "tests", "tools")
+        for path in (ROOT / room).rglob("*.py")
+        if "contract" not in path.parts or "tests" in path.parts
+        if re.search(
+            r"^\s*from simulator\.modules\.contract\.\w", path.read_text("utf-8"), re.MULTILINE
+        )
+    ]
+
+    assert within == []

@@ -9,7 +9,7 @@ from pydantic import SecretStr, field_validator
 
 from simulator.load.faults.network import Network
 from simulator.modules import open_database
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 from simulator.protocol.spec import PlannedFault, Weather
 from simulator.rotation import Rotation
 

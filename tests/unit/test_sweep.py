@@ -18,7 +18,7 @@ from iotbench.results.result import Manifest, Result
 from iotbench.results.result_files import ResultFile
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import InsertTask

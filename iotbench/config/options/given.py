@@ -12,7 +12,7 @@ from iotbench.config.targets.config import as_kept
 from iotbench.results import kinds
 from iotbench.results.command import GivenCommand
 from simulator.errors import ConfigError, counted
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 
 _LEFT_OUT = frozenset(
     {"output", "form", "quiet", "dry_run", "junit", "result_tags", "timings", "metrics_out", "ui"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 
 _PARTS = (
     "connection_string", "database", "host", "hosts", "keyspace", "org", "path", "port", "prefix",

@@ -15,8 +15,7 @@ from iotbench.config.input.yamlfile import read_yaml
 from iotbench.machine.folders import find_shipped
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract.base import Database
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Database, Options
 from simulator.protocol.spec import read_credential
 from simulator.redaction import HIDDEN
 

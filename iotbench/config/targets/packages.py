@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 
 _OWN = {"simulator"}
 _DISTRIBUTIONS = {

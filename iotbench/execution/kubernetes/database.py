@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from iotbench.config.targets.config import Target
 from iotbench.execution.kubernetes.api import Cluster, Object
-from simulator.modules.contract.addresses import addresses
+from simulator.modules.contract import addresses
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _NAMED = 3

@@ -16,7 +16,7 @@ from iotbench.machine.interrupts import Interrupts
 from iotbench.machine.scratch import scratch_folder
 from simulator.clock import OwnClock
 from simulator.host import allow_many_files
-from simulator.modules.contract.base import IMPORT
+from simulator.modules.contract import IMPORT
 from simulator.protocol.events import Event, Outcome
 from simulator.protocol.messages import TIMEOUT_GRACE_S
 from simulator.protocol.run_input import RunInput

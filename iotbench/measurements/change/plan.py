@@ -20,7 +20,7 @@ from simulator.data.ranges import RowRange, parts_between, share
 from simulator.data.schema import Role
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.spec import ChangeTask, Clocking, InsertTask, Work
 
 

@@ -31,8 +31,7 @@ from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.declared import Declared
 from simulator.errors import ConfigError, counted
-from simulator.modules.contract.addresses import explain_unrelayed
-from simulator.modules.contract.base import IMPORT
+from simulator.modules.contract import IMPORT, explain_unrelayed
 
 SHORTEST_STEADY_S = 15.0
 """Shortest time in which a rate can be called steady."""

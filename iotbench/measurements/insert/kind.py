@@ -22,7 +22,7 @@ from simulator.data.workloads.base import Params
 from simulator.data.workloads.declared import DeclaredParams
 from simulator.data.workloads.file import FileParams, FileReading
 from simulator.errors import counted
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import VerifyMode

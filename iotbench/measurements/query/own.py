@@ -7,7 +7,7 @@ from iotbench.config.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.own_query import OwnQuery, make_own_types
 from simulator.errors import nearest
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 
 OPTION = "--queries"
 

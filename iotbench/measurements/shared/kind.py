@@ -17,7 +17,7 @@ from iotbench.measurements.shared.plan import PlannedRun, Recorded, StoredBefore
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset
 from simulator.errors import counted
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.spec import RunSpec, Work
 from simulator.protocol.verdict import VerifyMode
 

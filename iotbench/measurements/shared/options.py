@@ -31,7 +31,7 @@ from simulator.data.dataset import TABLE_PREFIX, PartsBy
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
-from simulator.modules.contract.base import BATCH, OWN, SINGLE, Capabilities
+from simulator.modules.contract import BATCH, OWN, SINGLE, Capabilities
 from simulator.protocol.spec import Several
 from simulator.protocol.verdict import VerifyMode
 

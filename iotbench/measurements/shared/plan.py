@@ -19,7 +19,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
-from simulator.modules.contract.base import BATCH, IMPORT, Database
+from simulator.modules.contract import BATCH, IMPORT, Database
 from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import Clocking, InsertTask, RunSpec, Work
 from simulator.protocol.verdict import VerifyMode

@@ -7,7 +7,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import FreshType
 from simulator.data.query import AggregateQuery
 from simulator.errors import RunError, counted
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.events import Freshness, QueryVerdict
 from simulator.protocol.sketch import counts_of, pairs_of
 from simulator.protocol.spec import RunSpec

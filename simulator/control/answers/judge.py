@@ -9,7 +9,7 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Answer, Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import counted
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
 from simulator.protocol.messages import digest_of
 from simulator.protocol.spec import QueryLoad

@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 from simulator.clock import now_s
-from simulator.modules.contract.base import Database, ReadCounters
+from simulator.modules.contract import Database, ReadCounters
 from simulator.protocol.events import Occurrence
 
 SAMPLE_S = 1.0

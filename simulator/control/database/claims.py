@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from simulator.data.dataset import DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import ConfigError
-from simulator.modules.contract.base import Database
-from simulator.modules.contract.existing import Existing
+from simulator.modules.contract import Database, Existing
 from simulator.protocol.mark import Mark, Marks
 
 

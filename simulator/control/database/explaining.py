@@ -6,7 +6,7 @@ from itertools import islice
 from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement
 from simulator.data.query_type import QueryType
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.events import QueryPlans, StatementPlan
 from simulator.protocol.spec import QueryLoad
 

@@ -17,8 +17,7 @@ from simulator.data.block import Block, Values
 from simulator.data.query import RowsQuery, answer
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
-from simulator.modules.contract.base import BATCH, OWN, Database, Session
-from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract import BATCH, OWN, Contents, Database, Existing, Session
 from simulator.protocol.mark import MOST_VALUE, Mark, Marks, encode
 
 TABLE = Table(

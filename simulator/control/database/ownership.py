@@ -32,8 +32,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.errors import BenchError, ConfigError, SetupError
-from simulator.modules.contract.base import Database
-from simulator.modules.contract.existing import Existing
+from simulator.modules.contract import Database, Existing
 from simulator.protocol.mark import Mark, Marks, State, same_rows
 from simulator.protocol.spec import RunSpec
 

@@ -11,7 +11,7 @@ from simulator.data.block import Block, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError
-from simulator.modules.contract.base import BATCH, OWN, Database
+from simulator.modules.contract import BATCH, OWN, Database
 
 
 @dataclass(frozen=True, slots=True)

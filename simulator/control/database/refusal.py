@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from simulator.data.schema import Table
 from simulator.errors import BenchError, MismatchError, SetupError, counted, format_size
-from simulator.modules.contract.base import OWN
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
+from simulator.modules.contract import MOST_COUNTED, OWN, Contents, Existing
 from simulator.protocol.mark import Mark, State
 
 

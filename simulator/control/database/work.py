@@ -18,7 +18,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.errors import BenchError, RunError, SetupError, counted
-from simulator.modules.contract.base import Database, Server
+from simulator.modules.contract import Database, Server
 from simulator.protocol.events import Freshness, QueryPlans, QueryVerdict, ServerFacts
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import WorkerReport

@@ -19,7 +19,7 @@ from simulator.load.ask.callers import Callers
 from simulator.load.connection import Stopped
 from simulator.load.meter import Durations, StageMeter, encode_together
 from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, paces_of, wait_until
-from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract import Database, Session
 from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Clocking
 

@@ -18,7 +18,7 @@ from simulator.load.connections import Connections
 from simulator.load.meter import Durations, encode_histogram
 from simulator.load.pace import Pace, paces_of
 from simulator.load.timings import RunClock
-from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract import Database, Session
 from simulator.protocol.messages import QueryTimes
 from simulator.protocol.spec import Ask, RunSpec, Work
 

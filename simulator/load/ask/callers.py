@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 from simulator.errors import RunError
 from simulator.load.ask.persistence import Persistence, driver_error
 from simulator.load.connections import Connections
-from simulator.modules.contract.base import Session
+from simulator.modules.contract import Session
 
 Call: TypeAlias = Callable[[Session], None]
 """A caller's use of a connection."""

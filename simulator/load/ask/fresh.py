@@ -12,7 +12,7 @@ from simulator.data.schema import FLOATS
 from simulator.data.stored_values import convert_stored_values
 from simulator.errors import RunError
 from simulator.load.ask.answers import Asked, Report, explain_unexpected
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.arrivals import (
     ANSWER_COLUMNS,
     NULL_DOUBLE,

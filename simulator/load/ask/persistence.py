@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from simulator.modules.contract.base import Session
+from simulator.modules.contract import Session
 
 _PAUSE_S = 0.05
 

@@ -9,8 +9,7 @@ from typing import IO
 
 from simulator.errors import SetupError
 from simulator.load.faults.spells import FaultSpells
-from simulator.modules.contract.addresses import Address, all_addresses, explain_unrelayed, redirect
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Address, Database, all_addresses, explain_unrelayed, redirect
 from simulator.protocol.spec import PlannedFault, Weather
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator.data.block import Rows
-from simulator.modules.contract.base import Payload
+from simulator.modules.contract import Payload
 
 
 @dataclass(slots=True)

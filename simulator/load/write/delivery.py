@@ -13,7 +13,7 @@ from simulator.load.write.batch import Batch
 from simulator.load.write.failures import Failures
 from simulator.load.write.send_log import SendLog
 from simulator.load.write.window import Send, Window
-from simulator.modules.contract.base import Failure
+from simulator.modules.contract import Failure
 from simulator.protocol.messages import Failed
 
 MAX_ATTEMPTS = 6

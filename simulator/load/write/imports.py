@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simulator.data.block import Block, Rows
-from simulator.modules.contract.base import IMPORT, Payload, Session
+from simulator.modules.contract import IMPORT, Payload, Session
 
 
 def write_files(

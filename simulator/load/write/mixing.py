@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator.data.block import Block, Rows
-from simulator.modules.contract.base import BATCH, MixedEncoder, Payload, Session
+from simulator.modules.contract import BATCH, MixedEncoder, Payload, Session
 
 
 class Mixer:

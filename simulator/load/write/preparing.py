@@ -16,7 +16,7 @@ from simulator.load.write.batch import Batch, Held, OfBlock, OfBlocks, OfRecords
 from simulator.load.write.imports import write_files as written_to
 from simulator.load.write.mixing import Mixer
 from simulator.load.write.records import RecordReader
-from simulator.modules.contract.base import BATCH, Payload
+from simulator.modules.contract import BATCH, Payload
 
 _LONG_SEND_ROWS = 500
 AHEAD_BYTES = 1 << 22

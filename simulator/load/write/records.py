@@ -14,7 +14,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, numbers_between
 from simulator.errors import ConfigError, RunError
 from simulator.load.write.batch import Held
-from simulator.modules.contract.base import BATCH, Envelope, Payload, Session
+from simulator.modules.contract import BATCH, Envelope, Payload, Session
 from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import InsertTask
 from simulator.records.layout import layout_of

@@ -19,7 +19,7 @@ from simulator.load.write.delivery import Delivery
 from simulator.load.write.failures import Failures
 from simulator.load.write.preparing import Preparer
 from simulator.load.write.records import RecordReader
-from simulator.modules.contract.base import BATCH, Database
+from simulator.modules.contract import BATCH, Database
 from simulator.protocol.spec import LoadStage, Several
 
 

@@ -28,7 +28,7 @@ from simulator.load.write.sending_messages import (
     Ready,
     SendMessage,
 )
-from simulator.modules.contract.base import Database, Payload, Session
+from simulator.modules.contract import Database, Payload, Session
 from simulator.redaction import RedactedStream
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from simulator.data.block import Block, Rows
-from simulator.modules.contract.base import Database, Failure
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Database, Failure, Options
 from simulator.protocol.spec import Several
 
 

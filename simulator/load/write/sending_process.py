@@ -33,7 +33,7 @@ from simulator.load.write.sending_messages import (
     Ready,
     SendMessage,
 )
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     Database,
     Encoder,
     Failure,

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 from simulator.load.write.batch import Batch
-from simulator.modules.contract.base import Session
+from simulator.modules.contract import Session
 
 
 @dataclass(slots=True)

@@ -22,10 +22,16 @@ from simulator.errors import SetupError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import ArangodbSession, number_of
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.signature import signature
-from simulator.modules.contract.wording import EXISTS
+from simulator.modules.contract import (
+    BATCH,
+    EXISTS,
+    SINGLE,
+    Capabilities,
+    Contents,
+    Existing,
+    Server,
+    signature,
+)
 from simulator.modules.shared.client.driver import DriverOptions
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 

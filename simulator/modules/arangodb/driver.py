@@ -11,7 +11,7 @@ from simulator.data.block import Block
 from simulator.data.schema import ID, Table
 from simulator.encode.objects import Objects
 from simulator.modules.arangodb import query as queries
-from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.contract import DRIVER, Encoder
 from simulator.modules.shared.client.driver import DriverBatch, batches, map_rows
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, ID, Column, Table, TimeUnit, Type
 from simulator.errors import RunError
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.names import storable
 
 BETWEEN = "\n;\n"

@@ -15,7 +15,7 @@ from simulator.encode.text import Slot, TextEncoder, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import driver
 from simulator.modules.arangodb import query as queries
-from simulator.modules.contract.base import DRIVER, SINGLE, Encoder, Failure, Payload
+from simulator.modules.contract import DRIVER, SINGLE, Encoder, Failure, Payload
 from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import Http, HttpSession, Refused, words
 

@@ -21,16 +21,17 @@ from simulator.modules.cassandra.durability import SETTINGS, durability
 from simulator.modules.cassandra.options import CassandraOptions
 from simulator.modules.cassandra.signatures import Signatures
 from simulator.modules.cassandra.texts import CqlTexts
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
     DRIVER,
     SINGLE,
     Capabilities,
+    Changes,
+    Contents,
+    Existing,
     ReadCounters,
     Server,
 )
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import Contents, Existing
 from simulator.modules.shared.http.tls import CERTIFICATES, UNTRUSTED, socket_options, tls_context
 
 if TYPE_CHECKING:

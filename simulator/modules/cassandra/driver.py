@@ -14,7 +14,7 @@ from simulator.data.block import Block
 from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.encode.objects import InstantType, Objects
 from simulator.modules.cassandra.query import type_name
-from simulator.modules.contract.base import Encoder
+from simulator.modules.contract import Encoder
 from simulator.modules.shared.client.driver import DriverBatch, batches
 
 _AT_ONCE = 100

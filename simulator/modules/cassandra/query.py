@@ -29,7 +29,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.contract.signature import comment
+from simulator.modules.contract import comment
 from simulator.modules.shared.client.partials import (
     ROWS,
     Collected,

@@ -40,8 +40,7 @@ from simulator.modules.cassandra.query import Scan, TableKey, split_tokens
 from simulator.modules.cassandra.server import ClusterNodes
 from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
-from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import BATCH, DRIVER, SINGLE, Encoder, Failure, Payload, QueryPlan
 from simulator.modules.shared.client.driver import DriverBatch
 from simulator.modules.shared.client.planned import Answers, PlannedQuery, PlannedSession
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.data.schema import Table
 from simulator.modules.cassandra.query import type_name
-from simulator.modules.contract.base import Database
-from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.contract import Columns, Database, signature
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession  # noqa: F401  # in a base

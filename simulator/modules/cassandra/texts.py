@@ -8,7 +8,7 @@ from simulator.data.own_query import PLACEHOLDER, Instant, TextQuery, Value
 from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.modules.cassandra import query as cql
-from simulator.modules.contract.texts import StatementLanguage
+from simulator.modules.contract import StatementLanguage
 from simulator.modules.shared.sql.language import Dialect
 
 _DIALECT = Dialect()

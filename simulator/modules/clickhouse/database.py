@@ -21,9 +21,15 @@ from simulator.modules.clickhouse.session import (
     ServerSession,
 )
 from simulator.modules.clickhouse.tables import ClickhouseTables, TableOptions
-from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    Changes,
+    Options,
+    ReadCounters,
+)
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 
 _WORK = {

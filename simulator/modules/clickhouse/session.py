@@ -24,7 +24,7 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import TextEncoder, TextFormat, ValueStyle
 from simulator.errors import UnstorableError
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
     IMPORT,
     SINGLE,
@@ -32,9 +32,9 @@ from simulator.modules.contract.base import (
     Envelope,
     Failure,
     Payload,
+    QueryPlan,
     Session,
 )
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.shared import shapes
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.http import client as http

@@ -19,11 +19,19 @@ from simulator.modules.clickhouse.aggregates import (
 )
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ClickhouseSession, ServerError
-from simulator.modules.contract.aggregates import AggregateOptions, intervals
-from simulator.modules.contract.base import BATCH, Database, Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.contract import (
+    BATCH,
+    MOST_COUNTED,
+    AggregateOptions,
+    Changes,
+    Columns,
+    Contents,
+    Database,
+    Existing,
+    Server,
+    intervals,
+    signature,
+)
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.preaggregated import aggregates_of, from_kept

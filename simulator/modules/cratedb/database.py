@@ -18,10 +18,17 @@ from simulator.data.derived import below
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server, Session
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import Columns
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Columns,
+    Contents,
+    Existing,
+    Options,
+    Server,
+    Session,
+)
 from simulator.modules.cratedb.plans import EXPLAIN
 from simulator.modules.cratedb.query import LONGEST_TEXT_BYTES, CrateDialect, check_names, quote
 from simulator.modules.cratedb.session import CratedbSession

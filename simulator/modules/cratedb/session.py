@@ -11,8 +11,7 @@ from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import TextEncoder, ValueStyle
-from simulator.modules.contract.base import SINGLE, Encoder, Failure, Payload
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import SINGLE, Encoder, Failure, Payload, QueryPlan
 from simulator.modules.cratedb import plans
 from simulator.modules.cratedb.query import CrateDialect, check_values, quote
 from simulator.modules.shared.http.client import Http, HttpError, HttpSession, Refused, classify

@@ -15,10 +15,17 @@ from pydantic import Field
 from simulator.data.row_hash import TEXT, SquareHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, Server
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import signature
+from simulator.modules.contract import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    Contents,
+    Existing,
+    Options,
+    Server,
+    signature,
+)
 from simulator.modules.duckdb.query import MD5, DuckDbDialect, NanosecondDialect, dialect_of
 from simulator.modules.duckdb.session import DuckDbSession
 from simulator.modules.shared.sql import changes as sql_changes

@@ -16,9 +16,16 @@ from simulator.encode.instants import Iso
 from simulator.encode.objects import Objects
 from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import IMPORT, SINGLE, Encoder, Failure, Payload, Session
-from simulator.modules.contract.changes import CORRECT
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import (
+    CORRECT,
+    IMPORT,
+    SINGLE,
+    Encoder,
+    Failure,
+    Payload,
+    QueryPlan,
+    Session,
+)
 from simulator.modules.duckdb.query import dialect_of
 from simulator.modules.shared import shapes
 from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows

@@ -20,10 +20,18 @@ from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, ReadCounters, Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Changes,
+    Columns,
+    Contents,
+    Existing,
+    ReadCounters,
+    Server,
+    signature,
+)
 from simulator.modules.elasticsearch import driver
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import ElasticsearchSession, reason

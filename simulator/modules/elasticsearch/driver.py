@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.data.block import Block
 from simulator.data.schema import Table
 from simulator.encode.objects import Objects
-from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.contract import DRIVER, Encoder
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared.client.driver import DriverBatch, batches, map_rows
 

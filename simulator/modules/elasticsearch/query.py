@@ -31,7 +31,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, ID, Column, Role, Table, TimeUnit, Type
 from simulator.errors import RunError
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.names import storable
 
 Body: TypeAlias = dict[str, Any]

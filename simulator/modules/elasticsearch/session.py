@@ -18,16 +18,16 @@ from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import TextEncoder
 from simulator.errors import RunError, UnstorableError
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
+    CORRECT,
     DRIVER,
     Encoder,
     Envelope,
     Failure,
     MixedEncoder,
     Payload,
+    QueryPlan,
 )
-from simulator.modules.contract.changes import CORRECT
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.elasticsearch import driver, plans, texts
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared import shapes

@@ -19,7 +19,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Column, Table
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.metrics.points import PointSeries, fields, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
 

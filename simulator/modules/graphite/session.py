@@ -15,7 +15,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.contract import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.server import Generations
 from simulator.modules.graphite.wire import (

@@ -20,12 +20,19 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOATS, INTEGERS, PrimaryKey, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.contract.changes import BY_SERIES
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import Columns, signature
-from simulator.modules.contract.texts import TextLanguage
+from simulator.modules.contract import (
+    BATCH,
+    BY_SERIES,
+    SINGLE,
+    Capabilities,
+    Columns,
+    Contents,
+    Existing,
+    Options,
+    Server,
+    TextLanguage,
+    signature,
+)
 from simulator.modules.influxdb import driver
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write

@@ -13,7 +13,7 @@ from simulator.encode.levels import LevelCache
 from simulator.encode.lineprotocol import INFLUXDB, tag_text
 from simulator.encode.objects import Objects
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.contract import DRIVER, Encoder
 from simulator.modules.shared.client.driver import batches
 
 MODES = {DRIVER: "influxdb-client's synchronous write_api, one request of points"}

@@ -16,7 +16,7 @@ from simulator.data.own_query import Instant, Value
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
-from simulator.modules.contract.texts import StatementLanguage
+from simulator.modules.contract import StatementLanguage
 from simulator.modules.shared.client.partials import Partial
 from simulator.modules.shared.client.planned import PlannedQuery
 from simulator.modules.shared.influx import chunks, influxql

@@ -12,7 +12,7 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import INFLUXDB, LineDialect, LineProtocol
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
     DRIVER,
     Encoder,
@@ -20,8 +20,8 @@ from simulator.modules.contract.base import (
     Failure,
     MixedEncoder,
     Payload,
+    QueryPlan,
 )
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.influxdb import driver, plans
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.query import moment

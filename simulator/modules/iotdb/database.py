@@ -16,12 +16,21 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, DRIVER, SINGLE, Capabilities, Database, Server
-from simulator.modules.contract.changes import BY_SERIES
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import Columns
-from simulator.modules.contract.wording import EXISTS
+from simulator.modules.contract import (
+    BATCH,
+    BY_SERIES,
+    DRIVER,
+    EXISTS,
+    MOST_COUNTED,
+    SINGLE,
+    Capabilities,
+    Columns,
+    Contents,
+    Database,
+    Existing,
+    Options,
+    Server,
+)
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.plans import ANALYZE
 from simulator.modules.iotdb.query import columns_of, name_table, quote, type_of

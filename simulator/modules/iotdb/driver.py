@@ -16,7 +16,7 @@ from iotdb.utils.Tablet import ColumnType, Tablet
 from simulator.data.block import Array, Block
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.objects import Objects
-from simulator.modules.contract.base import Encoder
+from simulator.modules.contract import Encoder
 from simulator.modules.iotdb.wire import ServerError, ServerStatus, Unanswered
 from simulator.modules.shared.client.driver import DriverBatch
 

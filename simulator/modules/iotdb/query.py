@@ -30,7 +30,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.client.partials import (
     Collected,
     Distinct,

@@ -10,8 +10,7 @@ from iotdb.table_session import TableSession
 from simulator.data.query import Statement
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
-from simulator.modules.contract.base import BATCH, DRIVER, Encoder, Failure, Payload
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import BATCH, DRIVER, Encoder, Failure, Payload, QueryPlan
 from simulator.modules.iotdb import driver, plans, query
 from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
 from simulator.modules.iotdb.wire import ConnectError, Link, ServerError

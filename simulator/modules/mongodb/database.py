@@ -19,10 +19,17 @@ from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import (
+    BATCH,
+    MOST_COUNTED,
+    SINGLE,
+    Capabilities,
+    Changes,
+    Contents,
+    Existing,
+    Options,
+    Server,
+)
 from simulator.modules.mongodb import driver
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import DocumentFormat, TableDocuments

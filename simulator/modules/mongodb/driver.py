@@ -10,7 +10,7 @@ from simulator.data.block import Block
 from simulator.data.schema import Table
 from simulator.encode.bson import BsonField, Constant, Element, Embedded
 from simulator.encode.objects import InstantType, Objects
-from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.contract import DRIVER, Encoder
 from simulator.modules.shared.client.driver import batches
 
 MODES = {DRIVER: "pymongo's insert_many; not a transaction"}

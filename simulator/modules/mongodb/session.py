@@ -34,9 +34,16 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import DRIVER, Encoder, Envelope, Failure, Payload, Session
-from simulator.modules.contract.changes import CORRECT
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import (
+    CORRECT,
+    DRIVER,
+    Encoder,
+    Envelope,
+    Failure,
+    Payload,
+    QueryPlan,
+    Session,
+)
 from simulator.modules.mongodb import driver, plans
 from simulator.modules.mongodb.query import DocumentFormat, TableDocuments, fields_of
 from simulator.modules.shared import shapes

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.schema import FLOATS, INTEGERS, Table, Type
 from simulator.encode.bson import BsonField, Constant, Element, Embedded
-from simulator.modules.contract.base import Database
-from simulator.modules.contract.existing import Existing
-from simulator.modules.contract.signature import Columns
+from simulator.modules.contract import Columns, Database, Existing
 from simulator.modules.mongodb.query import DocumentFormat, TableDocuments
 
 if TYPE_CHECKING:

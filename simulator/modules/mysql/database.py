@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, ClassVar
 from simulator.data.row_hash import SquareHash
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
+    EXISTS,
     IMPORT,
     SINGLE,
     Capabilities,
+    Changes,
+    Existing,
+    Options,
     ReadCounters,
     Server,
+    signature,
 )
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import signature
-from simulator.modules.contract.wording import EXISTS
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.durability import durability as durability_of
 from simulator.modules.mysql.options import MySqlOptions

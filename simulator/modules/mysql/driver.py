@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulator.data.schema import Table
 from simulator.encode.objects import InstantType, Objects
-from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.contract import DRIVER, Encoder
 from simulator.modules.shared.client.driver import DriverBatch, batches
 
 if TYPE_CHECKING:

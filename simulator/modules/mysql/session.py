@@ -18,17 +18,17 @@ from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, TextEncoder
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
+    CORRECT,
     DRIVER,
     IMPORT,
     Encoder,
     Failure,
     Payload,
+    QueryPlan,
     Session,
 )
-from simulator.modules.contract.changes import CORRECT
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.mysql import driver, plans
 from simulator.modules.mysql.query import varchar_length
 from simulator.modules.shared.client.contents import contents

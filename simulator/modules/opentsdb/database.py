@@ -18,10 +18,16 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Sta
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.contract.changes import BY_SERIES
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import (
+    BATCH,
+    BY_SERIES,
+    SINGLE,
+    Capabilities,
+    Contents,
+    Existing,
+    Options,
+    Server,
+)
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions

@@ -14,7 +14,7 @@ from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints, PointFormat, PointPiece, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
+from simulator.modules.contract import BATCH, Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.shared.http.acknowledged import expect_rows
 from simulator.modules.shared.http.client import Http, HttpError, Refused, classify

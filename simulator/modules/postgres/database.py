@@ -16,17 +16,17 @@ from pydantic import Field, SecretStr
 from simulator.data.row_hash import JenkinsHash
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import counted, with_remedy
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
+    EXISTS,
     IMPORT,
     SINGLE,
     Capabilities,
+    Existing,
+    Options,
     ReadCounters,
     Server,
 )
-from simulator.modules.contract.existing import Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.wording import EXISTS
 from simulator.modules.postgres import driver, server
 from simulator.modules.postgres.durability import durability as durability_of
 from simulator.modules.postgres.durability import is_synchronous

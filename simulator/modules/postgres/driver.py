@@ -10,7 +10,7 @@ from typing import Any
 
 from simulator.data.schema import Table
 from simulator.encode.objects import InstantType, Objects
-from simulator.modules.contract.base import DRIVER, DRIVER_COPY, Encoder
+from simulator.modules.contract import DRIVER, DRIVER_COPY, Encoder
 from simulator.modules.shared.client.driver import DriverBatch, batches
 
 MODES = {

@@ -15,17 +15,17 @@ from simulator.data.schema import Table
 from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TextEncoder
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
+    CORRECT,
     IMPORT,
     Encoder,
     Envelope,
     Failure,
     Payload,
+    QueryPlan,
     Session,
 )
-from simulator.modules.contract.changes import CORRECT
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.postgres import driver, plans
 from simulator.modules.shared.client.contents import contents
 from simulator.modules.shared.http.acknowledged import RowCountMismatch, expect_rows

@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from simulator.data.query import Statement
-from simulator.modules.contract.base import Session
-from simulator.modules.contract.signature import signature
+from simulator.modules.contract import Session, signature
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlDatabase

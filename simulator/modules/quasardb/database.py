@@ -14,10 +14,17 @@ from pydantic import Field, SecretStr
 from simulator.data.features import Feature
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, names_of
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Database, Server
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import Columns
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Columns,
+    Contents,
+    Database,
+    Existing,
+    Options,
+    Server,
+)
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, list_columns
 from simulator.modules.shared.http.tls import CONNECT_S

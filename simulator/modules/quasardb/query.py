@@ -22,7 +22,7 @@ from simulator.data.query import (
     in_units,
 )
 from simulator.data.schema import Role, Table, TimeUnit
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared import names
 from simulator.modules.shared.client.partials import Collected, Combiner, Key, Merged, Partial, Row
 from simulator.modules.shared.client.planned import Fetch, PlannedQuery

@@ -12,7 +12,7 @@ from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import LevelCache
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import BATCH, SINGLE, Encoder, Failure, Payload
+from simulator.modules.contract import BATCH, SINGLE, Encoder, Failure, Payload
 from simulator.modules.shared.client.planned import Answers, Fetch, PlannedQuery, PlannedSession
 
 FAST, ASYNC = "fast", "async"

@@ -20,12 +20,21 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.aggregates import AggregateOptions, intervals
-from simulator.modules.contract.base import BATCH, IMPORT, SINGLE, Capabilities, Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import Columns
+from simulator.modules.contract import (
+    BATCH,
+    IMPORT,
+    MOST_COUNTED,
+    SINGLE,
+    AggregateOptions,
+    Capabilities,
+    Changes,
+    Columns,
+    Contents,
+    Existing,
+    Options,
+    Server,
+    intervals,
+)
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import (
     AggregatesSql,

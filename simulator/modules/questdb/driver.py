@@ -15,7 +15,7 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import Check, none_is
 from simulator.encode.objects import InstantType, Objects
-from simulator.modules.contract.base import DRIVER, Encoder
+from simulator.modules.contract import DRIVER, Encoder
 from simulator.modules.questdb.query import LINES, is_integer, stored
 from simulator.modules.shared.client.driver import DriverBatch, batches
 from simulator.modules.shared.http.client import HttpError, HttpOptions, NoAnswer, NotConnected

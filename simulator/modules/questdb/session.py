@@ -15,7 +15,7 @@ from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, Type
 from simulator.encode.lineprotocol import LineProtocol, none_is
-from simulator.modules.contract.base import (
+from simulator.modules.contract import (
     BATCH,
     DRIVER,
     IMPORT,
@@ -23,8 +23,8 @@ from simulator.modules.contract.base import (
     Envelope,
     Failure,
     Payload,
+    QueryPlan,
 )
-from simulator.modules.contract.query_plans import QueryPlan
 from simulator.modules.questdb import driver
 from simulator.modules.questdb.query import LINES, QuestSql, stored
 from simulator.modules.questdb.wire import END, FORM, form, lines

@@ -15,9 +15,15 @@ from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.signature import Columns
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Columns,
+    Contents,
+    Existing,
+    Server,
+)
 from simulator.modules.shared.http.client import (
     Http,
     HttpDatabase,

@@ -27,7 +27,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Table, TimeUnit, Type
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.splunk.wire import NULL, check_names, index
 
 Found: TypeAlias = Mapping[str, str]

@@ -12,7 +12,7 @@ from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
-from simulator.modules.contract.base import Encoder, Envelope, Failure, Payload
+from simulator.modules.contract import Encoder, Envelope, Failure, Payload
 from simulator.modules.shared.http.client import (
     Http,
     HttpError,

@@ -18,10 +18,14 @@ from pydantic import Field
 from simulator.data.query import NewestQuery, Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.aggregates import AggregateOptions, intervals
-from simulator.modules.contract.base import Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import Contents, Existing
+from simulator.modules.contract import (
+    AggregateOptions,
+    Changes,
+    Contents,
+    Existing,
+    Server,
+    intervals,
+)
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession

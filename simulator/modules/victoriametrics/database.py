@@ -16,10 +16,16 @@ from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.contract.changes import Changes
-from simulator.modules.contract.existing import Contents, Existing
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Changes,
+    Contents,
+    Existing,
+    Options,
+    Server,
+)
 from simulator.modules.shared.http.client import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import NO_TIME_SUMS, ROWS_APART

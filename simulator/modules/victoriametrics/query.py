@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.data.query import ENDS, AggregateQuery, OneOf, Query, RowsQuery, Statement, outputs
 from simulator.data.schema import Column, Table
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.metrics.points import PointSeries, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces, plan
 from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms

@@ -17,8 +17,14 @@ from simulator.data.query import (
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import Encoder, Envelope, MixedEncoder, Payload, Unsupported
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import (
+    Encoder,
+    Envelope,
+    MixedEncoder,
+    Payload,
+    QueryPlan,
+    Unsupported,
+)
 from simulator.modules.shared.http.client import Http, HttpError, NoAnswer, Refused, lines
 from simulator.modules.shared.metrics.points import PointSeries, fields
 from simulator.modules.shared.metrics.rollups import (

@@ -18,7 +18,7 @@ from simulator.data.mixer import Hashes
 from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.data.schema import Table
 from simulator.errors import counted
-from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract import Database, Session
 from simulator.verify.stored.reader import STREAM_ROWS
 from simulator.verify.stored.statistics import TableStatistics
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS

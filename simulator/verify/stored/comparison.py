@@ -29,7 +29,7 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange
 from simulator.data.schema import INTEGERS, Role, Table, Type
 from simulator.errors import counted
-from simulator.modules.contract.base import Database, Session, Unsupported
+from simulator.modules.contract import Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
 from simulator.verify.stored.accounting import Account, Accountant
 from simulator.verify.stored.hashed import HASHES, RowHashes

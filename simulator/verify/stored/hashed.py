@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from simulator.data.dataset import Dataset
 from simulator.data.query import Answer, RowsQuery, answer
 from simulator.data.schema import Table
-from simulator.modules.contract.base import Database, Session, Unsupported
+from simulator.modules.contract import Database, Session, Unsupported
 from simulator.protocol.verdict import Check
 from simulator.verify.truth.folding import Folding, truths
 

@@ -7,7 +7,7 @@ other row may be.
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Table
 from simulator.errors import counted
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.stored.accounting import PASS_ROWS, Account, Accountant
 from simulator.verify.stored.reader import unreadable

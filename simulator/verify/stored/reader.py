@@ -6,7 +6,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.hashes import hash_stored
 from simulator.data.query import RowsQuery, Selection
 from simulator.data.schema import Table
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 from simulator.protocol.folding import StoredWindow
 from simulator.protocol.verdict import Check
 from simulator.verify.stored.parts import whole_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, Answer, Query, answer
 from simulator.data.schema import Table
-from simulator.modules.contract.base import Database, Session, Unsupported
+from simulator.modules.contract import Database, Session, Unsupported
 from simulator.protocol.verdict import Check
 from simulator.verify.truth.needed import series_of
 from simulator.verify.truth.oracle import Oracle, Truth

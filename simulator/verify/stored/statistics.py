@@ -7,7 +7,7 @@ from typing import Any
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import AggregateQuery, Answer, DistinctQuery, Function, answer, outputs
 from simulator.errors import MismatchError
-from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract import Database, Session
 from simulator.verify.stored.parts import Part, whole_of
 
 _PIECES, _DEEPEST = 4, 4

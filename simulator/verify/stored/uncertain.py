@@ -12,7 +12,7 @@ from simulator.data.mixer import Hashes
 from simulator.data.query import RowsQuery, Selection, Statement
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
-from simulator.modules.contract.base import Database, Session
+from simulator.modules.contract import Database, Session
 from simulator.verify.stored.accounting import PASS_ROWS, SentHashes
 from simulator.verify.stored.reader import STREAM_ROWS, takes_windows
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from simulator.control.database.work import DatabaseWork
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, SetupError
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.spec import InsertTask
 from tests.unit.specs import dataset, run_spec
 

@@ -8,7 +8,7 @@ from simulator.control.database.explaining import MOST_STATEMENTS, explain_queri
 from simulator.data.dataset import DatasetReader
 from simulator.data.own_query import OwnQuery, make_own_types
 from simulator.data.schema import Type
-from simulator.modules.contract.query_plans import QueryPlan
+from simulator.modules.contract import QueryPlan
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.spec import QueryLoad
 from tests.unit.specs import dataset

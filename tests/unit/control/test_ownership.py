@@ -12,7 +12,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, MismatchError, SetupError
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions, SqliteSession
 from simulator.protocol.mark import State, encode
 from simulator.protocol.messages import WorkerReport

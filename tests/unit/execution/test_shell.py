@@ -18,7 +18,7 @@ from iotbench.execution.before import BeforeRun
 from iotbench.execution.facts import STOPPED
 from iotbench.execution.shell import Shell
 from iotbench.machine.interrupts import Interrupts
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 
 
 class Secretive(Options):

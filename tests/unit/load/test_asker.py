@@ -14,8 +14,7 @@ from simulator.load.ask.callers import OneCaller
 from simulator.load.connection import Stopped
 from simulator.load.meter import merge_histogram
 from simulator.load.pace import FASTEST, Pace
-from simulator.modules.contract import waits
-from simulator.modules.contract.base import Session
+from simulator.modules.contract import Session, waits
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import MOST_ANSWERS, digest_of
 from simulator.protocol.spec import FIRST_INSTANCE, Ask

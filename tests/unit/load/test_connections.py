@@ -11,7 +11,7 @@ from simulator import host
 from simulator.errors import SetupError
 from simulator.load import connections as tested
 from simulator.load.connections import Connections
-from simulator.modules.contract.base import Failure, Payload
+from simulator.modules.contract import Failure, Payload
 from simulator.modules.null import NullSession
 
 PAYLOAD = Payload(1, "single", b"row")

@@ -10,7 +10,7 @@ from simulator.encode.text import CSV, TextEncoder
 from simulator.errors import RunError
 from simulator.load.connection import Stopped
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import IMPORT
+from simulator.modules.contract import IMPORT
 from simulator.modules.null import Null, NullOptions, NullSession
 from tests.unit import specs
 

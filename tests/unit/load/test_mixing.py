@@ -16,7 +16,7 @@ from simulator.data.edges import edges
 from simulator.data.ranges import merge
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.load.write.sender import Sender, Stopped
-from simulator.modules.contract.base import BATCH, SINGLE, Capabilities, Failure, Payload
+from simulator.modules.contract import BATCH, SINGLE, Capabilities, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 
 SCALE, TICKS = 7, 60

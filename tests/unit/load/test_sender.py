@@ -17,7 +17,7 @@ from simulator.load.pace import Pace
 from simulator.load.write import delivery, preparing
 from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import BATCH, SINGLE, Failure, Payload
+from simulator.modules.contract import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 from tests.unit import specs
 

@@ -10,7 +10,7 @@ from simulator.load.connection import Stopped
 from simulator.load.write import delivery
 from simulator.load.write.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.load.write.sender import Sender
-from simulator.modules.contract.base import Failure
+from simulator.modules.contract import Failure
 from simulator.modules.null import Null, NullOptions
 from tests.unit.load.test_sender import Failed, _Session, counts, insert, numbers, reader
 

@@ -16,7 +16,7 @@ from simulator.load.connection import FailedElsewhere, Stopped
 from simulator.load.write.sender import Sender
 from simulator.load.write.sending_process import SendingProcess
 from simulator.modules import open_database
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.protocol.spec import PlannedFault, Several
 from tests.unit.specs import dataset
 

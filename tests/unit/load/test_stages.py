@@ -18,8 +18,7 @@ from simulator.load.connection import Stopped
 from simulator.load.meter import Meter, StageMeter, merge_histogram
 from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
 from simulator.load.write.sender import Sender
-from simulator.modules.contract import waits
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH, waits
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Ask, Clocking, LoadStage
 from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1

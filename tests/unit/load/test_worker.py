@@ -15,7 +15,7 @@ from simulator.host import boot_id
 from simulator.load import worker
 from simulator.load.faults.network import Network
 from simulator.load.worker import Worker
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.folding import FoldReply

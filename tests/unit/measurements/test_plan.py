@@ -21,7 +21,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, UnverifiableError
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 from simulator.modules.duckdb.database import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions

@@ -5,7 +5,7 @@ import pytest
 
 from simulator.errors import SetupError
 from simulator.modules import database_class
-from simulator.modules.contract.addresses import all_addresses, explain_unrelayed, redirect
+from simulator.modules.contract import all_addresses, explain_unrelayed, redirect
 
 
 def options(module, **given):

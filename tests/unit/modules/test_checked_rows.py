@@ -9,7 +9,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.errors import UnstorableError
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.modules.graphite.database import GraphiteOptions
 from tests.unit.specs import dataset
 

@@ -6,7 +6,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Ro
 from simulator.data.schema import TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError
-from simulator.modules.contract.base import Session
+from simulator.modules.contract import Session
 from simulator.modules.shared.client.partials import Collected, Distinct, Latest, Merged, Partial
 from simulator.modules.shared.client.planned import Fetch, PlannedQuery, PlannedSession
 

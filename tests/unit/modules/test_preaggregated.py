@@ -20,7 +20,7 @@ from simulator.data.query_type import askable
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import EVENTS, Iot
-from simulator.modules.contract.aggregates import AggregateOptions
+from simulator.modules.contract import AggregateOptions
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql.preaggregated import (
     combine,

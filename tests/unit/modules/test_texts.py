@@ -12,7 +12,7 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.modules import MODULES, database_class
 from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.influxdb.query import FluxTexts
 from simulator.modules.influxdb3 import Influxdb3
 from simulator.modules.iotdb.query import Clock, IotDbTexts, plan_statements

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.modules.contract.base import Failure
+from simulator.modules.contract import Failure
 from tests import ROOT
 from tests.standins import toy_sql
 

@@ -18,7 +18,7 @@ import pytest
 from simulator.data import workloads
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
-from simulator.modules.contract.base import BATCH, Failure
+from simulator.modules.contract import BATCH, Failure
 from simulator.modules.shared.http.client import HttpOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify

@@ -9,7 +9,7 @@ from simulator.data.query import NewestQuery, OneOf, RowsQuery, Selection
 from simulator.data.query_type import always
 from simulator.data.workloads.iot import EVENTS
 from simulator.modules import MODULES, database_class
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 
 FEW = Selection((OneOf("device_id", ("a", "b")),))

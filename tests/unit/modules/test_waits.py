@@ -12,8 +12,7 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.clickhouse import session as clickhouse
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
-from simulator.modules.contract import waits
-from simulator.modules.contract.waits import Waits
+from simulator.modules.contract import Waits, waits
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 from simulator.modules.graphite.database import Graphite, GraphiteOptions

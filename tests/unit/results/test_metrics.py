@@ -10,7 +10,7 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, OneOf, Selection
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.client.partials import Partial, PartialGroups
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import PointSeries, rows_from_series, windows, within

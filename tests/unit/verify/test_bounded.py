@@ -5,7 +5,7 @@ import pytest
 from simulator.control.database.work import DatabaseWork
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.mark import State
 from simulator.protocol.spec import Work

@@ -13,7 +13,7 @@ from simulator.data.query import Statement
 from simulator.load.ask.fresh import EveryAnswer, Moving
 from simulator.load.write.batch import Batch, Held, OfBlock
 from simulator.load.write.send_log import SendLog
-from simulator.modules.contract.base import Payload
+from simulator.modules.contract import Payload
 from simulator.protocol.arrivals import Ticks
 from simulator.protocol.events import Freshness
 from simulator.protocol.sketch import counts_of, pairs_of

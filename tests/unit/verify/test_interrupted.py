@@ -8,7 +8,7 @@ import pytest
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status
 from simulator.verify.stored.interrupted import verify_interrupted

@@ -10,7 +10,7 @@ from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.modules import open_database
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.protocol.folding import StoredWindow
 from simulator.verify.stored.reader import MOST_WINDOWS, WINDOW_ROWS, windows_of
 from simulator.verify.truth.fingerprint import EveryRow, Fingerprint

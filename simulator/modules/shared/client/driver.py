@@ -13,9 +13,7 @@ from typing import Any
 from pydantic import Field
 
 from simulator.data.block import Block
-from simulator.modules.contract import base
-from simulator.modules.contract.base import Encoder
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Encoder, Options, base
 
 
 class Client(StrEnum):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 from simulator.data.query import Query, Statement, outputs
-from simulator.modules.contract.base import Session
+from simulator.modules.contract import Session
 from simulator.modules.shared.client.partials import Collected, Combiner, Row
 
 

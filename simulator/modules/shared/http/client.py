@@ -29,8 +29,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.errors import BenchError, SetupError
-from simulator.modules.contract.base import Database, Failure, Session
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Database, Failure, Options, Session
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.http.tls import (
     CA,

@@ -9,7 +9,7 @@ from typing import Any
 
 from simulator.data.own_query import PLACEHOLDER, Instant, TextQuery, placeholders
 from simulator.errors import nearest
-from simulator.modules.contract.texts import TextLanguage
+from simulator.modules.contract import TextLanguage
 
 
 class JsonTexts(TextLanguage):

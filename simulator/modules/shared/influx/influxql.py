@@ -26,8 +26,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
-from simulator.modules.contract.base import Unsupported
-from simulator.modules.contract.texts import StatementLanguage
+from simulator.modules.contract import StatementLanguage, Unsupported
 from simulator.modules.shared.client.partials import ROWS as COUNT_ROWS
 from simulator.modules.shared.client.partials import (
     Collected,

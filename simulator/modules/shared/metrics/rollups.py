@@ -23,7 +23,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Column, Role, Table, Type
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.client.partials import ROWS, Key, Partial, PartialGroups
 from simulator.modules.shared.metrics.points import PointSeries, fields, find_counted
 

@@ -6,7 +6,7 @@ from simulator.data.dataset import Retag
 from simulator.data.query import Selection
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
-from simulator.modules.contract.changes import Changes
+from simulator.modules.contract import Changes
 from simulator.modules.shared.sql import language as sql
 
 CHANGES = Changes(

@@ -12,10 +12,16 @@ from typing_extensions import TypeVar
 from simulator.data.derived import innermost
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table
-from simulator.modules.contract.base import Database, Session
-from simulator.modules.contract.existing import MOST_COUNTED, Contents, Existing
-from simulator.modules.contract.options import Options
-from simulator.modules.contract.signature import Columns, signature
+from simulator.modules.contract import (
+    MOST_COUNTED,
+    Columns,
+    Contents,
+    Database,
+    Existing,
+    Options,
+    Session,
+    signature,
+)
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import language as sql
 from simulator.modules.shared.sql import tables as sql_tables

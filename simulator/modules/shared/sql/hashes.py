@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from simulator.data.row_hash import COARSE, DOUBLE, FINE, NULL, NUMBERS, PRIME, TEXT, salt, weight
 from simulator.data.schema import FLOATS, Column, Table, TimeUnit, Type
-from simulator.modules.contract.base import Unsupported
+from simulator.modules.contract import Unsupported
 from simulator.modules.shared.sql.language import Dialect, Select
 
 JENKINS_PROBE = (

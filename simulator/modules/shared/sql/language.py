@@ -27,7 +27,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import FLOATS, Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.contract.base import Encoder, Unsupported
+from simulator.modules.contract import Encoder, Unsupported
 
 VALUES = "values"
 """Insert mode: a batch as one INSERT with a list of rows."""

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from simulator.data.derived import innermost, with_innermost
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query
 from simulator.data.schema import FLOATS, INTEGERS, Table, Type
-from simulator.modules.contract.aggregates import AggregateOptions
+from simulator.modules.contract import AggregateOptions
 from simulator.modules.shared.sql.language import Dialect
 
 _ROWS = Aggregate(Function.COUNT)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.data.own_query import Instant, Value
 from simulator.data.schema import Table, Type
-from simulator.modules.contract.texts import StatementLanguage
+from simulator.modules.contract import StatementLanguage
 from simulator.modules.shared.sql.language import Dialect, from_operand
 
 SQL = "sql"

@@ -25,7 +25,7 @@ from iotbench.execution.kubernetes.release import (
     this_owner,
 )
 from simulator.data.ranges import lane_range
-from simulator.modules.contract.options import Options
+from simulator.modules.contract import Options
 from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import Ask, InsertTask, RunSpec, Several
 from tests import ROOT
