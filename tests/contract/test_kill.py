@@ -41,7 +41,7 @@ import json, os, signal, sys
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.modules import database_class
-from simulator.modules.contract.base import BATCH
+from simulator.modules.contract import BATCH
 
 module, options, dataset = json.loads(sys.argv[1])
 cls = database_class(module)

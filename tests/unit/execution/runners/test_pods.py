@@ -116,7 +116,7 @@ def _nodes(monkeypatch):
     def trouble(self, name):
         return "has been silent for 26 s" if name in self._cluster.lost else ""
 
-    monkeypatch.setattr(pods.Nodes, "trouble", trouble)
+    monkeypatch.setattr(pods.SilentNodes, "trouble", trouble)
     monkeypatch.setattr(pods.time, "sleep", lambda _: None)
 
 
@@ -291,7 +291,7 @@ def test_a_node_that_is_lost_before_its_pod_starts_ends_the_run(lost, cause, del
 
 def test_a_node_is_waited_for_until_its_lease_shows_whether_it_lives(monkeypatch):
     looks = iter([None] * 10 + ["has been silent for 25 s"])
-    monkeypatch.setattr(pods.Nodes, "trouble", lambda *_: next(looks))
+    monkeypatch.setattr(pods.SilentNodes, "trouble", lambda *_: next(looks))
 
     found, _ = played(Cluster(), line(1, outcome(SILENT)))
 
@@ -300,7 +300,7 @@ def test_a_node_is_waited_for_until_its_lease_shows_whether_it_lives(monkeypatch
 
 def test_a_collector_that_no_worker_reaches_is_lost_with_its_node(monkeypatch):
     """The worker gives up first; the lease of the collector's node shows the loss later."""
-    monkeypatch.setattr(pods.Nodes, "trouble", lambda nodes, _: node(nodes._clock()))
+    monkeypatch.setattr(pods.SilentNodes, "trouble", lambda nodes, _: node(nodes._clock()))
 
     def node(now_s):
         return "has been silent for 25 s" if now_s > 25 else None
