@@ -22,8 +22,8 @@ from iotbench.execution.kubernetes.permissions import FOR_RESOURCES, PERMISSIONS
 from iotbench.figures.figures import FIGURES
 from iotbench.measurements import every_kind
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.shared.options import Insert
-from iotbench.measurements.shared.plan import empty_dataset
+from iotbench.measurements.insert.options import Insert
+from iotbench.measurements.insert.plan import empty_dataset
 from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey

@@ -6,8 +6,8 @@ from typing import Any
 
 from iotbench.config.input.parameters import option_of, parameters
 from iotbench.config.targets.config import NAME_PATTERN, RUNNERS
-from iotbench.measurements.shared.query_file import LANGUAGES, QUERY_NAME, QueryFile
-from iotbench.measurements.shared.workload_file import TABLE_NAME, WorkloadFile
+from iotbench.measurements.insert.workload_file import TABLE_NAME, WorkloadFile
+from iotbench.measurements.query.own import LANGUAGES, QUERY_NAME, QueryFile
 from iotbench.plans.plan import Plan
 from iotbench.results.result import FORMAT_VERSION, Result
 from simulator.data.workloads import GENERATORS

@@ -24,12 +24,13 @@ from iotbench.execution.measure import ItemMeasuring
 from iotbench.execution.roster import Roster, roster_of
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
-from iotbench.measurements.shared.options import Insert, Workers
+from iotbench.measurements.insert.options import Insert
+from iotbench.measurements.shared.options import Workers
 from iotbench.plans.engine import Found
 from iotbench.plans.options import PlanOptions, PlanRun, plan_options
 from iotbench.plans.plan import Plan
 from iotbench.plans.settings import Setting
-from iotbench.results.other_work import much_other_work
+from iotbench.results.result import much_other_work
 from iotbench.results.result_files import now_utc
 from simulator.errors import ConfigError, Interrupted, RunError
 

@@ -20,7 +20,6 @@ from iotbench.config.options.given import build_given_command
 from iotbench.config.targets.config import Target
 from iotbench.execution.capacity import OfInserts, OfMixed, OfQueries, RateMeasuring
 from iotbench.execution.stored import find_inserted
-from iotbench.figures.subjects import LOAD, QUERY, WORKERS
 from iotbench.figures.verdicts import worst
 from iotbench.machine import outfile
 from iotbench.machine.interrupts import Interrupts, caught_interrupts
@@ -28,17 +27,17 @@ from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import width_of
 from iotbench.measurements.insert import checks as insert_options
+from iotbench.measurements.insert.figures import WORKERS
 from iotbench.measurements.insert.kind import DrawnRows
+from iotbench.measurements.insert.options import InsertOptions, Naming, Replacing, RowOptions
+from iotbench.measurements.mixed.figures import LOAD
 from iotbench.measurements.mixed.plan import option_problems
+from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.options import MixedOptions, OwnQueries, QueryOptions, Types
 from iotbench.measurements.shared.options import (
     MOST_WORKERS,
     Connecting,
-    InsertOptions,
-    Naming,
     OfInsert,
-    Replacing,
-    RowOptions,
     Sending,
     Verification,
 )

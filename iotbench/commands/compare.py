@@ -25,11 +25,10 @@ from iotbench.figures.options import percentile_option
 from iotbench.machine.streams import print_out
 from iotbench.machine.terminal import width_of
 from iotbench.measurements import summary_of
-from iotbench.output.terminal.damage import expect_whole
 from iotbench.plans.gates import Gates
-from iotbench.results.result_files import now_utc
+from iotbench.results.result_files import expect_whole, now_utc
+from iotbench.store.gathered import find_sides
 from iotbench.store.lookup import found
-from iotbench.store.planned import find_sides
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b

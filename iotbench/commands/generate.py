@@ -15,9 +15,9 @@ from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
 from iotbench.machine.streams import say
 from iotbench.measurements.insert import checks as insert_options
-from iotbench.measurements.shared.options import InsertOptions, RowOptions
-from iotbench.measurements.shared.plan import empty_dataset
-from iotbench.measurements.shared.workload_file import class_of
+from iotbench.measurements.insert.options import InsertOptions, RowOptions
+from iotbench.measurements.insert.plan import empty_dataset
+from iotbench.measurements.insert.workload_file import class_of
 from iotbench.results import result_files
 from iotbench.rows.recorded.manifest import beside, read
 from iotbench.rows.recorded.output import COMPRESSIONS, WrittenFile, to_file, to_standard_output

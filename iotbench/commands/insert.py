@@ -16,8 +16,8 @@ from iotbench.execution.sources import source_of
 from iotbench.execution.stored import find_continued
 from iotbench.execution.sweeps import sweep_of
 from iotbench.measurements import kind_named
-from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.insert import plan
+from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.output.live.outputs import Outputs

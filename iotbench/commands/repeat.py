@@ -18,7 +18,8 @@ from iotbench.execution.repeating import build_repeated, comparison, differences
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import print_out, say
 from iotbench.measurements import subject_of
-from iotbench.measurements.shared.options import MachineOptions, Replacing
+from iotbench.measurements.insert.options import Replacing
+from iotbench.measurements.shared.options import MachineOptions
 from iotbench.store.lookup import path_of
 
 _EXAMPLES = """\b

@@ -7,7 +7,7 @@ import click
 from iotbench.config.options.basic import Command, option, output_option
 from iotbench.machine import outfile
 from iotbench.machine.streams import say
-from iotbench.output.terminal.damage import expect_whole
+from iotbench.results.result_files import expect_whole
 from simulator.errors import ConfigError, format_size
 
 _EXAMPLES = """\b

@@ -13,11 +13,11 @@ from iotbench.figures.options import percentile_option
 from iotbench.machine import outfile
 from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import is_fitted, width_of
-from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files as files
 from iotbench.results.kinds import NAMES
 from iotbench.results.names import ResultName, id_of, parse_name
 from iotbench.results.result import Result
+from iotbench.results.result_files import expect_whole
 from iotbench.store import changes, export, listing
 from iotbench.store.entry import ResultEntry
 from iotbench.store.gathered import GATHERED, GatheredSweep, parts_of

@@ -11,9 +11,9 @@ from iotbench.config.options.basic import BYTES, FORMATS, Command, option, outpu
 from iotbench.machine.streams import print_out
 from iotbench.machine.terminal import width_of
 from iotbench.output.terminal import tables
-from iotbench.output.terminal.capacity import days_until_full
-from iotbench.output.terminal.damage import expect_whole
+from iotbench.output.terminal.notes import days_until_full
 from iotbench.results import result_files
+from iotbench.results.result_files import expect_whole
 from iotbench.store.gathered import Gathered, find_gathered
 from iotbench.store.lookup import path_of
 from simulator.errors import ConfigError

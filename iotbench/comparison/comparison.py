@@ -11,7 +11,7 @@ from iotbench.comparison.sides import Side, SideSample, differing, is_same_work
 from iotbench.comparison.statistics import Difference, Sweeps, are_in_turns, difference
 from iotbench.figures.figures import Better, Figure, find_figure
 from iotbench.figures.rows import Place
-from iotbench.figures.subjects import Subject
+from iotbench.figures.summary import Subject
 from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95

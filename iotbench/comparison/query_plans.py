@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from iotbench.comparison.sides import Side
-from iotbench.figures.query_plans import plans_in
 from simulator.errors import counted
 
 _END = "nothing more"
@@ -63,7 +62,7 @@ def _shapes(side: Side) -> Mapping[str, list[str]]:
     found = {
         query: [line for plan in plans.statements for line in plan.shape.splitlines()]
         for _, result in side.results
-        for query, plans in plans_in(result).items()
+        for query, plans in result.query_plans.items()
     }
     return {query: lines for query, lines in found.items() if lines}
 

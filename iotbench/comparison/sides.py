@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 
 from iotbench.figures.figures import FigureValue
 from iotbench.figures.rows import Place
-from iotbench.figures.subjects import Subject
+from iotbench.figures.summary import Subject
 from iotbench.measurements import kind_of, subject_of, summary_of
 from iotbench.measurements.warnings import warnings_of
-from iotbench.results.other_work import much_other_work
-from iotbench.results.result import Result
+from iotbench.results.result import Result, much_other_work
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status

@@ -16,8 +16,7 @@ from iotbench.config.input.quantities import parse_number
 from iotbench.figures.figures import FACETS, Unit, is_among, percent_of, resolve, unit_of
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place
-from iotbench.figures.subjects import Subject
-from iotbench.figures.summary import Summary
+from iotbench.figures.summary import Subject, Summary
 from iotbench.results.latency import FEWEST, fewest_samples
 from simulator.errors import nearest
 

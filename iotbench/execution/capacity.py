@@ -16,8 +16,8 @@ from iotbench.figures.rows import INSERTS, Row
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named, summary_of
 from iotbench.measurements.insert.kind import DrawnRows
+from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
-from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.plans.capacity.record import Of
 from iotbench.plans.capacity.search import Trial

@@ -14,11 +14,11 @@ from iotbench.execution.time_limit import TimeLimit
 from iotbench.machine.interrupts import Interrupts
 from iotbench.measurements import kind_named
 from iotbench.measurements.change.options import Change
+from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params, target_problems
 from iotbench.measurements.insert.kind import DrawnRows
+from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.query.options import Mixed, Query
-from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.options import Insert
 from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 from iotbench.plans.engine import MeasuredItem
 from iotbench.plans.items import Item

@@ -11,10 +11,11 @@ from iotbench.execution.source import Source
 from iotbench.execution.volumes import records_in_volume
 from iotbench.machine.inputs import problem_of
 from iotbench.machine.streams import say
+from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.kind import Rows, Wanted
-from iotbench.measurements.shared.options import InsertOptions, default_key
+from iotbench.measurements.insert.kind import Rows
+from iotbench.measurements.insert.options import InsertOptions, default_key
+from iotbench.measurements.shared.kind import Wanted
 from iotbench.measurements.shared.plan import PlannedRun, Recorded
 from iotbench.rows.recorded.prepare import PreparedRecords, prepare
 from iotbench.rows.recorded.request import RecordsRequest, conflicts, list_repeated

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from iotbench.config.options.choice import Choice, TargetRun
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert.checks import target_problems
-from iotbench.measurements.shared.kind import Rows
-from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.insert.kind import Rows
+from iotbench.measurements.insert.options import InsertOptions
 from iotbench.rows.files.request import FileRows, conflicts
 from iotbench.rows.recorded.request import place_problems
 from simulator.errors import ConfigError

@@ -12,9 +12,8 @@ from iotbench.execution.records import RecordedFile
 from iotbench.execution.source import Source
 from iotbench.execution.volumes import find_prepared_in_volume
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.insert.kind import DrawnRows
-from iotbench.measurements.shared.kind import Rows
-from iotbench.measurements.shared.options import InsertOptions
+from iotbench.measurements.insert.kind import DrawnRows, Rows
+from iotbench.measurements.insert.options import InsertOptions
 from iotbench.rows.files.prepare import kept, prepare_file
 from iotbench.rows.files.request import FileRows, FilesRequest, conflicts
 from iotbench.rows.recorded.volume import in_volume, volume_file

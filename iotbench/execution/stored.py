@@ -10,8 +10,8 @@ from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import say
 from iotbench.measurements import writing_kinds
+from iotbench.measurements.insert.continuation import continue_dataset
 from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.continuation import continue_dataset
 from iotbench.measurements.shared.plan import StoredBefore
 from iotbench.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader

@@ -8,7 +8,8 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.launch import Sweep, start
 from iotbench.machine.owner import user_at_host
 from iotbench.machine.streams import say
-from iotbench.measurements.shared.kind import Kind, Rows, Wanted
+from iotbench.measurements.insert.kind import Rows
+from iotbench.measurements.shared.kind import Kind, Wanted
 from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
 
 

@@ -7,8 +7,8 @@ from iotbench.execution.runners import manifests, runner_for
 from iotbench.execution.source import Source
 from iotbench.machine.interrupts import caught_interrupts
 from iotbench.machine.streams import print_out, say
+from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.options import InsertOptions
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.course import Course
 from iotbench.output.terminal.progress import ProgressDisplay

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from iotbench.results.kinds import NAMES, check_known
 
 if TYPE_CHECKING:
-    from iotbench.figures.subjects import Subject
-    from iotbench.figures.summary import Summary
+    from iotbench.figures.summary import Subject, Summary
     from iotbench.measurements.shared.kind import Kind
     from iotbench.results.result import Result
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from iotbench.machine.caches import DROPPED
 from iotbench.measurements import kind_of
-from iotbench.results.other_work import much_other_work
-from iotbench.results.result import Result
+from iotbench.results.result import Result, much_other_work
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import counted
 

@@ -7,8 +7,7 @@ from rich.table import Table
 
 from iotbench.config.input.quantities import format_time
 from iotbench.machine.tables import draw, new_table
-from iotbench.measurements.shared.estimates import estimate_s, rows_of
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.plan import PlannedRun, estimate_s, rows_of
 from iotbench.plans.items import Pair
 from iotbench.plans.plan import Plan
 from iotbench.plans.settings import Setting

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iotbench.config.targets.config import Target
-from iotbench.measurements.shared.workload_file import contents_of
+from iotbench.measurements.insert.workload_file import contents_of
 from iotbench.plans.plan import Plan
 from iotbench.plans.settings import Setting
 from simulator import __version__

@@ -4,7 +4,7 @@ from iotbench.plans.engine import Found
 from iotbench.plans.measures import measures_of
 from iotbench.plans.record import ItemRecord, PlanLine
 from iotbench.plans.verdicts import verdict_of, worst_of
-from iotbench.results.other_work import much_other_work
+from iotbench.results.result import much_other_work
 
 
 def item_records(found: Found) -> tuple[ItemRecord, ...]:

@@ -9,11 +9,13 @@ step of a fill-level test by its number: `step_rows_per_s 1`.
 from collections.abc import Iterable, Mapping
 
 from iotbench.figures import figures
-from iotbench.figures.inserts import list_timed_inserts
 from iotbench.figures.resources import client_in, machine_in, server_in
-from iotbench.figures.subjects import CHANGE, LEVEL, LOAD, QUERY, WORKERS
 from iotbench.machine.resources import Resources
 from iotbench.measurements import kind_of, summary_of
+from iotbench.measurements.change.figures import CHANGE
+from iotbench.measurements.insert.figures import LEVEL, WORKERS, list_timed_inserts
+from iotbench.measurements.mixed.figures import LOAD
+from iotbench.measurements.query.figures import QUERY
 from iotbench.results.result import Result
 from simulator.protocol.spec import Work
 

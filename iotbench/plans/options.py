@@ -12,7 +12,8 @@ from iotbench.config.input.options import Opt
 from iotbench.config.options.basic import NAMES, option
 from iotbench.config.options.choice import Reach, RunOptions, reach_options
 from iotbench.config.options.declared import option_like, options_of
-from iotbench.measurements.shared.options import Duration, MachineOptions, Naming, Replacing
+from iotbench.measurements.insert.options import Naming, Replacing
+from iotbench.measurements.shared.options import Duration, MachineOptions
 from iotbench.plans.plan import Plan
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -14,14 +14,16 @@ from iotbench.comparison.thresholds import Scope, parse
 from iotbench.config.input.records import Record, read_record
 from iotbench.config.input.values import Count, Share
 from iotbench.figures.rows import ALL_QUERIES, INSERTS
-from iotbench.figures.subjects import CHANGE, LOAD, QUERY
 from iotbench.measurements import kind_named
 from iotbench.measurements.change import plan as change_plan
+from iotbench.measurements.change.figures import CHANGE
 from iotbench.measurements.insert.checks import generator_params, option_problems
+from iotbench.measurements.insert.options import Insert
+from iotbench.measurements.insert.plan import empty_dataset
 from iotbench.measurements.mixed import plan as mixed_plan
+from iotbench.measurements.mixed.figures import LOAD
+from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.plan import load_problems, matches_of
-from iotbench.measurements.shared.options import Insert
-from iotbench.measurements.shared.plan import empty_dataset
 from iotbench.measurements.shared.stages import stage_conflicts
 from iotbench.plans.settings import MOST_REPEATS, Name, Setting
 from simulator.data.dataset import DatasetReader

@@ -8,8 +8,9 @@ from pydantic import Field
 from iotbench.config.input.records import Record
 from iotbench.config.input.values import Count
 from iotbench.measurements.change.options import Change
+from iotbench.measurements.insert.options import MOST_TABLES, Insert
 from iotbench.measurements.query.options import Mixed, Query
-from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS, MOST_TABLES, Insert
+from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS
 from iotbench.plans.search import FIRST_BATCH_ROWS, Search, Sought
 from simulator.data.dataset import PartsBy
 

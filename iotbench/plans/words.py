@@ -5,9 +5,9 @@ from typing import Any
 
 from iotbench.config.targets.config import Target, as_kept
 from iotbench.measurements.change.options import Change
+from iotbench.measurements.insert.options import Insert
 from iotbench.measurements.query.options import Mixed, Query
 from iotbench.measurements.shared.faults import COMMANDS
-from iotbench.measurements.shared.options import Insert
 from iotbench.plans.settings import Setting
 from iotbench.results.command import GivenCommand
 

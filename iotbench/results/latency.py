@@ -1,4 +1,4 @@
-"""Percentiles of the time that batches and queries took, from the histograms of workers."""
+"""Percentiles of latencies from the histograms of workers, and of the freshness of rows."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from simulator.load.meter import merge_histogram
+from simulator.protocol.events import Freshness
 from simulator.protocol.messages import WorkerReport
+from simulator.protocol.sketch import counts_from, quantile_ms
 
 
 def fewest_samples(percent: Fraction) -> int:
@@ -96,3 +98,28 @@ def _read_recorded(histogram: HdrHistogram) -> tuple[NDArray[np.int64], NDArray[
     doublings = np.maximum((indices >> histogram.sub_bucket_half_count_magnitude) - 1, 0)
     lowest = np.where(indices < half, indices, (indices & (half - 1)) + half) << doublings
     return lowest + ((1 << doublings) >> 1), counts[indices].astype(np.int64)
+
+
+def freshness_ms(found: Freshness | None, share: float) -> float | None:
+    """Return the time after which this share of rows is seen; None: it is not known.
+
+    By the Kaplan-Meier estimator, a row that was not seen counts as waiting for as long as it was
+    watched: without it the others would look faster, and so they would with it as seen at the end.
+    """
+    if found is None:
+        return None
+    seen, unseen = counts_from(found.delays), counts_from(found.unseen)
+    waiting = np.cumsum((seen + unseen)[::-1])[::-1]
+    """Rows that were seen, or watched, for as long as each bucket at least."""
+    left = np.cumprod(1 - seen / np.maximum(waiting, 1))
+    (reached,) = np.nonzero(left <= 1 - share + 1e-12)
+    if not len(reached) or not seen.any():
+        return None
+    only = np.zeros_like(seen)
+    only[reached[0]] = 1
+    return quantile_ms(only, share)
+
+
+def least_freshness_ms(found: Freshness, share: float) -> float | None:
+    """Return a time that the same quantile is not below, whenever the others will be seen."""
+    return quantile_ms(counts_from(found.delays) + counts_from(found.unseen), share)

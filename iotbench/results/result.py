@@ -1,5 +1,6 @@
 """A result: what a sweep was asked to do, and everything that its runs measured."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -15,13 +16,17 @@ from iotbench.results.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
 from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.frozen import Frozen
-from simulator.protocol.events import Outcome
+from simulator.protocol.events import Outcome, QueryPlans
 from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[2] = 2
 TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
 """Pattern of a tag: it fits a table, a file name and a label of a metric."""
+_NAMED = 4
+"""Targets that a title names; more are counted."""
+_MUCH_WORK = 0.1
+"""Part of the cores from which other work is worth a warning."""
 
 Kind = Annotated[
     str, AfterValidator(kinds.check_known), Field(json_schema_extra={"enum": [*kinds.NAMES]})
@@ -154,8 +159,36 @@ class Result(BaseModel):
         return 0
 
     @property
+    def query_plans(self) -> dict[str, QueryPlans]:
+        """The plans of each query, by its name."""
+        return {plans.query: plans for run in self.runs for plans in run.outcome.plans}
+
+    @property
     def is_unchecked(self) -> bool:
         """True if the user's own queries are all that was not verified."""
         statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
         known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
         return self.status == "done" and Status.UNCHECKED in statuses and known
+
+
+def title_of(results: Sequence[Result]) -> str:
+    """Return as text what was measured on which targets."""
+    kinds = dict.fromkeys(result.kind for result in results)
+    targets = [*dict.fromkeys(result.target for result in results)]
+    named = ", ".join(targets) if len(targets) <= _NAMED else f"{len(targets)} targets"
+    return f"{' and '.join(kinds)} on {named}"
+
+
+def much_other_work(*results: Result, workers: int | None = None) -> OtherWork | None:
+    """Return the most other work during a run; None: little, or it was not measured.
+
+    `workers` selects the runs with that many workers; None: all.
+    """
+    found = [
+        run.other_work
+        for result in results
+        for run in result.runs
+        if run.other_work and run.other_work.cores >= _MUCH_WORK * result.machine.cores
+        if workers is None or run.workers == workers
+    ]
+    return max(found, key=lambda each: each.cores, default=None)

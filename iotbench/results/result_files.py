@@ -6,7 +6,7 @@ A table is a view of a result file; `python run.py show FILE` prints it again.
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from simulator.modules import MODULES, database_class
 _Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
 """Ending of a file until it is whole."""
+_LONGEST_REASON = 200
 
 
 def new_id(now: datetime) -> str:
@@ -202,3 +203,13 @@ def last_written(folder: Path, target: str, kinds: Iterable[str]) -> tuple[Path,
         if result.manifest:
             return path, result.manifest
     return None
+
+
+@contextmanager
+def expect_whole(path: Path | str) -> Iterator[None]:
+    """Raise ConfigError within this context for a result with numbers that cannot be computed."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+        raise ConfigError(f"{path}: is damaged, so it cannot be shown: {reason}") from error

@@ -6,8 +6,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from iotbench.results.freshness import freshness_ms
-from iotbench.results.latency import FEWEST, merge
+from iotbench.results.latency import FEWEST, freshness_ms, merge
 from iotbench.results.metrics import InsertMetrics, ratio
 from simulator.load.meter import merge_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome

@@ -15,8 +15,6 @@ from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
 from simulator.frozen import Frozen
 
-_DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Errors of computing the figures of a damaged file."""
 _LONGEST_PROBLEM = 300
 
 
@@ -53,11 +51,10 @@ class ResultEntry(Frozen):
 def entry_of(name: ResultName) -> ResultEntry:
     """Read a result file, and return its entry."""
     try:
-        return _sweep(name) if name.is_sweep else _gather(name)
+        with result_files.expect_whole(name.path):
+            return _sweep(name) if name.is_sweep else _gather(name)
     except ConfigError as error:
         problem = str(error)
-    except _DAMAGES as error:
-        problem = f"{name.path}: is damaged: {type(error).__name__}: {error}"
     created = name.created or datetime.fromtimestamp(0, UTC)
     fields = {"id": name.id, "file": name.path.name, "kind": name.kind, "target": name.target}
     return ResultEntry(**fields, created=created, what="", problem=problem[:_LONGEST_PROBLEM])

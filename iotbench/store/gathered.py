@@ -9,15 +9,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from iotbench.comparison.sides import Side
 from iotbench.plans.capacity.record import Capacity
 from iotbench.plans.capacity.tables import format_record as capacity_text
 from iotbench.plans.published.record import Reproduction, is_reproduction
 from iotbench.plans.published.tables import format_record as reproduction_text
-from iotbench.plans.record import PlanRecord
+from iotbench.plans.record import FAILED, PlanRecord
 from iotbench.plans.tables import format_record as plan_text
 from iotbench.plans.verdicts import worst
 from iotbench.results import packed, result_files
 from iotbench.results.names import id_of
+from iotbench.store.lookup import path_of
+from simulator.errors import ConfigError
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 """First bytes of the file of a plan or a capacity."""
@@ -138,3 +141,32 @@ def parts_of(path: Path) -> list[GatheredSweep]:
         return [GatheredSweep(path.name)]
     name = id_of(path) or path.stem
     return [replace(part, part_of=name) for part in kind.parts(kind.read(path))]
+
+
+def find_sides(folder: Path, name: str, kind: str) -> list[Side]:
+    """Return the repeats of each setting on each target; ConfigError unless there are two sides."""
+    path = path_of(folder, name)
+    gathered = find_gathered(path)
+    record = gathered.read(path) if gathered else None
+    if not isinstance(record, PlanRecord):
+        raise ConfigError(
+            f"{path}: expected OTHER to compare it with, or the file of a plan instead of it"
+        )
+    searches = {curve.setting for curve in record.curves}
+    files: dict[tuple[str, str], list[Path]] = {}
+    for line in record.lines:
+        files[line.setting, line.target] = []
+    for item in record.items:
+        if item.verdict != FAILED and item.setting not in searches:
+            files[item.setting, item.target] += [path.parent / each for each in item.files]
+    sides = []
+    for (setting, target), paths in files.items():
+        results = ((each, result_files.read(each)) for each in paths)
+        own = tuple((each, result) for each, result in results if result.kind == kind)
+        sides += [Side(own, f"{setting} on {target}")] if own else []
+    if len(sides) < 2:
+        raise ConfigError(
+            f"{path}: expected a setting on two targets, or two settings, with results of {kind};"
+            f" got {len(sides)}"
+        )
+    return sides

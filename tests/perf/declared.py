@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import yaml
 
-from iotbench.measurements.shared.workload_file import read_workload
+from iotbench.measurements.insert.workload_file import read_workload
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from iotbench.figures.pictures import Ranges
-from iotbench.figures.subjects import QUERY
+from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.options import QueryOptions, Types
 from iotbench.measurements.query.plan import query_runs
-from iotbench.measurements.shared.asking import describe_asked
+from iotbench.measurements.query.warnings import describe_asked
 from iotbench.measurements.shared.kind import Kind, Planned, Wanted
 from iotbench.measurements.shared.options import OfInsert, Timeout
 from iotbench.measurements.shared.plan import PlannedRun

@@ -8,8 +8,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from iotbench.config.targets.config import load
-from iotbench.measurements.shared.query_file import read_own
-from iotbench.measurements.shared.workload_file import read_workload
+from iotbench.measurements.insert.workload_file import read_workload
+from iotbench.measurements.query.own import read_own
 from iotbench.plans.plan import read_plan
 from simulator.errors import ConfigError
 from tests import ROOT

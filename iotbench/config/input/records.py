@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, ValidationError, ValidationInfo
 
 from iotbench.config.input.validation import format_key, format_shown, sentence_of
+from iotbench.config.input.values import Notation, several
 from iotbench.config.input.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 from simulator.frozen import Frozen
@@ -36,6 +37,23 @@ def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
         )
     except ValidationError as error:
         raise ConfigError([f"{path}: {text}" for text in _problems(error, kind)]) from error
+
+
+class RelativeFile(Notation):
+    """The path of a file, relative to the one that names it."""
+
+    is_file = True
+
+    def _parse(self, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, Record):
+            return value
+        if not isinstance(value, str):
+            raise ValueError("expected the path of a file")  # noqa: TRY004 - pydantic names its place
+        folder: Path = (info.context or {}).get(FOLDER, Path())
+        try:
+            return self.parse(str(folder / value))
+        except ConfigError as error:
+            raise several(*(("", text) for text in error.problems)) from error
 
 
 def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:

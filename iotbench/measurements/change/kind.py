@@ -7,14 +7,14 @@ from iotbench.config.input.quantities import format_time
 from iotbench.config.targets.config import Target
 from iotbench.figures.pictures import Ranges
 from iotbench.figures.rows import INSERTS
-from iotbench.figures.subjects import CHANGE
+from iotbench.measurements.change.figures import CHANGE
 from iotbench.measurements.change.options import ChangeOptions
 from iotbench.measurements.change.plan import change_run, option_problems
+from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.kind import batches_text
-from iotbench.measurements.shared import plan
+from iotbench.measurements.insert.warnings import writing_warnings
 from iotbench.measurements.shared.kind import Kind, Planned, Wanted
-from iotbench.measurements.shared.plan import PlannedRun
-from iotbench.measurements.shared.writing import writing_warnings
+from iotbench.measurements.shared.plan import PlannedRun, expect_stored
 from iotbench.results.metrics import rates_by_second
 from iotbench.results.result import Result, RunRecord
 from simulator.data.ranges import RowRange
@@ -70,7 +70,7 @@ class ChangeKind(Kind[ChangeOptions]):
 
     def expect(self, options: ChangeOptions, target: Target) -> None:
         """Raise UnverifiableError for a target that stores nothing."""
-        plan.expect_stored(target, options.level.value)
+        expect_stored(target, options.level.value)
 
     def plan(self, wanted: Wanted[ChangeOptions]) -> Planned:
         """Return the run that changes the stored rows."""

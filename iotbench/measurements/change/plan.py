@@ -13,7 +13,7 @@ from iotbench.measurements.change.options import ChangeOptions
 from iotbench.measurements.insert.checks import worker_problems
 from iotbench.measurements.mixed.plan import find_settled_until, insert_tasks
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
-from iotbench.measurements.shared.rates import rate_problems
+from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.changes import Deleting, portion, retags_of, since
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between, share

@@ -11,19 +11,12 @@ from iotbench.config.targets.config import Target
 from iotbench.machine.capacity import too_many
 from iotbench.machine.disk import unfillable
 from iotbench.machine.listener import elsewhere
+from iotbench.measurements.insert.options import DEFAULT_ROWS, TABLES, InsertOptions
+from iotbench.measurements.insert.workload_file import is_file, read_workload
 from iotbench.measurements.shared.distribution import YEAR_10000_MS, Split
 from iotbench.measurements.shared.faults import Fault, Faults
-from iotbench.measurements.shared.options import (
-    DEFAULT_ROWS,
-    LARGEST_BATCH_ROWS,
-    MOST_RUNS,
-    MOST_WORKERS,
-    TABLES,
-    InsertOptions,
-)
-from iotbench.measurements.shared.rates import rate_problems
-from iotbench.measurements.shared.stages import stage_problems
-from iotbench.measurements.shared.workload_file import is_file, read_workload
+from iotbench.measurements.shared.options import LARGEST_BATCH_ROWS, MOST_RUNS, MOST_WORKERS
+from iotbench.measurements.shared.stages import rate_problems, stage_problems
 from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey

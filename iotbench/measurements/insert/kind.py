@@ -1,20 +1,21 @@
 """`insert`: how fast rows are acknowledged."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from iotbench.config.input.quantities import format_time
 from iotbench.figures.pictures import Form, Showing
-from iotbench.figures.subjects import LEVEL, STAGE, WORKERS, Subject
+from iotbench.figures.summary import Subject
+from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import option_problems
-from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.estimates import estimate_s
-from iotbench.measurements.shared.failing import fault_facts
-from iotbench.measurements.shared.kind import Kind, Planned, Rows, Wanted
-from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.plan import PlannedRun
-from iotbench.measurements.shared.writing import writing_warnings
+from iotbench.measurements.insert.figures import LEVEL, STAGE, WORKERS
+from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.warnings import writing_warnings
+from iotbench.measurements.shared.faults import fault_facts
+from iotbench.measurements.shared.kind import Kind, Planned, Wanted
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, estimate_s
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
@@ -31,6 +32,31 @@ _NOT_SHOWN = {
     "num_inserts", "prefill", "steps", "workload", "seed", "start_ms", "clean", "limit",
 }  # fmt: skip
 """Options that mean nothing with rows of a file."""
+
+
+class Rows(ABC):
+    """Rows that are ready to be inserted: how they are verified, checked and described."""
+
+    @property
+    def recorded(self) -> Recorded | None:
+        """Records that the workers send; None: they draw rows and encode them."""
+        return None
+
+    @abstractmethod
+    def empty(self, options: InsertOptions) -> Dataset:
+        """Return the dataset of the rows, still without rows."""
+
+    @abstractmethod
+    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
+        """Return the level to verify at; ConfigError if these rows cannot be."""
+
+    @abstractmethod
+    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
+        """Raise ConfigError if the runs lack rows, or the target cannot store these."""
+
+    @abstractmethod
+    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
+        """Return the options for the result; `spec` is of the first run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +113,7 @@ class InsertKind(Kind[InsertOptions]):
     def plan(self, wanted: Wanted[InsertOptions]) -> Planned:
         """Return the runs of inserts after the stored rows."""
         options, target, stored, rows = wanted.options, wanted.target, wanted.stored, wanted.rows
-        assert rows
+        assert isinstance(rows, Rows)
         level = rows.level(options, target.open())
         planned = list(
             plan.insert_runs(

@@ -6,24 +6,24 @@ from iotbench.config.input.parameters import instant
 from iotbench.config.input.quantities import format_time
 from iotbench.figures.pictures import Over, Ranges
 from iotbench.figures.rows import INSERTS
-from iotbench.figures.subjects import LOAD
+from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.kind import batches_text
+from iotbench.measurements.insert.warnings import REACHED, writing_warnings
+from iotbench.measurements.mixed.figures import LOAD
 from iotbench.measurements.mixed.plan import list_mixed_types, option_problems, plan_mixed_runs
 from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.plan import impossible_of
-from iotbench.measurements.shared import plan
-from iotbench.measurements.shared.asking import (
+from iotbench.measurements.query.warnings import (
     asking_warnings,
     describe_asked,
     names_of,
     share_facts,
 )
 from iotbench.measurements.shared.distribution import rows_left
-from iotbench.measurements.shared.failing import fault_facts
+from iotbench.measurements.shared.faults import fault_facts
 from iotbench.measurements.shared.kind import Kind, Planned, Wanted
 from iotbench.measurements.shared.plan import PlannedRun
-from iotbench.measurements.shared.writing import REACHED, writing_warnings
-from iotbench.results.freshness import freshness_ms, least_freshness_ms
+from iotbench.results.latency import freshness_ms, least_freshness_ms
 from iotbench.results.metrics import compute_measured_s
 from iotbench.results.result import Result
 from simulator.data.dataset import DatasetReader

@@ -13,14 +13,14 @@ from typing import Protocol
 from iotbench.config.input.parameters import instant
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert.checks import failing_problems, worker_problems
+from iotbench.measurements.insert.options import FASTEST_ROWS_PER_S
 from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.query.plan import TYPES, chosen_of, type_problems, weights_of
 from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
-from iotbench.measurements.shared.options import FASTEST_ROWS_PER_S
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
-from iotbench.measurements.shared.rates import rate_problems
+from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.own_query import TextQuery, make_own_types

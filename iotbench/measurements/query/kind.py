@@ -5,10 +5,11 @@ from typing import Any
 
 from iotbench.config.input.quantities import format_time
 from iotbench.figures.pictures import Form, Over, Showing
-from iotbench.figures.subjects import QUERY
+from iotbench.measurements.insert.warnings import REACHED
+from iotbench.measurements.query.figures import QUERY
 from iotbench.measurements.query.options import QueryOptions
 from iotbench.measurements.query.plan import left_out, query_runs
-from iotbench.measurements.shared.asking import (
+from iotbench.measurements.query.warnings import (
     asking_warnings,
     describe_asked,
     names_of,
@@ -17,7 +18,6 @@ from iotbench.measurements.shared.asking import (
 from iotbench.measurements.shared.kind import Kind, Planned, Wanted
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.measurements.shared.stages import stage_conflicts
-from iotbench.measurements.shared.writing import REACHED
 from iotbench.results.result import Result
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import RunSpec, Work

@@ -8,7 +8,7 @@ from pydantic import Field
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.input.values import Count, Names, Number, Seconds, Shares
-from iotbench.measurements.query.own import digest_of
+from iotbench.measurements.query.own import QueriesFile, digest_of
 from iotbench.measurements.shared.faults import Faults
 from iotbench.measurements.shared.options import (
     MOST_RUNS,
@@ -24,7 +24,6 @@ from iotbench.measurements.shared.options import (
     Verification,
     Workers,
 )
-from iotbench.measurements.shared.query_file import QueriesFile
 from iotbench.measurements.shared.stages import Stages, counts_of
 from simulator.data.own_query import OwnQuery
 from simulator.protocol.spec import MOST_WARMUP, MOST_WEIGHT, Ramp

@@ -11,8 +11,12 @@ from iotbench.measurements.query.options import MOST_QUERIES, QueryOptions, Type
 from iotbench.measurements.query.own import find_own_problems
 from iotbench.measurements.shared.options import MOST_WORKERS
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
-from iotbench.measurements.shared.rates import rate_problems
-from iotbench.measurements.shared.stages import are_scheduled, duration_of, stage_problems
+from iotbench.measurements.shared.stages import (
+    are_scheduled,
+    duration_of,
+    rate_problems,
+    stage_problems,
+)
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query

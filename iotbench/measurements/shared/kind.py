@@ -3,23 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any, ClassVar, Generic, TypeVar
 
 from iotbench.config.input.options import Options
 from iotbench.config.targets.config import Target
 from iotbench.figures.pictures import Form, Over, Ranges, Showing
 from iotbench.figures.rows import ALL_QUERIES, Place
-from iotbench.figures.subjects import Subject
-from iotbench.figures.summary import Summary, summarise
-from iotbench.measurements.shared.connecting import connection_facts
-from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.plan import PlannedRun, Recorded, StoredBefore
+from iotbench.figures.summary import Subject, Summary, summarise
+from iotbench.measurements.shared.plan import PlannedRun, StoredBefore
+from iotbench.results.metrics import connects_of
 from iotbench.results.result import Result
-from simulator.data.dataset import Dataset
 from simulator.errors import counted
-from simulator.modules.contract import Database
 from simulator.protocol.spec import RunSpec, Work
-from simulator.protocol.verdict import VerifyMode
 
 _Options = TypeVar("_Options", bound=Options)
 
@@ -36,33 +32,8 @@ class Wanted(Generic[_Options]):
     by: str = ""
     """User and machine."""
     force: bool = False
-    rows: "Rows | None" = None
-    """Rows to insert; None: the stored ones have what is needed."""
-
-
-class Rows(ABC):
-    """Rows that are ready to be inserted: how they are verified, checked and described."""
-
-    @property
-    def recorded(self) -> Recorded | None:
-        """Records that the workers send; None: they draw rows and encode them."""
-        return None
-
-    @abstractmethod
-    def empty(self, options: InsertOptions) -> Dataset:
-        """Return the dataset of the rows, still without rows."""
-
-    @abstractmethod
-    def level(self, options: InsertOptions, database: Database) -> VerifyMode:
-        """Return the level to verify at; ConfigError if these rows cannot be."""
-
-    @abstractmethod
-    def expect(self, planned: Sequence[PlannedRun], wanted: Wanted[InsertOptions]) -> None:
-        """Raise ConfigError if the runs lack rows, or the target cannot store these."""
-
-    @abstractmethod
-    def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
-        """Return the options for the result; `spec` is of the first run."""
+    rows: object = None
+    """Rows to insert, of `insert`; None: the stored ones have what is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +153,7 @@ class Kind(ABC, Generic[_Options]):
             workers = [worker for run in result.runs for worker in run.outcome.workers]
             runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
             yield "warm-up", f"{length_s:g} s {self.warmup_text(rows, runs)}"
-        yield from connection_facts(result)
+        yield from _connection_facts(result)
 
     def warmup_text(self, rows: int, runs: int) -> str:
         """Return how many rows and query runs the warm-up left out."""
@@ -213,3 +184,22 @@ def list_entries(counts: object) -> str:
     given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
     shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
     return ",".join(map(str, shown))
+
+
+def _connection_facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield how many connections there were, where workers have several, and their opening."""
+    found = [each for run in result.runs if (each := connects_of(run.outcome.workers))]
+    for connections in dict.fromkeys(each["connections"] for each in found):
+        some = [each for each in found if each["connections"] == connections]
+        p50_ms = fmean(each["connect_p50_ms"] for each in some)
+        p99s_ms = [each["connect_p99_ms"] for each in some]
+        slow = "" if None in p99s_ms else f", {fmean(p99s_ms):.3g} ms (99th percentile)"
+        pool = result.configuration.get("pool")
+        shared = f", {pool:,} of each worker shared by {result.configuration['connections']:,}"
+        yield (
+            "connections",
+            (
+                f"{connections:,}, each opened in {p50_ms:.3g} ms (median){slow}"
+                f"{f'{shared} callers' if pool else ''}"
+            ),
+        )

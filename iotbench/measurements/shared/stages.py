@@ -1,4 +1,4 @@
-"""Stages of a run as people write them, `1:1m,8@5k:5m`, and what they exclude. Pure."""
+"""Rates, and stages of a run as people write them: `1:1m,8@5k:5m`. Pure."""
 
 import reprlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -6,10 +6,10 @@ from typing import Annotated
 
 from iotbench.config.input.quantities import LONGEST_S, parse_count, parse_duration_s, parse_number
 from iotbench.config.input.values import Notation
-from iotbench.measurements.shared.rates import FASTEST_RATE, SLOWEST_RATE
 from simulator.protocol.messages import MOST_STAGES
 from simulator.protocol.spec import LoadStage
 
+SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
 _EXCLUDED = "--stages say how many workers are active, and for how long; leave one of the two out"
 
 
@@ -101,3 +101,13 @@ def stage_conflicts(stages: Sequence[LoadStage] | None, given: Collection[str]) 
 def counts_of(stages: Sequence[LoadStage] | None, workers: tuple[int, ...]) -> tuple[int, ...]:
     """Return how many workers are started in each run: the counts of --workers without stages."""
     return (most_workers(stages),) if stages else workers
+
+
+def rate_problems(rates: Mapping[str, float]) -> Iterator[str]:
+    """Yield which of these rates, by the names of their options, are beyond the limits."""
+    for name, rate in rates.items():
+        if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE:
+            yield (
+                f"{name}: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f} per"
+                f" second, got {rate:g}"
+            )

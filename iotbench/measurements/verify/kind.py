@@ -3,16 +3,32 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from iotbench.config.input.options import Opt
+from iotbench.config.input.options import Opt, outside
+from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.targets.config import Target
-from iotbench.figures.subjects import CHECK
-from iotbench.measurements.shared import plan
+from iotbench.figures.rows import Place, Row
+from iotbench.figures.summary import Subject
 from iotbench.measurements.shared.kind import Kind, Planned, Wanted
 from iotbench.measurements.shared.options import OfInsert, Timeout
-from iotbench.measurements.shared.plan import PlannedRun
-from iotbench.results.result import Result
+from iotbench.measurements.shared.plan import PlannedRun, expect_stored, spec_of
+from iotbench.results.result import Result, RunRecord
+from simulator.errors import ConfigError
 from simulator.protocol.spec import Work
-from simulator.protocol.verdict import VerifyMode
+from simulator.protocol.verdict import Status, VerifyMode
+
+_STATUS = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
+
+
+def rows_by_check(runs: Sequence[RunRecord]) -> Iterator[Row]:
+    """Yield a row for each check of each run."""
+    for run in runs:
+        for check in run.outcome.verdict.checks if run.outcome.verdict else ():
+            status = _STATUS[check.ok].value
+            place = Place(check=check.name)
+            yield Row(place, 1, {}, status, expected=check.expected, found=check.found)
+
+
+CHECK = Subject("check", "Check", rows_by_check, is_named=True)
 
 
 class VerifyOptions(OfInsert):
@@ -46,17 +62,25 @@ class VerifyKind(Kind[VerifyOptions]):
 
     def expect(self, options: VerifyOptions, target: Target) -> None:
         """Raise UnverifiableError for a target that stores nothing."""
-        plan.expect_stored(target, options.verify.value)
+        expect_stored(target, options.verify.value)
 
     def plan(self, wanted: Wanted[VerifyOptions]) -> Planned:
         """Return the run of the collector."""
         options, stored = wanted.options, wanted.stored
-        planned = plan.verify_run(
-            wanted.sweep_id, wanted.target, stored.dataset, complete=stored.complete,
-            mode=options.verify, timeout_s=options.timeout_s,
-        )  # fmt: skip
+        if problems := outside(("--timeout", options.timeout_s, 0, LONGEST_S)):
+            raise ConfigError(problems)
+        spec = spec_of(
+            Work.VERIFY,
+            (wanted.sweep_id, "v"),
+            wanted.target,
+            stored.dataset,
+            complete=stored.complete,
+            clean=False,
+            verify=options.verify,
+            timeout_s=options.timeout_s,
+        )
         return Planned(
-            [planned],
+            [PlannedRun(spec, 1, stored.dataset.rows)],
             {
                 "rows" if stored.complete else "rows_at_most": stored.dataset.rows,
                 "workload": stored.dataset.workload,

@@ -25,9 +25,10 @@ from starlette.routing import Route
 
 from iotbench.machine.streams import say
 from iotbench.output.live.address import Address
-from iotbench.output.live.messages import heading_of, message_of
 from iotbench.output.terminal.course import SweepMoment
+from iotbench.output.terminal.progress import ending
 from iotbench.results.result import Result
+from simulator.protocol.events import AskedSample, Outcome, PhaseEvent, ProgressEvent, SampleEvent
 
 _KEPT = 10_000
 """Messages for a browser that connects later; about three hours."""
@@ -74,7 +75,7 @@ class LivePage:
 
     def __init__(self, address: Address, result: Result, runs: int) -> None:
         self._address = address
-        self._messages = _Messages(heading_of(result, runs))
+        self._messages = _Messages(_heading_of(result, runs))
         self._result = result
 
     def __enter__(self) -> Self:
@@ -88,7 +89,7 @@ class LivePage:
 
     def take(self, moment: SweepMoment) -> None:
         """Show a moment."""
-        if message := message_of(moment):
+        if message := _message_of(moment):
             self._messages.add(message)
 
     def __exit__(
@@ -154,3 +155,68 @@ def _template() -> str:
     page = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     colours = Path(__file__).parent.parent.joinpath("page", "page.css").read_text(encoding="utf-8")
     return page.replace("/* colours */", colours.partition("@media print")[0])
+
+
+def _heading_of(result: Result, runs: int) -> dict[str, Any]:
+    """Return the page's description of a sweep before it begins."""
+    return {
+        "kind": "sweep",
+        "what": result.kind,
+        "target": result.target,
+        "module": result.module,
+        "runner": result.runner,
+        "id": result.sweep_id,
+        "runs": runs,
+    }
+
+
+def _message_of(moment: SweepMoment) -> dict[str, Any] | None:
+    """Return what the page is sent of a moment; None if it does not show the event."""
+    common = {
+        "run": moment.number,
+        "workers": moment.workers,
+        "phase": moment.phase,
+        "left_s": moment.left_s if moment.sweep_left_s is None else moment.sweep_left_s,
+    }
+    match moment.event:
+        case PhaseEvent(detail=detail):
+            return {"kind": "phase", **common, "detail": detail}
+        case ProgressEvent(rows=rows, of=of):
+            return {"kind": "progress", **common, "done": rows, "of": of}
+        case SampleEvent() as sample:
+            return {
+                "kind": "sample",
+                **common,
+                "detail": moment.place,
+                "at_s": sample.at_s,
+                "unit": "queries/s" if sample.query else "rows/s",
+                "per_s": sample.queries_per_s if sample.query else sample.rows_per_s,
+                "p50_ms": sample.p50_ms,
+                "p99_ms": sample.p99_ms,
+                "errors": sample.errors,
+                "uncertain_rows": sample.uncertain_rows,
+                "count": sample.runs if sample.query else sample.rows,
+                **({} if sample.active is None else {"active": sample.active}),
+                **({} if sample.asked is None else _describe_asked(sample.asked)),
+            }
+        case Outcome() as outcome:
+            text = ending(moment.planned, outcome)
+            verdict = outcome.verdict.status.value if outcome.verdict else ""
+            return {
+                "kind": "ended",
+                **common,
+                "status": outcome.status,
+                "verdict": verdict,
+                "text": text,
+            }
+    return None
+
+
+def _describe_asked(asked: AskedSample) -> dict[str, Any]:
+    """Return the part of a mixed run's sample about its queries."""
+    return {
+        "asked_per_s": asked.queries_per_s,
+        "asked_p50_ms": asked.p50_ms,
+        "asked_p99_ms": asked.p99_ms,
+        "asked_count": asked.runs,
+    }

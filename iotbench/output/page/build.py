@@ -1,18 +1,32 @@
-"""Results and reproductions -> the page of them."""
+"""Results and reproductions -> the page of them: sections of equal results, side by side."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
-from iotbench.output.page import courses, reproductions
-from iotbench.output.page.content import Page, Section
+from iotbench.figures.pictures import Form, Over, Ranges
+from iotbench.figures.rows import Row
+from iotbench.measurements import kind_of
+from iotbench.output.page import courses, growth, inserts, queries, reproductions
+from iotbench.output.page.content import Page, Picture, Section
 from iotbench.output.page.details import detail_of, verdict_of
 from iotbench.output.page.measured import PageResult, order_results
 from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
+from iotbench.output.page.pictures import chunks, overs, ranges
 from iotbench.output.page.ranking import ranking_of
-from iotbench.output.page.sections import section_of
 from iotbench.output.page.sources import Sources
-from iotbench.results.title import title_of
+from iotbench.results.result import title_of
 from simulator import __version__
+
+_DRAWN: Mapping[Form, Callable[[Sequence[PageResult]], Iterator[Picture]]] = {
+    Form.FIGURES: inserts.figures,
+    Form.DISTRIBUTION: inserts.distributions,
+    Form.SIZES: inserts.sizes,
+    Form.GROWTH: growth.pictures,
+    Form.WAITS: queries.waits,
+    Form.CLIENT_TIMES: queries.client_times,
+    Form.RAMPS: queries.ramps,
+}
 
 
 def page_of(given: Sources) -> Page:
@@ -46,7 +60,7 @@ def _sections(found: Sequence[PageResult]) -> Iterator[Section]:
         if any(row.figures for row in each.summary.rows):
             groups[each.group].append(each)
     for number, group in enumerate(groups.values()):
-        yield section_of(f"{group[0].result.kind}-{number}", group)
+        yield _section_of(f"{group[0].result.kind}-{number}", group)
 
 
 def _title(found: Sequence[PageResult], given: Sources) -> str:
@@ -67,3 +81,46 @@ def _subtitle(found: Sequence[PageResult]) -> str:
     when = first if first == last else f"{first} to {last}"
     machines = {result.machine.processor for result in results}
     return f"{what} · {when} UTC · {'; '.join(sorted(machines))}"
+
+
+def _section_of(name: str, group: Sequence[PageResult]) -> Section:
+    """Return what equal results show side by side."""
+    first = group[0].result
+    showing = kind_of(first).showing(first)
+    pictures = chain.from_iterable(_draw(each, group) for each in showing.pictures)
+    title = f"{showing.title}, workload {first.dataset.workload}"
+    return Section(name, title, [*_notes(group)], [*pictures])
+
+
+def _draw(declared: Over | Ranges | Form, group: Sequence[PageResult]) -> Iterator[Picture]:
+    if isinstance(declared, Form):
+        yield from _DRAWN[declared](group)
+    elif isinstance(declared, Over):
+        figure = declared.figure
+        shown = [
+            (each, _having(figure, each.summary.totals) or _having(figure, each.summary.rows))
+            for each in group
+        ]
+        yield from overs(declared, [(each, rows) for each, rows in shown if rows])
+    else:
+        shown = [(each, _having(declared.low, each.summary.rows)) for each in group]
+        some = [(each, rows) for each, rows in shown if rows]
+        yield from (ranges(declared, few) for few in chunks(some))
+
+
+def _having(figure: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of whole runs that have a figure."""
+    return [row for row in rows if figure in row.figures and row.place.stage is None]
+
+
+def _notes(group: Sequence[PageResult]) -> Iterator[str]:
+    if len({each.durability for each in group}) > 1:
+        yield (
+            "The durability of acknowledged rows differs between these results; compare only those"
+            " of equal durability."
+        )
+    if len({each.result.machine.model_copy(update={"load_average": 0}) for each in group}) > 1:
+        yield "These results were measured from different machines."
+    writes = kind_of(group[0].result).writes and any(len(each.done) for each in group)
+    if writes and all(row.runs < 2 for each in group for row in each.summary.rows):
+        yield "Each value is of one run, so nothing says how far two runs differ."

@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iotbench.figures.numbers import significant
-from iotbench.figures.query_plans import plan_text, plans_in
 from iotbench.figures.rows import describe_verdict
 from iotbench.figures.verdicts import level_of
 from iotbench.output.page.content import VERDICT, Detail, PageColumn, PageTable, number, words
 from iotbench.output.page.measured import PageResult
-from iotbench.output.terminal.answers import answers_of
 from iotbench.output.terminal.notes import alerts_of, background_text, facts_of
-from iotbench.output.terminal.ramps import ramps_of
+from iotbench.output.terminal.queries import answers_of, plan_text, ramps_of
 from iotbench.output.terminal.tables import columns_of
 from iotbench.results.result import RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status
@@ -35,7 +33,7 @@ def detail_of(each: PageResult) -> Detail:
         verdict=describe_judged(each),
         alerts=_alerts(each),
         facts=[*_facts(each)],
-        plans={name: plan_text(plans) for name, plans in plans_in(result).items()},
+        plans={name: plan_text(plans) for name, plans in result.query_plans.items()},
         tables=[table for table in (_rows(each), _runs(each)) if table.rows],
         options={title: values for title, values in options.items() if values},
     )

@@ -10,10 +10,10 @@ from iotbench.figures.summary import Summary
 from iotbench.measurements import summary_of
 from iotbench.output.page.sources import RepeatedItem
 from iotbench.output.page.style import SeriesStyle, colours_of
-from iotbench.output.terminal.damage import expect_whole
 from iotbench.output.terminal.repeats import join_result, join_summary
 from iotbench.results.kinds import NAMES
 from iotbench.results.result import Result, RunRecord
+from iotbench.results.result_files import expect_whole
 from iotbench.store.lookup import id_of
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")

@@ -6,7 +6,7 @@ from iotbench.figures.figures import FIGURES, Better, FigureValue, Unit, unit_of
 from iotbench.figures.numbers import format_value
 from iotbench.figures.pictures import Over, Ranges
 from iotbench.figures.rows import Row
-from iotbench.figures.subjects import WORKERS
+from iotbench.measurements.insert.figures import WORKERS
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
 from iotbench.output.page.content import VERDICT, PageColumn, PageTable, Picture, number, words

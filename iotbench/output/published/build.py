@@ -1,19 +1,24 @@
 """Results -> the files of a bundle."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
 from iotbench.output.page.sources import RepeatedItem, Sources, find_repeated
-from iotbench.output.published import configuration, readme, versions
+from iotbench.output.published import configuration, readme
 from iotbench.output.published.configuration import Targets
 from iotbench.output.published.folder import RESULTS
 from iotbench.output.published.gather import BundledResults
-from iotbench.output.terminal.damage import expect_whole
 from iotbench.plans.published.record import Reproduction
 from iotbench.results.command import GivenCommand
 from iotbench.results.packed import pack, read
+from iotbench.results.result import Result
+from iotbench.results.result_files import expect_whole
+
+_VERSIONS = "versions.json"
 
 
 def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[str, bytes]:
@@ -22,13 +27,13 @@ def files_of(found: BundledResults, left: Mapping[Path, GivenCommand]) -> dict[s
     `left`: by result, the options that its command does not have in a bundle.
     """
     targets = Targets(found.sweeps)
-    known = versions.versions_of(found.sweeps)
+    known = _versions_of(found.sweeps)
     with expect_whole(", ".join(map(str, found.paths))):
         texts = {
             readme.FILE: readme.readme(found, targets, known, left),
             "report.html": _page(found),
             configuration.FILE: targets.text(),
-            versions.FILE: versions.versions_text(known),
+            _VERSIONS: json.dumps(known, indent=1) + "\n",
         }
     if found.parts:
         texts[readme.COMMANDS] = readme.commands(found, targets)
@@ -52,3 +57,25 @@ def _page(found: BundledResults) -> str:
     for path, _, record in found.records:
         repeated |= find_repeated(place_of(path), record)
     return render(page_of(Sources(sweeps, reproductions, repeated)))
+
+
+def _versions_of(sweeps: Iterable[tuple[Path, Result]]) -> list[dict[str, Any]]:
+    """Return what measured the results, and on what: results with the same are named together."""
+    groups: dict[str, dict[str, Any]] = {}
+    for path, result in sweeps:
+        found = _describe(result)
+        groups.setdefault(json.dumps(found), {"results": [], **found})["results"].append(path.name)
+    return [*groups.values()]
+
+
+def _describe(result: Result) -> dict[str, Any]:
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    server = servers[-1].model_dump(mode="json") if servers else None
+    return {
+        "program": result.program_version,
+        "module": result.module,
+        "packages": result.packages,
+        "server": server,
+        "machine": result.machine.model_dump(mode="json", exclude={"load_average"}),
+        "cluster": result.ran_on,
+    }

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from iotbench.machine.inputs import read_bytes
 from iotbench.measurements import summary_of
-from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files
 from iotbench.results.packed import find_files, is_archive
+from iotbench.results.result_files import expect_whole
 from iotbench.store.gathered import find_gathered
 from simulator.errors import ConfigError
 

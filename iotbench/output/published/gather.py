@@ -8,11 +8,10 @@ from typing import Any
 
 from iotbench.figures.verdicts import verdict_of
 from iotbench.measurements import kind_of
-from iotbench.output.terminal.damage import expect_whole
 from iotbench.results import result_files
 from iotbench.results.names import id_of
-from iotbench.results.result import Result
-from iotbench.results.title import title_of
+from iotbench.results.result import Result, title_of
+from iotbench.results.result_files import expect_whole
 from iotbench.store.gathered import Gathered, find_gathered
 from iotbench.store.lookup import paths_of
 from simulator.errors import ConfigError

@@ -11,12 +11,12 @@ from iotbench.figures.summary import OnDisk, on_disk_of
 from iotbench.figures.verdicts import level_of
 from iotbench.machine.caches import DROPPED
 from iotbench.machine.program import command_line
-from iotbench.measurements import kind_of
+from iotbench.measurements import kind_of, summary_of
 from iotbench.output.terminal.occurrences import occurrences_of, seconds_text
 from iotbench.results.command import words_of
 from iotbench.results.result import Result, RunRecord
 from simulator.data.walks import Precision
-from simulator.errors import counted
+from simulator.errors import ConfigError, counted
 from simulator.protocol.verdict import Status, Verdict
 
 _DRAWN = {
@@ -26,6 +26,7 @@ _DRAWN = {
 """Notes about the values of a table with its size."""
 _MOST_TIMED_RUNS = 4
 """The seconds of more runs are in the pictures of a page only."""
+_DAY_S = 86_400
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
 
@@ -203,3 +204,22 @@ def _cluster(result: Result) -> str:
         most |= Counter(worker.node for worker in run.outcome.workers if worker.node)
     nodes = ", ".join(f"{count} on {node}" for node, count in sorted(most.items()))
     return ", ".join(words) + (f"; workers at most: {nodes}" if nodes else "")
+
+
+def days_until_full(result: Result, disk_bytes: int) -> str:
+    """Return a line with the days for each rate; ConfigError if size or rate were not measured."""
+    summary, on_disk = summary_of(result), on_disk_of(result)
+    rows = () if kind_of(result).asks else summary.rows
+    rates = {row.place: rate for row in rows if (rate := row.value("rows_per_s"))}
+    if not on_disk or not rates:
+        raise ConfigError("--disk: this result has no rows/s or no size on disk; use an insert's")
+    days = ", ".join(
+        f"{_days(disk_bytes, on_disk.bytes_per_row, rate)} at {rate:,.0f} rows/s ({place})"
+        for place, rate in rates.items()
+    )
+    return f"days until {counted(disk_bytes, 'byte')} are full: {days}"
+
+
+def _days(disk_bytes: int, bytes_per_row: float, rows_per_s: float) -> str:
+    days = disk_bytes / (rows_per_s * bytes_per_row * _DAY_S)
+    return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"

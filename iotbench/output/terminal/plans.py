@@ -10,9 +10,8 @@ from rich.table import Table
 
 from iotbench.config.input.quantities import format_time
 from iotbench.machine.tables import draw, new_table
-from iotbench.measurements.shared.estimates import count_prefilled, count_timed
 from iotbench.measurements.shared.kind import Kind
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.plan import PlannedRun, count_prefilled, count_timed
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.errors import counted

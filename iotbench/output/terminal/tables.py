@@ -12,25 +12,24 @@ from rich.table import Table
 
 from iotbench.figures.figures import FIGURES, Unit, unit_of
 from iotbench.figures.numbers import format_value, two_lines
-from iotbench.figures.query_plans import plans_of
 from iotbench.figures.rows import Row
-from iotbench.figures.subjects import Subject
-from iotbench.figures.summary import Summary
+from iotbench.figures.summary import Subject, Summary
 from iotbench.machine.tables import draw, measure, new_table
 from iotbench.machine.terminal import width_of
 from iotbench.measurements import summary_of
-from iotbench.output.terminal.answers import answers_of
 from iotbench.output.terminal.notes import notes_of
 from iotbench.output.terminal.plots import plot_of
-from iotbench.output.terminal.ramps import ramps_of
+from iotbench.output.terminal.queries import answers_of, plans_of, ramps_of
 from iotbench.output.terminal.records import as_csv, as_json
-from iotbench.output.terminal.timings import timings_of
-from iotbench.results.result import Result
+from iotbench.results.result import Result, RunRecord
+from simulator.errors import counted
 
 _FLEXIBLE_WIDTH = 24
 """A longer verdict is wrapped before a column is dropped."""
 _NAME_WIDTH = 40
 """A longer name of a query is wrapped."""
+_REST = "start,\nend"
+"""Time outside all phases: start and end of processes or pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ def _parts(
         titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
         yield f"not shown in {width} columns: {titles} (see them with --format json or csv)"
     yield from plot_of(summary, width) if plotted else ()
-    if timings and (table := timings_of(result)):
+    if timings and (table := _draw_timings(result)):
         yield table
         yield ""
     yield from chain(answers_of(result), plans_of(result), ramps_of(result), notes_of(result, path))
@@ -190,3 +189,35 @@ def _make_table(
             table.add_row(*("-" if value is None else c.write(value) for c, value in values))
         table.add_section()
     return table
+
+
+def _draw_timings(result: Result) -> Table | None:
+    """Return the table; None if no run has ended."""
+    runs = [run for run in result.runs if run.took_s is not None]
+    if not runs:
+        return None
+    names = [*dict.fromkeys(name for run in runs for name in run.outcome.phases_s)]
+    table = new_table(title="seconds", title_justify="left", show_footer=len(runs) > 1)
+    table.add_column("Run", footer="all")
+    for place, title in enumerate([_REST, *names, "all"]):
+        every = [[*_seconds(run, names)][place] for run in runs]
+        table.add_column(
+            title, justify="right", vertical="bottom", overflow="fold",
+            footer=_format_s(sum(each or 0.0 for each in every)),
+        )  # fmt: skip
+    for run in runs:
+        at = f"{counted(run.workers, 'worker')}, {run.run}"
+        table.add_row(at, *map(_format_s, _seconds(run, names)))
+    return table
+
+
+def _seconds(run: RunRecord, names: list[str]) -> Iterator[float | None]:
+    """Yield the columns of a run: what is in no phase, each phase, and all of it."""
+    phases, took_s = run.outcome.phases_s, run.took_s or 0.0
+    yield max(took_s - sum(phases.values()), 0.0)
+    yield from (phases.get(name) for name in names)
+    yield took_s
+
+
+def _format_s(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds:,.2f}"

@@ -9,7 +9,7 @@ from hdrh.histogram import HdrHistogram
 
 from iotbench.commands.main import commands
 from iotbench.config.options.basic import FORMATS
-from iotbench.output.terminal.capacity import days_until_full
+from iotbench.output.terminal.notes import days_until_full
 from iotbench.results import result_files
 from simulator.errors import ConfigError
 from tests.unit.output.terminal import made

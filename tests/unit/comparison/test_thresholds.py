@@ -11,8 +11,9 @@ from iotbench.comparison.thresholds import (
     failures,
     parse,
 )
-from iotbench.figures.subjects import QUERY, WORKERS
 from iotbench.measurements import summary_of
+from iotbench.measurements.insert.figures import WORKERS
+from iotbench.measurements.query.figures import QUERY
 from tests.unit.comparison.test_comparison import asked, calibrated, side, sweep
 from tests.unit.output.terminal.made import histogram, outcome, result, run, worker
 

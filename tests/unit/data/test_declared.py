@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iotbench.measurements.shared.workload_file import read_workload
+from iotbench.measurements.insert.workload_file import read_workload
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Type

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from iotbench.execution.time_limit import TimeLimit
-from iotbench.measurements.shared.options import Insert
+from iotbench.measurements.insert.options import Insert
 
 INSTANT = [0.0]
 

@@ -10,11 +10,11 @@ from pydantic import SecretStr, ValidationError
 
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert import checks as insert_options
+from iotbench.measurements.insert import plan
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.shared import plan
+from iotbench.measurements.insert.options import DEFAULT_RUNS, InsertOptions
+from iotbench.measurements.insert.plan import insert_runs
 from iotbench.measurements.shared.distribution import YEAR_10000_MS
-from iotbench.measurements.shared.options import DEFAULT_RUNS, InsertOptions
-from iotbench.measurements.shared.plan import insert_runs
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey

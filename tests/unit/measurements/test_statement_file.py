@@ -4,8 +4,8 @@ import pytest
 
 from iotbench.config.targets.config import Target
 from iotbench.measurements.insert import checks as insert_options
-from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.statement_file import read_statements
+from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.statement_file import read_statements
 from simulator.errors import ConfigError
 from simulator.modules.victoriametrics.database import VictoriaMetrics
 

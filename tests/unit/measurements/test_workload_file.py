@@ -3,8 +3,8 @@
 import pytest
 
 from iotbench.measurements.insert.checks import generator_params
-from iotbench.measurements.shared.options import InsertOptions
-from iotbench.measurements.shared.workload_file import class_of, read_workload
+from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.workload_file import class_of, read_workload
 from simulator.data.workloads.declared import Declared
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iotbench.measurements.shared.query_file import read_own
+from iotbench.measurements.query.own import read_own
 from simulator.data.own_query import ParameterSource
 from simulator.data.schema import Type
 from simulator.errors import ConfigError

@@ -9,8 +9,8 @@ from iotbench.config.input.records import FOLDER
 from iotbench.config.options.declared import instance
 from iotbench.config.targets.config import Target
 from iotbench.measurements.change.options import ChangeOptions
+from iotbench.measurements.insert.options import InsertOptions
 from iotbench.measurements.query.options import MixedOptions, QueryOptions
-from iotbench.measurements.shared.options import InsertOptions
 from iotbench.plans.measures import is_measure, unit_of
 from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.words import build_asked_command, insert_command

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from iotbench.results.freshness import freshness_ms, least_freshness_ms
+from iotbench.results.latency import freshness_ms, least_freshness_ms
 from simulator.data.dataset import DatasetReader
 from simulator.data.fresh import fresh_types
 from simulator.data.query import Statement

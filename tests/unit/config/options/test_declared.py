@@ -13,7 +13,7 @@ from iotbench.config.input.records import Record, read_record
 from iotbench.config.input.values import Names, Seconds
 from iotbench.config.options.basic import Command
 from iotbench.config.options.declared import options_of
-from iotbench.measurements.shared.options import Insert, InsertOptions
+from iotbench.measurements.insert.options import Insert, InsertOptions
 from iotbench.results.command import GivenCommand as StoredCommand
 from simulator.errors import ConfigError
 

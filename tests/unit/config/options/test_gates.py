@@ -3,7 +3,8 @@
 import xml.etree.ElementTree as ET
 
 from iotbench.comparison.thresholds import Scope
-from iotbench.figures.subjects import QUERY, WORKERS
+from iotbench.measurements.insert.figures import WORKERS
+from iotbench.measurements.query.figures import QUERY
 from iotbench.plans.gates import Gates
 from iotbench.plans.published.record import ItemRecord, Reproduction
 from iotbench.results import result_files

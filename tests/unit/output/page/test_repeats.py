@@ -8,10 +8,11 @@ import pytest
 
 from iotbench.figures.figures import FigureValue
 from iotbench.figures.rows import Place, Row
-from iotbench.figures.subjects import QUERY, WORKERS
 from iotbench.figures.summary import Summary
 from iotbench.machine.machine import this_machine
 from iotbench.measurements import summary_of
+from iotbench.measurements.insert.figures import WORKERS
+from iotbench.measurements.query.figures import QUERY
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
 from iotbench.output.page.measured import order_results

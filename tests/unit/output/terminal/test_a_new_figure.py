@@ -10,8 +10,8 @@ from iotbench.comparison.sides import Side
 from iotbench.comparison.tables import format_record as compared_text
 from iotbench.comparison.thresholds import Scope, checks_of, failures, parse
 from iotbench.figures.figures import FIGURES, Better, Figure, Unit
-from iotbench.figures.subjects import WORKERS
 from iotbench.measurements import summary_of
+from iotbench.measurements.insert.figures import WORKERS
 from iotbench.output.page.build import page_of
 from iotbench.output.page.html import render
 from iotbench.output.page.sources import Sources

@@ -7,8 +7,8 @@ import pytest
 from iotbench.comparison.comparison import Judgement, compare_sides
 from iotbench.comparison.sides import Side, expect_comparable
 from iotbench.comparison.thresholds import Scope, checks_of, failures, parse
-from iotbench.figures.subjects import LOAD
 from iotbench.measurements import summary_of
+from iotbench.measurements.mixed.figures import LOAD
 from iotbench.measurements.warnings import warnings_of
 from iotbench.output.terminal.records import as_csv, records_of, totals_of
 from iotbench.output.terminal.tables import format_record

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from iotbench.measurements import kind_named
-from iotbench.measurements.shared.estimates import estimate_s
-from iotbench.measurements.shared.plan import PlannedRun
+from iotbench.measurements.shared.plan import PlannedRun, estimate_s
 from iotbench.output.terminal.plans import plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome

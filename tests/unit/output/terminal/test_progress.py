@@ -6,8 +6,7 @@ import pytest
 
 from iotbench.config.input.quantities import format_time
 from iotbench.output.terminal import progress
-from iotbench.output.terminal.course import Course
-from iotbench.output.terminal.estimate import Estimate
+from iotbench.output.terminal.course import Course, Estimate
 from iotbench.output.terminal.progress import ProgressDisplay
 from simulator.data.ranges import RowRange
 from simulator.protocol.events import (

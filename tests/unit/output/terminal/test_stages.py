@@ -9,8 +9,8 @@ from iotbench.comparison.comparison import compare_sides
 from iotbench.comparison.sides import Side, expect_comparable, samples_of
 from iotbench.comparison.thresholds import Scope, checks_of, parse
 from iotbench.figures.rows import Place
-from iotbench.figures.subjects import STAGE
 from iotbench.measurements import summary_of
+from iotbench.measurements.insert.figures import STAGE
 from iotbench.measurements.warnings import warnings_of
 from iotbench.output.terminal.plots import plot_of
 from iotbench.output.terminal.records import records_of

@@ -5,8 +5,7 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-from iotbench.config.input.records import Record
-from iotbench.measurements.shared.query_file import RelativeFile
+from iotbench.config.input.records import Record, RelativeFile
 from simulator.errors import ConfigError
 
 _END = re.compile(r";[ \t]*(?:--[^\n]*)?$", re.MULTILINE)

@@ -1,13 +1,16 @@
-"""Runs that change rows: the rows that were inserted meanwhile, the corrections, the deletion."""
+"""Figures of changes: rows of corrections, deletions, and of inserts meanwhile."""
 
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import figures_of
-from iotbench.figures.inserts import list_timed_inserts
 from iotbench.figures.rows import INSERTS, Place, Row
+from iotbench.figures.summary import Subject
 from iotbench.figures.verdicts import level_of, worst
+from iotbench.measurements.insert.figures import list_timed_inserts
+from iotbench.results.latency import Latency
+from iotbench.results.metrics import InsertMetrics
 from iotbench.results.result import RunRecord
-from iotbench.results.timed import time_change
+from iotbench.results.timed import ChangeMetrics, time_change
 from simulator.protocol.messages import DELETION
 
 
@@ -27,3 +30,10 @@ def rows_by_change(runs: Sequence[RunRecord]) -> Iterator[Row]:
             figures = figures_of([time_change(times, rows)])
             place = Place(change=name, workers=len(times))
             yield Row(place, 1, figures, verdict, level=level_of([run]))
+
+
+CHANGE = Subject(
+    "change", "Change", rows_by_change,
+    sources=(InsertMetrics, ChangeMetrics, Latency), listed_by="rows_per_s",
+    judged_by="rows_per_s", is_named=True,
+)  # fmt: skip

@@ -1,15 +1,17 @@
-"""Mixed runs as rows: the inserts, and each query during them."""
+"""Figures of mixed loads: rows of the inserts, and of each query during them."""
 
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import figures_of
-from iotbench.figures.inserts import list_timed_inserts
-from iotbench.figures.queries import times_of
 from iotbench.figures.rows import ALL_QUERIES, INSERTS, Place, Row
+from iotbench.figures.summary import Subject
 from iotbench.figures.verdicts import level_of, worst_status
-from iotbench.results.metrics import connects_of
+from iotbench.measurements.insert.figures import list_timed_inserts
+from iotbench.measurements.query.figures import times_of
+from iotbench.results.latency import Latency
+from iotbench.results.metrics import InsertMetrics, connects_of
 from iotbench.results.result import RunRecord
-from iotbench.results.timed import Timed, time_query
+from iotbench.results.timed import QueryMetrics, Timed, time_query
 from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.verdict import Status
 
@@ -70,3 +72,10 @@ def _is_timed(times: Sequence[QueryTimes]) -> bool:
 def _askers(run: RunRecord) -> list[WorkerReport]:
     """Return the reports of the workers of a mixed run that asked queries."""
     return [worker for worker in run.outcome.workers if worker.queries]
+
+
+LOAD = Subject(
+    "load", "Load", rows_by_load, load_totals,
+    sources=(InsertMetrics, QueryMetrics, Latency), listed_by="rows_per_s", judged_by="p50_ms",
+    is_named=True,
+)  # fmt: skip

@@ -1,14 +1,16 @@
-"""Queries as rows: each of a run, in each stage, and all of a run together."""
+"""Figures of queries: rows each of a run, in each stage, and all of a run together."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import figures_of
 from iotbench.figures.rows import ALL_QUERIES, Place, Row
+from iotbench.figures.summary import Subject
 from iotbench.figures.verdicts import worst
+from iotbench.results.latency import Latency
 from iotbench.results.metrics import connects_of
 from iotbench.results.result import RunRecord
-from iotbench.results.timed import time_query, time_stage
+from iotbench.results.timed import QueryMetrics, QueryStage, time_query, time_stage
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes
 
@@ -66,3 +68,10 @@ def _stages(query: QueryVerdict, times: Sequence[QueryTimes], run: RunRecord) ->
 
 def _verdict(query: QueryVerdict) -> str:
     return query.verdict.status.value + ", tuned" * query.tuned
+
+
+QUERY = Subject(
+    "query", "Query", rows_by_query, totals,
+    sources=(QueryMetrics, QueryStage, Latency), listed_by="queries_per_s", judged_by="p50_ms",
+    is_named=True,
+)  # fmt: skip

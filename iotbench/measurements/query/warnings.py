@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from iotbench.figures.summary import Summary
-from iotbench.measurements.shared.writing import CLIENT_BOUND, of_unsent, warn_of_shared_cores
+from iotbench.measurements.insert.warnings import CLIENT_BOUND, of_unsent, warn_of_shared_cores
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset
 from simulator.errors import counted

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import spread_of
-from iotbench.figures.inserts import rows_by_stage
+from iotbench.measurements.insert.figures import rows_by_stage
 from iotbench.results.metrics import InsertMetrics, rates_by_second
 from iotbench.results.result import Result, RunRecord
 from iotbench.results.warmup import LEAST_S, found_in

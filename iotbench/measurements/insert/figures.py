@@ -1,12 +1,15 @@
-"""Inserts as rows: of a worker count, a step or a stage."""
+"""Figures of inserts: rows of worker counts, steps or stages."""
 
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.figures import figures_of
 from iotbench.figures.rows import Place, Row
+from iotbench.figures.summary import Subject
 from iotbench.figures.verdicts import level_of, worst
+from iotbench.results.latency import Latency
+from iotbench.results.metrics import InsertMetrics
 from iotbench.results.result import RunRecord
-from iotbench.results.timed import Timed, time_insert, time_stage
+from iotbench.results.timed import InsertStage, Timed, time_insert, time_stage
 
 
 def rows_by_workers(runs: Sequence[RunRecord]) -> Iterator[Row]:
@@ -42,3 +45,21 @@ def rows_by_stage(runs: Sequence[RunRecord]) -> Iterator[Row]:
             yield Row(place, len(parts), figures_of(parts), verdict, level=level)
         else:
             yield Row(place, 0, {}, "no row was inserted")
+
+
+_RATE = "rows_per_s"
+WORKERS = Subject(
+    "workers", "Workers", rows_by_workers,
+    sources=(InsertMetrics, Latency), listed_by=_RATE, judged_by=_RATE,
+    over="over workers", last_row="With the most workers",
+)  # fmt: skip
+LEVEL = Subject(
+    "level", "Level", rows_by_level,
+    sources=(InsertMetrics, Latency), listed_by=_RATE, judged_by=_RATE,
+    over="over fill level", last_row="With the most rows in the tables",
+)  # fmt: skip
+STAGE = Subject(
+    "stage", "Stage", rows_by_stage,
+    sources=(InsertStage, Latency), listed_by=_RATE, judged_by=_RATE,
+    over="by stage", last_row="In the last stage",
+)  # fmt: skip

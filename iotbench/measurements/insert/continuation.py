@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iotbench.config.input.parameters import as_written, instant, option_of
-from iotbench.measurements.shared.out_of_order import format_late
+from iotbench.measurements.insert.options import format_late
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.declared import Declared

@@ -1,0 +1,266 @@
+"""Plans of inserts: from options to the runs of a sweep. Pure; reports all problems at once."""
+
+from collections.abc import Iterator, Sequence
+
+from iotbench.config.targets.config import Target
+from iotbench.measurements.insert.options import InsertOptions
+from iotbench.measurements.insert.workload_file import class_of
+from iotbench.measurements.shared.distribution import RunLoad, lane_rows_left, worker_plans
+from iotbench.measurements.shared.faults import RETRY_FOR_S
+from iotbench.measurements.shared.plan import PlannedRun, Recorded, spec_of
+from simulator.control.database.marks import TABLE as MARKS
+from simulator.control.database.refusal import list_reserved
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange, parts_between
+from simulator.data.workloads import GENERATORS
+from simulator.data.workloads.base import Params
+from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
+from simulator.modules.contract.base import BATCH, IMPORT, Database
+from simulator.protocol.spec import Clocking, InsertTask, Work
+from simulator.protocol.verdict import VerifyMode
+
+_IMPORTED_ROWS = 10_000
+"""Rows that the workers of an import take in turn, like the threads of a loader."""
+_CHECKED_ROWS = 1000
+"""Rows of each table that are checked before a sweep starts."""
+
+
+def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
+    """Return the dataset of an insert, still without rows; ConfigError if none can be late."""
+    cls = class_of(options.workload)
+    found = Dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        params=params.model_dump(mode="json"),
+        seed=options.seed,
+        start_ms=options.begin_ms,
+        primary_key=options.key,
+        parts=options.tables,
+        parts_by=options.tables_by,
+        table_prefix=options.table_prefix,
+        late=options.out_of_order,
+    )
+    if problems := list(DatasetReader(found).late_problems()) if found.late else []:
+        raise ConfigError([f"--out-of-order: {problem}" for problem in problems])
+    return found
+
+
+def verification(options: InsertOptions, database: Database) -> VerifyMode:
+    """Return the level to verify at; UnverifiableError if asked of what stores nothing."""
+    if database.capabilities.stores:
+        return options.verify or (VerifyMode.FULL if options.fault else VerifyMode.COUNTS)
+    if options.verify in (None, VerifyMode.NONE):
+        return VerifyMode.NONE
+    raise UnverifiableError(
+        f"--verify {options.verify}: {database.name} stores nothing; use --verify none"
+    )
+
+
+def mixes_tables(database: Database, reader: DatasetReader, mode: str) -> bool | None:
+    """Return whether a batch has rows of several tables; None: there is one table, or no batch."""
+    if len(reader.tables) == 1 or database.insert_mode(mode) != BATCH:
+        return None
+    return database.capabilities.mixes_tables and reader.one_group
+
+
+def insert_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    options: InsertOptions,
+    stored: Dataset,
+    level: VerifyMode,
+    *,
+    complete: bool = True,
+    by: str = "",
+    recorded: Recorded | None = None,
+) -> Iterator[PlannedRun]:
+    """Yield the runs of a sweep in order; each knows what the ones before it leave behind.
+
+    `complete` is False if the insert of `stored` did not end; `by` names user and machine;
+    `recorded` has the rows if the workers do not draw them.
+    """
+    empty = stored.model_copy(update={"ranges": ()})
+    reader = DatasetReader(empty)
+    before = stored
+    clean = recorded is None or recorded.clean
+    mode = _insert_mode(target, options, recorded)
+    for workers in options.workers:
+        for run in range(1, options.repeats + 1):
+            keeps = not options.clean or (options.steps and run > 1)
+            before = before if keeps else empty
+            spec = spec_of(
+                Work.INSERT,
+                (sweep_id, f"{workers}-{run}"),
+                target,
+                before,
+                by=by,
+                complete=complete or before is not stored,
+                workers=recorded.share(workers)
+                if recorded
+                else _draw_shares(reader, before, options, workers, run),
+                records=recorded.file if recorded else None,
+                mode=mode,
+                batch_rows=options.batch_rows,
+                clocking=clocking_of(options),
+                several=options.several,
+                fault=options.plan_fault(options.duration_s),
+                retry_s=options.retry_for_s or (RETRY_FOR_S if options.fault else 0.0),
+                clean=clean and not keeps,
+                replace_tables=options.replace_tables,
+                setup=options.setup.statements if options.setup else (),
+                teardown=options.teardown.statements if options.teardown else (),
+                verify=level,
+                timeout_s=options.timeout_s,
+            )
+            yield PlannedRun(spec, run, before.rows + options.prefill)
+            before, clean = spec.after, True
+
+
+def _insert_mode(target: Target, options: InsertOptions, recorded: Recorded | None) -> str:
+    """Return the mode of the timed rows; the records of a file are sent as batches."""
+    if recorded:
+        return BATCH
+    return IMPORT if options.imports else target.open().insert_mode(options.mode)
+
+
+def _draw_shares(
+    reader: DatasetReader, before: Dataset, options: InsertOptions, workers: int, run: int
+) -> tuple[InsertTask, ...]:
+    """Return the rows that each worker of a run draws."""
+    load = RunLoad(
+        workers=workers,
+        prefill=options.prefill,
+        rows_each=_rows_each(reader, before, options),
+        limit=options.limit,
+        batch_rows=_IMPORTED_ROWS if options.imports else options.batch_rows,
+        split=options.split,
+        steps_left=options.steps - run + 1 if options.steps else 1,
+    )
+    return worker_plans(reader, before, load)
+
+
+def _rows_each(reader: DatasetReader, before: Dataset, options: InsertOptions) -> int:
+    """Return the timed rows of each worker; in a run by time, at most what its lane has left."""
+    if not options.timed_s or reader.sizes is not None:
+        return options.rows_each
+    return min(options.rows_each, max(lane_rows_left(reader, before) - options.prefill, 0))
+
+
+def expect_rows(planned: Sequence[PlannedRun]) -> None:
+    """Raise ConfigError if a run has no row to insert, or more than the workload has."""
+    last = planned[-1].spec.after
+    reader, most = DatasetReader(last), max(last.ends().values(), default=0)
+    if reader.sizes is None and most > reader.lane_rows:
+        raise ConfigError(
+            f"--workload {last.workload}: with these options it has {reader.lane_rows:,} rows for"
+            f" each worker, and this sweep goes up to row {most:,}; insert fewer rows"
+        )
+    if last.late and all(
+        stop <= order.begins
+        for (place, _), stop in last.ends().items()
+        if (order := reader.orders[place])
+    ):
+        raise ConfigError(
+            "--out-of-order: these rows end before the first late one would be sent; insert more"
+            " rows, or choose a shorter time"
+        )
+    for number, each in enumerate(planned, 1):
+        spec = each.spec
+        if any(map(len, (rows for task in spec.inserts for rows in task.timed))):
+            continue
+        name, sizes = spec.dataset.workload, DatasetReader(spec.dataset).sizes or ()
+        stored, whole = spec.after.rows, counted(sum(sizes), "row")
+        if spec.dataset.rows == sum(sizes) and number == 1:
+            raise ConfigError(
+                f"--no-clean: the tables already hold all {whole} of workload {name}, so nothing is"
+                " left to insert; use --clean"
+            )
+        raise ConfigError(
+            f"run {number} of {len(planned)} has nothing to insert: of the {whole} of workload"
+            f" {name}, {stored:,} are stored before its timed part; lower --runs, --steps or"
+            " --prefill, or set --limit"
+        )
+
+
+def list_needed_names(dataset: Dataset, database: Database) -> list[str]:
+    """Return the names that an insert of a dataset needs in the database."""
+    needed = [n for table in DatasetReader(dataset).tables for n in database.objects(table)]
+    return [*dict.fromkeys(needed), *database.for_own_tables().objects(MARKS)]
+
+
+def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) -> None:
+    """Raise ConfigError for tables with names of our own, and for --replace-table without need."""
+    needed, problems = (
+        list_needed_names(dataset, database),
+        list_reserved(DatasetReader(dataset).tables),
+    )
+    problems += [
+        f"--replace-table {name}: this insert needs no such name ({nearest(name, needed)})"
+        for name in names
+        if name not in needed
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:
+    """Raise ConfigError if the target cannot store the first rows, as far as its module knows.
+
+    With `to_end`, nor the last ones: what is sent without being encoded is not checked then.
+    """
+    spec, database = planned[0].spec, target.open()
+    _expect_apart(spec.dataset, database)
+    if not database.capabilities.checks_rows or spec.dataset.volume_claim:
+        return  # rows in a volume claim are checked as they are encoded
+    found: dict[str, list[str]] = {}
+    tasks = [task for task in spec.inserts if task.prefill or task.timed] or [InsertTask()]
+    reader, checked = DatasetReader(spec.dataset), [*tasks[0].prefill, *tasks[0].timed]
+    blocks = next(reader.blocks(checked, _CHECKED_ROWS), [])
+    if to_end:
+        blocks += next(reader.blocks(_last_rows(tasks[-1].timed), _CHECKED_ROWS), [])
+    for block in blocks:
+        try:
+            database.check_rows(block)
+        except UnstorableError as error:
+            of_tables = found.setdefault(str(error), [])
+            of_tables += [block.name] * (block.name not in of_tables)
+    if found:
+        problems = ((", ".join(names), problem) for problem, names in found.items())
+        raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in problems])
+
+
+def _last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
+    """Return the last rows of each table."""
+    found: list[RowRange] = []
+    for table in {item.table for item in ranges}:
+        own = [item for item in ranges if item.table == table]
+        rows = sum(map(len, own))
+        found += parts_between(own, rows - _CHECKED_ROWS, rows)
+    return found
+
+
+def _expect_apart(dataset: Dataset, database: Database) -> None:
+    """Raise ConfigError if the database cannot keep apart drawn rows that have no key."""
+    can, tables = database.capabilities, DatasetReader(dataset).tables
+    alike = [table for table in tables if not table.key]
+    what = "a row replaces another one with the same tags and time"
+    if not can.replaces_rows:
+        alike = [table for table in alike if len(table.fields) > 1 and can.separates_fields]
+        what = "each field is stored apart: such rows mix their values"
+    if alike and dataset.workload in GENERATORS:
+        raise ConfigError(
+            f"--workload {dataset.workload}: several rows of"
+            f" {', '.join(table.name for table in alike)} have the same time, and in"
+            f" {database.name} {what}; use another workload or target"
+        )
+
+
+def clocking_of(options: InsertOptions) -> Clocking:
+    """Return how long each run of an insert is measured, and how fast it goes."""
+    return Clocking(
+        duration_s=options.timed_s,
+        warmup_s=options.warm_s,
+        until_steady=bool(options.warmup_until_steady_s),
+        rows_per_s=options.rate,
+        stages=options.stages,
+    )
