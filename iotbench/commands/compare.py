@@ -28,7 +28,7 @@ from iotbench.measurements import summary_of
 from iotbench.plans.gates import Gates
 from iotbench.results.result_files import expect_whole, now_utc
 from iotbench.store.gathered import find_sides
-from iotbench.store.lookup import found
+from iotbench.store.lookup import find_results
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -95,7 +95,7 @@ def compare(  # noqa: PLR0913
     10%'), and numbers of rows ('slower > 0').
     """
     if others:
-        sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
+        sides = [Side(tuple(find_results(output, names))) for names in _names((base, *others))]
     else:
         sides = find_sides(output, base, of)
     known = read_calibrations()

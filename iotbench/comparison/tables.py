@@ -16,7 +16,7 @@ from iotbench.comparison.sides import Side
 from iotbench.comparison.statistics import Difference, noise_of
 from iotbench.figures.figures import percent_of
 from iotbench.figures.numbers import format_value
-from iotbench.machine.cleaning import escape_markdown
+from iotbench.machine.cleaning import escape_markdown, markdown_table
 from iotbench.machine.tables import draw, new_table
 from iotbench.results.latency import fewest_samples
 from simulator.errors import counted
@@ -100,12 +100,10 @@ def _as_table(comparison: Comparison, width: int) -> str:
 
 def _as_markdown(comparison: Comparison, _width: int) -> str:
     headings = _headings(comparison)
+    rows = (cells for row in comparison.rows for cells in _cells(comparison, row))
+    numbers = {title for title, is_text in headings if not is_text}
     lines = ["  \n".join(map(escape_markdown, _sides(comparison))), ""]
-    lines += ["| " + " | ".join(title for title, _ in headings) + " |"]
-    lines += ["|" + "|".join("---" if is_text else "---:" for _, is_text in headings) + "|"]
-    for row in comparison.rows:
-        cleaned = (map(escape_markdown, cells) for cells in _cells(comparison, row))
-        lines += ["| " + " | ".join(cells) + " |" for cells in cleaned]
+    lines += markdown_table([title for title, _ in headings], rows, numbers)
     lines += ["", *(f"- {escape_markdown(line)}" for line in _notes(comparison))]
     return "".join(f"{line}\n" for line in lines)
 

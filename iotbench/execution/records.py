@@ -158,7 +158,7 @@ class RecordedRows(Rows):
     def describe(self, spec: RunSpec, wanted: Wanted[InsertOptions]) -> dict[str, Any]:
         """Return the options that an insert of records has."""
         dataset, scanned = self.records.dataset, self.records.scanned
-        described = wanted.options.described(has_end=True)
+        described = wanted.options.describe(has_end=True)
         known = {
             "data": str(self.request.file),
             "data_format": self.request.form.value,

@@ -12,7 +12,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from iotbench.results.latency import FEWEST, fewest_samples, latency_of, percentiles_ms
-from iotbench.results.timed import Timed, together
+from iotbench.results.timed import Timed, merge_waits
 
 
 class Unit(StrEnum):
@@ -286,7 +286,7 @@ def unit_of(name: str) -> Unit | None:
     return found and (Unit.SHARE if found[1] == "_spread" else found[0].unit)
 
 
-def joined(figure: Figure, values: Sequence[float]) -> FigureValue:
+def join_values(figure: Figure, values: Sequence[float]) -> FigureValue:
     """Return what at least one run or repeat comes to."""
     value = figure.middle(values)
     if len(values) < 2 or figure.middle is not fmean:
@@ -346,7 +346,7 @@ def join_figures(figures: Sequence[Mapping[str, FigureValue]]) -> Figures:
     def join(name: str) -> FigureValue | None:
         figure = figure_named(name)
         values = [each[name].value for each in figures if name in each]
-        return joined(figure, values) if figure and values else None
+        return join_values(figure, values) if figure and values else None
 
     names = dict.fromkeys(name for each in figures for name in each)
     return Figures({name: found for name in names if (found := join(name))}, join)
@@ -357,14 +357,14 @@ def figures_of(parts: Sequence[Timed]) -> Figures:
 
     The measurements of all parts are joined; percentiles come from all parts together.
     """
-    waits = together(parts)
+    waits = merge_waits(parts)
     latency = latency_of(waits)
     found = {}
     for name, figure in FIGURES.items():
         values = [getattr(part.metrics, name, None) for part in parts]
         known = [value for value in values if value is not None]
         if known and len(known) == len(values):
-            found[name] = joined(figure, known)
+            found[name] = join_values(figure, known)
         elif (value := getattr(latency, name, None)) is not None:
             found[name] = FigureValue(value, latency.sends)
     return Figures(found, partial(_percentile, waits), waits)

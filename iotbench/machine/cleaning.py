@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 _UNSEEN = re.compile(
@@ -54,10 +54,28 @@ def quote_markdown_code(text: str) -> str:
     return f"`{inside}`"
 
 
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV in which no text is a formula for spreadsheets: it begins with a '."""
+def markdown_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()
+) -> list[str]:
+    """Return the lines of a table in Markdown; `numbers` are titles of columns aligned right."""
+    ends = ("---:" if title in numbers else "---" for title in titles)
+    return [_markdown_row(titles), f"|{'|'.join(ends)}|", *map(_markdown_row, rows)]
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(escape_markdown, cells))} |"
+
+
+def csv_text(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
+    """Return records as CSV in which no text is a formula for spreadsheets: it begins with a '.
+
+    The columns are `names`, or without these every key of the records.
+    """
+    columns = names or [*dict.fromkeys(name for record in records for name in record)]
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([*map(_cell, row)] for row in rows)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*map(_cell, columns)])
+    writer.writerows([_cell(record.get(name)) for name in columns] for record in records)
     return out.getvalue()
 
 

@@ -93,55 +93,46 @@ def _agreement(
         if query is None or not query.digests:
             reason = query.verdict.reason if query else "not asked"
             return Agreement(name, problem=f"{target}: {reason}")
-        own: dict[int, set[str]] = defaultdict(set)
+        digests: dict[int, set[str]] = defaultdict(set)
         for each in query.digests:
-            own[each.instance].add(each.digest)
+            digests[each.instance].add(each.digest)
             if not each.ok:
                 wrong.add(each.instance)
-        for instance, digests in own.items():
-            given[instance].append(digests)
-    equal = [i for i, sets in given.items() if _all_equal(sets, len(by_target))]
-    if any(each.own for each in (verdicts[name] for verdicts in by_target.values())):
-        return _compare_own(name, [v[name] for v in by_target.values()], given, equal, slack)
-    rounded = [i for i in given if i not in equal and i not in wrong]
+        for instance, found in digests.items():
+            given[instance].append(found)
+    queries = [verdicts[name] for verdicts in by_target.values()]
+    is_own = any(each.own for each in queries)
+    if is_own and any(each.rows is None for query in queries for each in query.digests):
+        return Agreement(name, own=True, problem=_TOO_MANY)
+    equal = {i for i, sets in given.items() if _all_equal(sets, len(queries))}
+    others = {*given} - equal
+    rounded = _near_instances(queries, given, others, slack) if is_own else others - wrong
     return Agreement(
         name,
         answers=len(given),
         equal=len(equal),
         rounded=len(rounded),
-        different=tuple(sorted({*given} - {*equal} - {*rounded})),
+        different=tuple(sorted(others - rounded)),
+        own=is_own,
     )
 
 
-def _compare_own(
-    name: str,
-    verdicts: Sequence[QueryVerdict],
+def _near_instances(
+    queries: Sequence[QueryVerdict],
     given: Mapping[int, Sequence[set[str]]],
-    equal: Sequence[int],
+    instances: set[int],
     slack: float,
-) -> Agreement:
-    """Return how the answers to an own query compare: a double may differ by a part `slack`."""
+) -> set[int]:
+    """Return the instances of an own query that all targets answer alike but for rounding."""
     rows: dict[int, list[Rows]] = defaultdict(list)
-    for verdict in verdicts:
-        for each in verdict.digests:
-            if each.rows is None:
-                return Agreement(name, own=True, problem=_TOO_MANY)
-            rows[each.instance].append(each.rows)
-    rounded = [
+    for each in (each for query in queries for each in query.digests):
+        rows[each.instance].append(each.rows or ())
+    return {
         instance
-        for instance, sets in given.items()
-        if instance not in equal
-        and len(sets) == len(verdicts)
+        for instance in instances
+        if len(given[instance]) == len(queries)
         and all(near(rows[instance][0], other, slack) for other in rows[instance][1:])
-    ]
-    return Agreement(
-        name,
-        answers=len(given),
-        equal=len(equal),
-        rounded=len(rounded),
-        different=tuple(sorted({*given} - {*equal} - {*rounded})),
-        own=True,
-    )
+    }
 
 
 def near(one: Rows, other: Rows, slack: float) -> bool:

@@ -191,7 +191,7 @@ def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:
     }
 
 
-def inserting(outcome: Outcome) -> list[WorkerReport]:
+def list_inserting(outcome: Outcome) -> list[WorkerReport]:
     """Return the reports of the workers that insert: others ask, or change rows."""
     return [each for each in outcome.workers if not each.queries and not each.changes]
 
@@ -206,7 +206,7 @@ def compute_measured_s(outcome: Outcome) -> float:
 
     Under a rate it lasts at least until the next batch is due: the rows cover the schedule.
     """
-    sends = inserting(outcome)
+    sends = list_inserting(outcome)
     stages = [stage for report in sends for stage in report.stages]
     last = max((stage.stage for stage in stages), default=0)
     due = [
@@ -220,7 +220,7 @@ def compute_measured_s(outcome: Outcome) -> float:
 
 def _sent_s(outcome: Outcome) -> float:
     """Return the time from the common start, or from the end of the warm-up, to the last row."""
-    ends = [report.ended_s for report in inserting(outcome) if report.ended_s]
+    ends = [report.ended_s for report in list_inserting(outcome) if report.ended_s]
     return max(ends) - _began_s(outcome) if ends and outcome.released_s else 0.0
 
 
@@ -231,7 +231,7 @@ def _began_s(outcome: Outcome) -> float:
 
 def rates_by_second(outcome: Outcome) -> list[float]:
     """Return the rows (or a long run's mean) of each measured second in which all workers sent."""
-    ends = [report.ended_s for report in inserting(outcome) if report.ended_s]
+    ends = [report.ended_s for report in list_inserting(outcome) if report.ended_s]
     if not ends or not outcome.released_s:
         return []
     first, stop = math.ceil(outcome.phases_s.get(WARMUP, 0.0)), int(min(ends) - outcome.released_s)

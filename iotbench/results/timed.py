@@ -162,7 +162,7 @@ def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
     return Timed(metrics, merge_histogram([each.waits for each in times]))
 
 
-def together(parts: Iterable[Timed]) -> HdrHistogram:
+def merge_waits(parts: Iterable[Timed]) -> HdrHistogram:
     """Return the histogram of all parts together."""
     whole = new_histogram()
     for part in parts:

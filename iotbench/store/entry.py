@@ -88,7 +88,7 @@ def _sweep(name: ResultName) -> ResultEntry:
 
 def what_of(result: Result) -> str:
     """Return what was measured in a few words."""
-    return " ".join([result.dataset.workload, *kind_of(result).listed(result)])
+    return " ".join([result.dataset.workload, *kind_of(result).describe_measured(result)])
 
 
 def _tables(result: Result) -> tuple[str, ...] | None:

@@ -18,7 +18,7 @@ from iotbench.figures.figures import Figure, Figures, FigureValue, find_figure
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Summary
-from iotbench.machine.cleaning import csv_text, escape_markdown
+from iotbench.machine.cleaning import csv_text, escape_markdown, markdown_table
 from iotbench.measurements import summary_of
 from iotbench.results.result import Result
 from iotbench.store import openmetrics
@@ -28,6 +28,8 @@ from iotbench.store.openmetrics import END, PREFIX, labels_of, metric_of
 from simulator.errors import ConfigError
 
 HGRM = "hgrm"
+_FACTS = ("id", "created", "kind", "target", "module", "what")
+_FIGURE = ("figure", "value", "unit", "n", "low", "high", "spread")
 FORMATS = ("csv", "json", "markdown", "openmetrics", HGRM)
 OWN = {
     "csv": re.compile(rb"id,created,kind,target,module,what,status,"),
@@ -107,21 +109,23 @@ def _matching(summary: Summary, pattern: str) -> Summary:
 
 def _csv(found: Sequence[Exported]) -> str:
     """Return a line for each figure."""
-    facts = ("id", "created", "kind", "target", "module", "what")
     dimensions = [field.name for field in fields(Place)]
-    of_figure = ("figure", "value", "unit", "n", "low", "high", "spread")
-    rows: list[list[Any]] = [
-        [*facts, "status", *dimensions, "runs", *of_figure, "verdict", *ORIGIN]
+    records = [
+        {
+            **each.facts,
+            "status": each.result.status,
+            **row.place.dimensions,
+            "runs": row.runs,
+            **content,
+            "verdict": row.verdict,
+            **each.origin,
+        }
+        for each in found
+        for row, measured in each.rows
+        for content in [_content(*item) for item in measured.items()] or [{}]
     ]
-    for each in found:
-        for row, measured in each.rows:
-            values = row.place.dimensions
-            place = [each.result.status, *map(values.get, dimensions), row.runs]
-            contents = [[*_content(*item).values()] for item in measured.items()]
-            end = [row.verdict, *map(each.origin.get, ORIGIN)]
-            nothing = [[None] * len(of_figure)]
-            rows += ([*each.facts.values(), *place, *f, *end] for f in contents or nothing)
-    return csv_text(rows)
+    names = (*_FACTS, "status", *dimensions, "runs", *_FIGURE, "verdict", *ORIGIN)
+    return csv_text(records, names)
 
 
 def _content(name: str, found: FigureValue) -> dict[str, Any]:
@@ -170,18 +174,17 @@ def _format_markdown(each: Exported) -> Iterator[str]:
     origin = "".join(f", {name} {escape_markdown(str(text))}" for name, text in each.origin.items())
     yield f"{facts['id']}, {facts['created']}, {each.result.status}{origin.replace('_', ' ')}\n"
     names = list(dict.fromkeys(name for _, measured in each.rows for name in measured))
-    yield _line(
-        [each.summary.subject.title, *(find_figure(name).title for name in names), "Verdict"]
+    rows = (
+        [
+            str(row.place),
+            *(_cell(find_figure(name), measured.get(name)) for name in names),
+            row.verdict,
+        ]
+        for row, measured in each.rows
     )
-    yield "|" + "---|" * (len(names) + 2)
-    for row, measured in each.rows:
-        cells = [_cell(find_figure(name), measured.get(name)) for name in names]
-        yield _line([str(row.place), *cells, row.verdict])
+    titles = [each.summary.subject.title, *(find_figure(name).title for name in names), "Verdict"]
+    yield from markdown_table(titles, rows)
     yield ""
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(map(escape_markdown, cells)) + " |"
 
 
 def _cell(figure: Figure, found: FigureValue | None) -> str:

@@ -88,14 +88,13 @@ def _record(entry: ResultEntry) -> dict[str, object]:
 
 
 def _as_csv(found: Sequence[ResultEntry]) -> str:
-    heads = ("value", "unit", "n", "spread", "at")
-    names = [
-        name for name in ResultEntry.model_fields if name not in ("tables", "problem", "headline")
+    records = [
+        {
+            **_record(entry),
+            "tags": ",".join(entry.tags),
+            **(entry.headline.model_dump() if entry.headline else {}),
+        }
+        for entry in found
     ]
-    rows: list[list[object]] = [[*names, *heads]]
-    for entry in found:
-        record = _record(entry)
-        head = entry.headline.model_dump() if entry.headline else {}
-        own = [",".join(entry.tags) if name == "tags" else record[name] for name in names]
-        rows.append([*own, *(head.get(name) for name in heads)])
-    return csv_text(rows)
+    names = (*ResultEntry.model_fields, *Head.model_fields)
+    return csv_text(records, [n for n in names if n not in ("tables", "problem", "headline")])

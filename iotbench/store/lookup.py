@@ -13,13 +13,11 @@ from iotbench.results.packed import find_archive, is_archive
 from iotbench.results.result import Result
 from simulator.errors import ConfigError
 
-__all__ = ["NAMES", "expect_files", "found", "id_of", "path_of", "paths_of"]
-
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 NAMES = "a result file, an id, the beginning of one, last, or last~1 for the one before the last"
 
 
-def found(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
+def find_results(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
     """Return the results that are meant; ConfigError lists every name without exactly one.
 
     An archive means all its results of sweeps.

@@ -151,7 +151,7 @@ class ChangeKind(Kind[ChangeOptions]):
             if rates := [*_rates(run)]:
                 yield "inserts", ", ".join(f"{rate:,.0f} rows/s {when}" for when, rate in rates)
 
-    def listed(self, result: Result) -> Iterator[str]:
+    def describe_measured(self, result: Result) -> Iterator[str]:
         """Yield what was changed, in words of a list of results."""
         options = result.configuration
         if share := options.get("correct"):
@@ -160,7 +160,7 @@ class ChangeKind(Kind[ChangeOptions]):
             yield f"retag={100 * float(share):g}%"
         if until := options.get("deleted_until"):
             yield f"deleted until {until}"
-        yield from super().listed(result)
+        yield from super().describe_measured(result)
 
 
 def _rows(ranges: Sequence[RowRange]) -> str:

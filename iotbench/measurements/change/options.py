@@ -90,16 +90,6 @@ class ChangeOptions(OfInsert, ResourceOptions, Change):
         """Verification level of the stored rows: every row, as an undone change leaves sums."""
         return VerifyMode.FULL
 
-    @property
-    def rows_per_s(self) -> float:
-        """The rate of the rows that are inserted."""
-        return self.insert_rate
-
-    @property
-    def warmup_s(self) -> float:
-        """Nothing warms up."""
-        return 0.0
-
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result."""
         return {**super().configuration(), "verify": self.level.value}

@@ -190,7 +190,9 @@ def _times(stored: Dataset) -> tuple[int, int]:
 def _writers(stored: Dataset, options: ChangeOptions) -> tuple[InsertTask, ...]:
     if not options.insert_workers:
         return ()
-    tasks = insert_tasks(stored, options)
+    tasks = insert_tasks(
+        stored, options.insert_workers, options.batch_rows, options.insert_rate, options.duration_s
+    )
     find_settled_until(stored, tasks)
     return tasks
 

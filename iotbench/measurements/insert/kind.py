@@ -84,7 +84,7 @@ class DrawnRows(Rows):
         """Return the options and the parameters."""
         options, reader = wanted.options, DatasetReader(spec.dataset)
         return {
-            **_format_options(options.described(has_end=reader.sizes is not None), self.params),
+            **_format_options(options.describe(has_end=reader.sizes is not None), self.params),
             "mixes_tables": plan.mixes_tables(wanted.target.open(), reader, options.mode),
             "runs": 1 if options.steps else options.repeats,
             "verify": spec.verify.value,

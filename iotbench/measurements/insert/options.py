@@ -338,7 +338,7 @@ class InsertOptions(ResourceOptions, Replacing, Emptying, Repeats, Insert):
         timed = 1 if self.timed_s else self.rows_each
         return self.prefill + timed * max(self.steps, 1)
 
-    def described(self, *, has_end: bool) -> dict[str, Any]:
+    def describe(self, *, has_end: bool) -> dict[str, Any]:
         """Return the options for the result; None: means nothing for this workload."""
         found = self.configuration()
         imports = found.pop("imports")

@@ -34,12 +34,12 @@ def writing_warnings(result: Result) -> Iterator[str]:
     for workers, runs in by_workers.items():
         at = counted(workers, "worker")
         metrics = [run.metrics for run in runs if run.metrics]
-        yield from _of_the_client(result, at, workers, metrics, keeps_rows=keeps_rows)
-        yield from _of_the_runs(result, at, metrics)
-        yield from _of_the_rates(result, at, runs)
-        yield from _of_the_course(result, at, runs)
-        yield from _of_the_end(result, at, runs)
-        yield from _of_the_sends(at, [run for run in runs if not run.outages])
+        yield from _warn_of_client(result, at, workers, metrics, keeps_rows=keeps_rows)
+        yield from _warn_of_spread(result, at, metrics)
+        yield from _warn_of_rates(result, at, runs)
+        yield from _warn_of_course(result, at, runs)
+        yield from _warn_of_end(result, at, runs)
+        yield from _warn_of_sends(at, [run for run in runs if not run.outages])
     verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
     left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
     if left_out:
@@ -61,7 +61,7 @@ def writing_warnings(result: Result) -> Iterator[str]:
         )
 
 
-def _of_the_client(
+def _warn_of_client(
     result: Result, at: str, workers: int, runs: Sequence[InsertMetrics], *, keeps_rows: bool
 ) -> Iterator[str]:
     share = max(run.client_share for run in runs)
@@ -80,7 +80,7 @@ def _of_the_client(
     yield from warn_of_shared_cores(result, workers)
 
 
-def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     given = result.configuration
     if not (given.get("duration_s") or given.get("stages")) or given.get("limit"):
         return
@@ -97,7 +97,7 @@ def _of_the_end(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[
         )
 
 
-def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:
+def _warn_of_spread(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:
     spread = spread_of([run.rows_per_s for run in runs]) or 0.0
     if not result.configuration.get("steps") and spread > WIDE_SPREAD:
         yield (
@@ -114,10 +114,10 @@ def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iter
             " or more rows"
         )
     unsent = sum(run.unsent for run in runs)
-    yield from (f"{at}: {text}" for text in of_unsent(unsent, "batch"))
+    yield from (f"{at}: {text}" for text in warn_of_unsent(unsent, "batch"))
 
 
-def _of_the_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     """Yield that a requested rate was not reached, in the whole run or in one of its stages."""
     names = ("insert_rate", "rate")
     name = next((each for each in names if each in result.configuration), "")
@@ -137,7 +137,7 @@ def _of_the_rates(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterato
             )
 
 
-def of_unsent(unsent: int, what: str) -> Iterator[str]:
+def warn_of_unsent(unsent: int, what: str) -> Iterator[str]:
     """Yield that some batches or queries of a schedule did not begin before the end."""
     if unsent:
         yield (
@@ -147,7 +147,7 @@ def of_unsent(unsent: int, what: str) -> Iterator[str]:
         )
 
 
-def _of_the_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     """Yield that the runs begin with a warm-up, if most of the long ones do."""
     courses = [rates_by_second(run.outcome) for run in runs]
     long = [rates for rates in courses if len(rates) >= LEAST_S]
@@ -168,7 +168,7 @@ def _of_the_course(result: Result, at: str, runs: Sequence[RunRecord]) -> Iterat
     )
 
 
-def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _warn_of_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
     """Yield warnings about sends that failed at first, or with an unknown outcome.
 
     They are expected after faults, which have separate lines.

@@ -161,11 +161,11 @@ class MixedKind(Kind[MixedOptions]):
             " all, verified, and left out of every figure above but the first answers"
         )
 
-    def listed(self, result: Result) -> Iterator[str]:
+    def describe_measured(self, result: Result) -> Iterator[str]:
         """Yield the workers of inserts and queries, the batch and the queries."""
         options = result.configuration
         yield f"w={options.get('insert_workers')}+{options.get('query_workers')}"
-        yield from super().listed(result)
+        yield from super().describe_measured(result)
 
 
 def _load_warnings(result: Result) -> Iterator[str]:

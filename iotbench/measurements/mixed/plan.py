@@ -8,7 +8,6 @@ rows are added meanwhile: new rows come later in time, and every query ends befo
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
-from typing import Protocol
 
 from iotbench.config.input.parameters import instant
 from iotbench.config.targets.config import Target
@@ -152,7 +151,10 @@ def _spec(  # noqa: PLR0913
 ) -> RunSpec:
     """Return the specification of a run after the rows of `stored`."""
     database = target.open()
-    tasks = insert_tasks(stored, options)
+    lasts_s = options.warmup_s + options.duration_s
+    tasks = insert_tasks(
+        stored, options.insert_workers, options.batch_rows, options.rows_per_s, lasts_s
+    )
     until_ms = find_settled_until(stored, tasks)
     if options.fresh_s and options.aligned:
         until_ms -= until_ms % (1000 * database.interval_s)
@@ -220,34 +222,21 @@ def _list_tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]
             )
 
 
-class BackgroundInserts(Protocol):
-    """Options of rows that are inserted while something else happens."""
-
-    @property
-    def insert_workers(self) -> int: ...  # noqa: D102
-
-    @property
-    def batch_rows(self) -> int: ...  # noqa: D102
-
-    @property
-    def rows_per_s(self) -> float: ...  # noqa: D102
-
-    @property
-    def warmup_s(self) -> float: ...  # noqa: D102
-
-    @property
-    def duration_s(self) -> float: ...  # noqa: D102
-
-
-def insert_tasks(stored: Dataset, options: BackgroundInserts) -> tuple[InsertTask, ...]:
+def insert_tasks(
+    stored: Dataset, workers: int, batch_rows: int, rows_per_s: float, lasts_s: float
+) -> tuple[InsertTask, ...]:
     """Return what the workers write, as much as they can in the time, after all stored rows."""
-    reader = DatasetReader(stored)
+    reader, rows_each = DatasetReader(stored), 0
+    if reader.sizes is None:
+        rate = min(rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)
+        most = lane_rows_left(reader, stored)
+        rows_each = min(ceil(rate * lasts_s) + batch_rows, most)
     load = RunLoad(
-        workers=options.insert_workers,
+        workers=workers,
         prefill=0,
-        rows_each=_rows_each(reader, stored, options),
+        rows_each=rows_each,
         limit=None,
-        batch_rows=options.batch_rows,
+        batch_rows=batch_rows,
         split=Split.BATCH,
         after_all=True,
     )
@@ -258,12 +247,3 @@ def insert_tasks(stored: Dataset, options: BackgroundInserts) -> tuple[InsertTas
             f" {stored.workload}, so nothing is left to insert; run insert with --limit first"
         )
     return tasks
-
-
-def _rows_each(reader: DatasetReader, stored: Dataset, options: BackgroundInserts) -> int:
-    """Return how many rows of an endless lane a worker may write."""
-    if reader.sizes is not None:
-        return 0
-    rate = min(options.rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)
-    rows = ceil(rate * (options.warmup_s + options.duration_s)) + options.batch_rows
-    return min(rows, lane_rows_left(reader, stored))

@@ -81,7 +81,7 @@ class Types(Options):
         ]
 
 
-class OwnQueries(Options):
+class OwnQueries(Types):
     """The user's own queries."""
 
     GROUP: ClassVar[str] = "Queries"
@@ -95,6 +95,11 @@ class OwnQueries(Options):
     def own(self) -> Mapping[str, OwnQuery]:
         """The queries in the file."""
         return self.queries.queries if self.queries else {}
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The types and patterns of types that are asked."""
+        return self.named or (() if self.own else EVERY)
 
 
 class RampUp(Options):
@@ -210,11 +215,6 @@ class QueryOptions(OfInsert, ResourceOptions, Query):
         return self.model_copy(update={"workers": workers, "timeout_s": timeout_s, **changes})
 
     @property
-    def asked(self) -> tuple[str, ...]:
-        """The types and patterns of types that are asked."""
-        return self.named or (() if self.own else EVERY)
-
-    @property
     def runs_each(self) -> int:
         """Runs of each connection; 0: determined otherwise."""
         by_other = self.count or self.duration_s or self.ramp or self.stages
@@ -287,11 +287,6 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
     def decide(self, timeout_s: float) -> Self:
         """Return the options with what follows from others."""
         return self.model_copy(update={"timeout_s": timeout_s})
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The types and patterns of types that are asked."""
-        return self.named or (() if self.own else EVERY)
 
     @property
     def level(self) -> VerifyMode:

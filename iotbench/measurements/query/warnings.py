@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from iotbench.figures.summary import Summary
-from iotbench.measurements.insert.warnings import CLIENT_BOUND, of_unsent, warn_of_shared_cores
+from iotbench.measurements.insert.warnings import CLIENT_BOUND, warn_of_shared_cores, warn_of_unsent
 from iotbench.results.result import Result
 from simulator.data.dataset import Dataset
 from simulator.errors import counted
@@ -62,7 +62,7 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
             " which the other times leave out; a program that needs the answer waits for both"
         )
     asked = (times for run in result.runs for each in run.outcome.workers for times in each.queries)
-    yield from of_unsent(sum(times.unsent for times in asked), "query")
+    yield from warn_of_unsent(sum(times.unsent for times in asked), "query")
     own = [query.name for run in result.runs for query in run.outcome.queries if query.own]
     if own:
         yield (

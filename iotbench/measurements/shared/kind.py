@@ -164,7 +164,7 @@ class Kind(ABC, Generic[_Options]):
         """Return what results like this one show side by side on a page."""
         return Showing(self.title, self.pictures)
 
-    def listed(self, result: Result) -> Iterator[str]:
+    def describe_measured(self, result: Result) -> Iterator[str]:
         """Yield what was measured, in words of a list of results."""
         options = result.configuration
         if workers := options.get("workers"):

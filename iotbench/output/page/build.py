@@ -6,10 +6,11 @@ from itertools import chain
 
 from iotbench.figures.pictures import Form, Over, Ranges
 from iotbench.figures.rows import Row
+from iotbench.figures.verdicts import verdict_of
 from iotbench.measurements import kind_of
 from iotbench.output.page import courses, growth, inserts, queries, reproductions
 from iotbench.output.page.content import Page, Picture, Section
-from iotbench.output.page.details import detail_of, verdict_of
+from iotbench.output.page.details import detail_of
 from iotbench.output.page.measured import PageResult, order_results
 from iotbench.output.page.overview import MOST_CARDS, cards_of, overview_of, worst_of
 from iotbench.output.page.pictures import chunks, overs, ranges
@@ -33,7 +34,7 @@ def page_of(given: Sources) -> Page:
     """Return the page; ConfigError names a file that is damaged."""
     found = order_results(given.results, given.repeated)
     records = [record for _, record in given.reproductions]
-    verdicts = [verdict_of(each) for each in found]
+    verdicts = [verdict_of(each.result) for each in found]
     verdicts += [item.verdict for record in records for item in record.items]
     return Page(
         title=_title(found, given),

@@ -125,14 +125,17 @@ class Page:
     """True if what is about single results is folded: there are many."""
 
 
-def number(title: str) -> PageColumn:
-    """Return a column of numbers."""
-    return PageColumn(title)
+_WORDS = frozenset({
+    "Result", "What", "At", "Unit", "Durability", "Verdict", "Query", "Load", "Change", "Check",
+    "Expected", "Found", "Server's own work", "Precision", "Phase", "Run with", "Mark", "At s",
+    "Figure", "Setting", "System", "In the document", "Target", "Size of a node", "Claim", "Seen",
+    "Values", "Result files", "Cause",
+})  # fmt: skip
+"""Titles of columns with words; the others have numbers."""
 
 
-def words(title: str) -> PageColumn:
-    """Return a column of words."""
-    return PageColumn(title, text=True)
-
-
-VERDICT = PageColumn("Verdict", text=True, verdict=True)
+def table_of_records(records: Sequence[Mapping[str, str]], title: str = "") -> PageTable:
+    """Return records as a table: their keys, which all of them have, are the columns."""
+    titles = [*records[0]] if records else []
+    columns = [PageColumn(name, name in _WORDS, name == "Verdict") for name in titles]
+    return PageTable(columns, [[*record.values()] for record in records], title)

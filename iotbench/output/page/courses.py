@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from iotbench.figures.numbers import significant
-from iotbench.machine.resources import AFTER, BEFORE, Sample, Used, mean_of
+from iotbench.figures.resources import client_in, machine_in, server_in
+from iotbench.machine.resources import AFTER, BEFORE, Resources, Used
 from iotbench.measurements import kind_of
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
-from iotbench.output.page.content import VERDICT, PageTable, Picture, Section, number, words
+from iotbench.output.page.content import PageTable, Picture, Section, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.overview import MOST_CARDS
 from iotbench.output.page.style import SeriesStyle
@@ -144,20 +145,19 @@ def _phases(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
     for label, run in zip(labels, runs, strict=True):
         warmup_s = run.outcome.phases_s.get(WARMUP, 0.0)
         rates = [p.y for p in _by_second(run) if p.x > warmup_s] or [0.0]
-        lengths = [run.outcome.phases_s.get(name) for name in names]
+        lengths_s = {name: run.outcome.phases_s.get(name) for name in names}
         verdict = run.outcome.verdict
-        rows.append([
-            label,
-            f"{run.run}",
-            *(f"{rate:,.0f}" for rate in (min(rates), sum(rates) / len(rates), max(rates))),
-            f"{len(rates)}",
-            *("-" if length is None else f"{significant(length)}" for length in lengths),
-            verdict.status.value if verdict else "unknown",
-        ])  # fmt: skip
-    titles = ("Run", "Lowest rows/s", "Mean rows/s", "Highest rows/s", "n (seconds)")
-    phases = (f"{name} s" for name in names)
-    columns = [words("Run with"), *map(number, titles), *map(number, phases), VERDICT]
-    return PageTable(columns, rows)
+        rows.append({
+            "Run with": label,
+            "Run": f"{run.run}",
+            "Lowest rows/s": f"{min(rates):,.0f}",
+            "Mean rows/s": f"{sum(rates) / len(rates):,.0f}",
+            "Highest rows/s": f"{max(rates):,.0f}",
+            "n (seconds)": f"{len(rates)}",
+            **{f"{n} s": "-" if s is None else significant(s) for n, s in lengths_s.items()},
+            "Verdict": verdict.status.value if verdict else "unknown",
+        })  # fmt: skip
+    return table_of_records(rows)
 
 
 def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
@@ -167,11 +167,17 @@ def _marks(labels: Sequence[str], runs: Sequence[RunRecord]) -> PageTable:
         kinds: dict[str, list[Occurrence]] = defaultdict(list)
         for found in marks_of(run):
             kinds[found.what].append(found)
-        for what, some in kinds.items():
-            count = sum(found.count for found in some)
-            rows.append([label, f"{run.run}", what, f"{count:,}", ", ".join(map(_moment, some))])
-    columns = [words("Run with"), number("Run"), words("Mark"), number("Count"), words("At s")]
-    return PageTable(columns, rows, title="Marks")
+        rows += [
+            {
+                "Run with": label,
+                "Run": f"{run.run}",
+                "Mark": what,
+                "Count": f"{sum(found.count for found in some):,}",
+                "At s": ", ".join(map(_moment, some)),
+            }
+            for what, some in kinds.items()
+        ]
+    return table_of_records(rows, "Marks")
 
 
 def _moment(found: Occurrence) -> str:
@@ -212,7 +218,7 @@ def _resources(each: PageResult) -> Picture | None:
     svg = course(title, Axis("cores"), series, phases)
     verdict = run.outcome.verdict.status.value if run.outcome.verdict else "unknown"
     note = f"One run, {verdict}. Server: {run.resources.server}."
-    return Picture(title, svg, _measure_used(samples), note)
+    return Picture(title, svg, _resources_table(run.resources), note)
 
 
 def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
@@ -226,37 +232,28 @@ def _join(spans: Sequence[PhaseSpan]) -> list[PhaseSpan]:
     return found
 
 
-def _mean_cores(samples: Sequence[Sample]) -> str:
-    found = [(s.machine_cores, s.duration_s) for s in samples if s.machine_cores is not None]
-    return f"{mean_of(found):.2f}" if found else "-"
+def _resources_table(found: Resources) -> PageTable:
+    """Return one line for each phase: how long it was, and what was used in it."""
+    lengths_s: dict[str, list[float]] = defaultdict(list)
+    for sample in found.samples:
+        lengths_s[sample.phase].append(sample.duration_s)
+    return table_of_records([
+        {
+            "Phase": phase,
+            "n": f"{len(each_s)}",
+            "Seconds": f"{sum(each_s):.1f}",
+            "Machine cores": f"{machine.cores:.2f}" if machine else "-",
+            "Load": "-" if machine is None or machine.load is None else f"{machine.load:.1f}",
+            **_describe_used("Client", client_in(found, phase)),
+            **_describe_used("Server", server_in(found, phase)),
+        }
+        for phase, each_s in lengths_s.items()
+        for machine in [machine_in(found, phase)]
+    ])  # fmt: skip
 
 
-def _measure_used(samples: Sequence[Sample]) -> PageTable:
-    phases: dict[str, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        phases[sample.phase].append(sample)
-    rows = [
-        [
-            phase,
-            f"{len(some)}",
-            f"{sum(s.duration_s for s in some):.1f}",
-            _mean_cores(some),
-            "-" if some[-1].machine_load is None else f"{some[-1].machine_load:.1f}",
-            *_pair(some, [s.client for s in some]),
-            *_pair(some, [s.server for s in some]),
-        ]
-        for phase, some in phases.items()
-    ]
-    titles = (
-        "n", "Seconds", "Machine cores", "Load", "Client cores", "Client MiB",
-        "Server cores", "Server MiB",
-    )  # fmt: skip
-    return PageTable([words("Phase"), *map(number, titles)], rows)
-
-
-def _pair(samples: Sequence[Sample], used: Sequence[Used | None]) -> tuple[str, str]:
-    known = [(u, s.duration_s) for u, s in zip(used, samples, strict=True) if u]
-    if not known:
-        return "-", "-"
-    cores = mean_of((u.cores, duration_s) for u, duration_s in known)
-    return f"{cores:.2f}", f"{max(u.memory_bytes for u, _ in known) / 2**20:,.0f}"
+def _describe_used(name: str, used: Used | None) -> dict[str, str]:
+    return {
+        f"{name} cores": f"{used.cores:.2f}" if used else "-",
+        f"{name} MiB": f"{used.memory_bytes / 2**20:,.0f}" if used else "-",
+    }

@@ -5,14 +5,13 @@ from typing import Any
 
 from iotbench.figures.numbers import significant
 from iotbench.figures.rows import describe_verdict
-from iotbench.figures.verdicts import level_of
-from iotbench.output.page.content import VERDICT, Detail, PageColumn, PageTable, number, words
+from iotbench.figures.verdicts import level_of, verdict_of
+from iotbench.output.page.content import Detail, PageTable, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.terminal.notes import alerts_of, background_text, facts_of
 from iotbench.output.terminal.queries import answers_of, plan_text, ramps_of
 from iotbench.output.terminal.tables import columns_of
 from iotbench.results.result import RunRecord
-from simulator.protocol.verdict import WORST_FIRST, Status
 
 
 def detail_of(each: PageResult) -> Detail:
@@ -39,18 +38,9 @@ def detail_of(each: PageResult) -> Detail:
     )
 
 
-def verdict_of(each: PageResult) -> str:
-    """Return the worst verdict of a result; how it ended, if it did not end well."""
-    if each.result.status != "done":
-        return each.result.status
-    verdicts = [run.outcome.verdict for run in each.result.runs]
-    found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}
-    return next((status.value for status in WORST_FIRST if status in found), Status.UNKNOWN.value)
-
-
 def describe_judged(each: PageResult) -> str:
-    """Return the same as people read it: `verified` with what was compared of stored rows."""
-    return describe_verdict(verdict_of(each), level_of(each.result.runs))
+    """Return the worst verdict as people read it: `verified`, with what was compared."""
+    return describe_verdict(verdict_of(each.result), level_of(each.result.runs))
 
 
 def _alerts(each: PageResult) -> list[tuple[str, str]]:
@@ -82,60 +72,51 @@ def _facts(each: PageResult) -> Iterator[tuple[str, str]]:
 
 def _rows(each: PageResult) -> PageTable:
     """Return the table of the terminal, with every column and its basis."""
-    own = [column for column in columns_of(each.summary.subject) if column.title != VERDICT.title]
-    columns = [PageColumn(c.title.replace("\n", " "), text=c.text) for c in own]
+    first, *others = (c for c in columns_of(each.summary.subject) if c.title != "Verdict")
     rows = []
     for row in each.summary.every:
-        values = (
-            [(column, column.value(row)) for column in own]
-            if row.figures or row.expected
-            else [(column, row.place.name if column is own[0] else None) for column in own]
-        )
-        cells = ["-" if value is None else column.write(value) for column, value in values]
-        rows.append([*cells, f"{row.runs}", row.judged])
-    return PageTable([*columns, number("Runs"), VERDICT], rows, title="All rows")
+        known = [first, *others] if row.figures or row.expected else [first]
+        values = ((c, c.value(row) if c in known else None) for c in (first, *others))
+        rows.append({
+            **{c.title.replace("\n", " "): "-" if v is None else c.write(v) for c, v in values},
+            "Runs": f"{row.runs}",
+            "Verdict": row.judged,
+        })  # fmt: skip
+    return table_of_records(rows, "All rows")
 
 
 def _runs(each: PageResult) -> PageTable:
     """Return one line for each run of an insert."""
-    rows = [_run(run) for run in each.result.runs if run.metrics]
-    titles = (
-        "Workers", "Run", "Rows before", "Rows", "Uncertain", "Rows/s", "Stored/s", "p50 ms",
-        "p99 ms", "Max ms", "Batches", "Repeated", "Overlap", "Slowest/fastest", "Client", "CPU",
-        "MiB at most", "Bytes/row",
-    )  # fmt: skip
-    return PageTable(
-        [*map(number, titles), words("Server's own work"), VERDICT], rows, title="Runs"
-    )
+    return table_of_records([_run(run) for run in each.result.runs if run.metrics], "Runs")
 
 
-def _run(run: RunRecord) -> list[str]:
+def _run(run: RunRecord) -> dict[str, str]:
     found = run.metrics
     assert found
     verdict = run.outcome.verdict
     stored, size = found.rows_per_s_stored, found.bytes_per_row
-    return [
-        f"{run.workers}",
-        f"{run.run}",
-        f"{run.level:,}",
-        f"{found.rows:,}",
-        f"{found.uncertain_rows:,}",
-        f"{found.rows_per_s:,.0f}",
-        "-" if stored is None else f"{stored:,.0f}",
-        significant(found.latency.p50_ms),
-        "-" if found.latency.p99_ms is None else significant(found.latency.p99_ms),
-        significant(found.latency.max_ms),
-        f"{found.latency.sends:,}",
-        f"{found.retried:,}",
-        "-" if found.overlap is None else f"{found.overlap:.1%}",
-        "-" if found.evenness is None else f"{found.evenness:.1%}",
-        f"{found.client_share:.1%}",
-        f"{found.cpu_share:.1%}",
-        f"{found.memory_peak_bytes / 2**20:,.0f}",
-        "-" if size is None else f"{size:.1f}",
-        background_text(run.outcome.background) or "-",
-        describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
-    ]
+    return {
+        "Workers": f"{run.workers}",
+        "Run": f"{run.run}",
+        "Rows before": f"{run.level:,}",
+        "Rows": f"{found.rows:,}",
+        "Uncertain": f"{found.uncertain_rows:,}",
+        "Rows/s": f"{found.rows_per_s:,.0f}",
+        "Stored/s": "-" if stored is None else f"{stored:,.0f}",
+        "p50 ms": significant(found.latency.p50_ms),
+        "p99 ms": "-" if found.latency.p99_ms is None else significant(found.latency.p99_ms),
+        "Max ms": significant(found.latency.max_ms),
+        "Batches": f"{found.latency.sends:,}",
+        "Repeated": f"{found.retried:,}",
+        "Overlap": "-" if found.overlap is None else f"{found.overlap:.1%}",
+        "Slowest/fastest": "-" if found.evenness is None else f"{found.evenness:.1%}",
+        "Client": f"{found.client_share:.1%}",
+        "CPU": f"{found.cpu_share:.1%}",
+        "MiB at most": f"{found.memory_peak_bytes / 2**20:,.0f}",
+        "Bytes/row": "-" if size is None else f"{size:.1f}",
+        "Server's own work": background_text(run.outcome.background) or "-",
+        "Verdict": describe_verdict(verdict.status, verdict.level) if verdict else "unknown",
+    }
 
 
 def _texts(options: Mapping[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from iotbench.figures.numbers import significant
 from iotbench.figures.resources import server_in
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, ChartPoint, ChartSeries
-from iotbench.output.page.content import VERDICT, PageTable, Picture, number, words
+from iotbench.output.page.content import Picture, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.style import SeriesStyle
 from iotbench.results.result import Result
@@ -81,7 +81,7 @@ def _picture(
 ) -> Iterator[Picture]:
     points: dict[str, list[ChartPoint]] = defaultdict(list)
     styles: dict[str, SeriesStyle] = {}
-    rows: list[list[str]] = []
+    rows: list[dict[str, str]] = []
     for each in sorted(group, key=lambda one: counts[one.index]):
         if (found := value(each)) is None:
             continue
@@ -89,7 +89,10 @@ def _picture(
         styles.setdefault(target, each.style)
         points[target].append(ChartPoint(counts[each.index], found))
         verdict = each.summary.rows[-1].verdict
-        rows.append([each.label, f"{counts[each.index]:,}", significant(found), verdict])
+        rows.append({
+            "Result": each.label, "Series": f"{counts[each.index]:,}", unit: significant(found),
+            "Verdict": verdict,
+        })  # fmt: skip
     names = [name for name, each in points.items() if len(each) >= _FEWEST]
     for start in range(0, len(names), charts.MOST_SERIES):
         series = [
@@ -97,5 +100,4 @@ def _picture(
         ]
         is_log = unit == "ms"
         svg = charts.lines(title, Axis("series", counts=True), Axis(unit, log=is_log), series)
-        columns = [words("Result"), number("Series"), number(unit), VERDICT]
-        yield Picture(title, svg, PageTable(columns, rows), "Series of all tables together.")
+        yield Picture(title, svg, table_of_records(rows), "Series of all tables together.")

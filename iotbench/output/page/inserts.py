@@ -11,7 +11,7 @@ from iotbench.figures.rows import Row
 from iotbench.figures.summary import OnDisk, on_disk_of
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
-from iotbench.output.page.content import VERDICT, PageTable, Picture, number, words
+from iotbench.output.page.content import Picture, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import chunks, overs
 from iotbench.results.latency import latency_of, merge, percentiles_ms
@@ -61,13 +61,19 @@ def _latencies(each: PageResult, row: Row) -> HdrHistogram:
 
 def _distribution(group: Sequence[PageResult]) -> Picture:
     series, rows = [], []
+    subject = group[0].summary.subject
     for each in group:
         for row in each.summary.rows:
             histogram = _latencies(each, row)
             found = latency_of(histogram)
-            values = (getattr(found, figure) for figure in _PERCENTILES)
-            shown = ("-" if value is None else significant(value) for value in values)
-            rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.judged])
+            values = {FIGURES[name].title: getattr(found, name) for name in _PERCENTILES}
+            rows.append({
+                "Result": each.label,
+                subject.title: row.place.name,
+                **{title: "-" if ms is None else significant(ms) for title, ms in values.items()},
+                "n (batches)": f"{found.sends:,}",
+                "Verdict": row.judged,
+            })  # fmt: skip
         if found.sends:
             points = percentiles_of(histogram)
             series.append(ChartSeries(each.label, each.style, points))
@@ -76,11 +82,8 @@ def _distribution(group: Sequence[PageResult]) -> Picture:
         Axis("of the batches were acknowledged within", percentiles=True),
         Axis("ms", log=True), series, marked=False,
     )  # fmt: skip
-    subject = group[0].summary.subject
-    titles = [*(FIGURES[figure].title for figure in _PERCENTILES), "n (batches)"]
-    columns = [words("Result"), number(subject.title), *map(number, titles), VERDICT]
     note = f"{subject.last_row}, all runs together."
-    return Picture("Latency distribution", svg, PageTable(columns, rows), note)
+    return Picture("Latency distribution", svg, table_of_records(rows), note)
 
 
 def percentiles_of(histogram: HdrHistogram) -> list[ChartPoint]:
@@ -99,26 +102,25 @@ def _sizes(group: Sequence[PageResult]) -> Picture:
         sizes = [on_disk.bytes_per_row for on_disk in repeats]
         mean, ends = sum(sizes) / len(sizes), (min(sizes), max(sizes)) if sizes[1:] else ()
         bars.append(Bar(each.label, each.style, (mean,), *ends))
-        rows.append([each.label, *_size_cells(repeats), each.summary.rows[-1].verdict])
+        verdict = each.summary.rows[-1].verdict
+        rows.append({"Result": each.label, **_describe_sizes(repeats), "Verdict": verdict})
     if len(bars) > charts.MOST_SERIES:
         bars.sort(key=lambda bar: bar.parts[0])
-    titles = ("Bytes", "Bytes/row", "Bits/value", "n", "Spread")
-    columns = [words("Result"), *map(number, titles), words("Precision"), VERDICT]
     svg = charts.bars("Size on disk", Axis("bytes/row", log=len(bars) > charts.MOST_SERIES), bars)
     of = "of each repeat" if any(each.is_repeated for each in group) else ""
     note = f"After compaction of the last run {of}".strip()
-    return Picture("Size on disk", svg, PageTable(columns, rows), f"{note}.")
+    return Picture("Size on disk", svg, table_of_records(rows), f"{note}.")
 
 
-def _size_cells(repeats: Sequence[OnDisk]) -> list[str]:
+def _describe_sizes(repeats: Sequence[OnDisk]) -> dict[str, str]:
     sizes = [on_disk.bytes_per_row for on_disk in repeats]
     bits = [on_disk.bits_per_value for on_disk in repeats if on_disk.bits_per_value is not None]
     spread, precision = spread_of(sizes), repeats[-1].precision
-    return [
-        f"{sum(on_disk.size_bytes for on_disk in repeats) / len(repeats):,.0f}",
-        f"{sum(sizes) / len(sizes):.1f}",
-        f"{sum(bits) / len(bits):.1f}" if bits else "-",
-        f"{len(sizes)}",
-        "-" if spread is None else f"{spread:.1%}",
-        precision.value if precision else "-",
-    ]
+    return {
+        "Bytes": f"{sum(on_disk.size_bytes for on_disk in repeats) / len(repeats):,.0f}",
+        "Bytes/row": f"{sum(sizes) / len(sizes):.1f}",
+        "Bits/value": f"{sum(bits) / len(bits):.1f}" if bits else "-",
+        "n": f"{len(sizes)}",
+        "Spread": "-" if spread is None else f"{spread:.1%}",
+        "Precision": precision.value if precision else "-",
+    }

@@ -12,9 +12,9 @@ from iotbench.output.page.sources import RepeatedItem
 from iotbench.output.page.style import SeriesStyle, colours_of
 from iotbench.output.terminal.repeats import join_result, join_summary
 from iotbench.results.kinds import NAMES
+from iotbench.results.names import id_of
 from iotbench.results.result import Result, RunRecord
 from iotbench.results.result_files import expect_whole
-from iotbench.store.lookup import id_of
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
 """Options that pictures and tables show, or that are never compared."""
@@ -86,7 +86,7 @@ def order_results(
 ) -> list[PageResult]:
     """Return results in the order of their kind and time, each file once, repeats as one."""
     groups = _repeats(found, repeated or {})
-    results = [_join(group) for group in groups]
+    results = [join_result([result for _, result in group]) for group in groups]
     items = [(repeated or {}).get(group[0][0]) for group in groups]
     labels = _labels(results, [each.setting if each else "" for each in items])
     colours = colours_of(result.target for result in results)
@@ -98,8 +98,13 @@ def order_results(
         style = SeriesStyle(colours[result.target], orders[_group(result)])
         orders[_group(result)] += 1
         paths, of_group = [path for path, _ in group], [each for _, each in group]
-        summary = join_summary([_summary(*each) for each in group])
-        on_page.append(PageResult(of_group, result, summary, paths, index, label, style, item))
+        summaries = []
+        for path, each in group:
+            with expect_whole(path):
+                summaries.append(summary_of(each))
+        on_page.append(
+            PageResult(of_group, result, join_summary(summaries), paths, index, label, style, item)
+        )
     return on_page
 
 
@@ -117,15 +122,6 @@ def _repeats(
         key = (of, result.kind, result.dataset.workload, json.dumps(options, default=str))
         groups[key if of else file].append((path, result))
     return [*groups.values()]
-
-
-def _join(group: Sequence[tuple[Path, Result]]) -> Result:
-    return join_result([result for _, result in group])
-
-
-def _summary(path: Path, result: Result) -> Summary:
-    with expect_whole(path):
-        return summary_of(result)
 
 
 def _group(result: Result) -> tuple[str, ...]:

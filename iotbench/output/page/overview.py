@@ -6,7 +6,7 @@ from iotbench.figures.figures import FIGURES, FigureValue
 from iotbench.figures.rows import Row
 from iotbench.figures.summary import on_disk_of
 from iotbench.figures.verdicts import level_of
-from iotbench.output.page.content import VERDICT, Card, PageTable, number, words
+from iotbench.output.page.content import Card, PageTable, table_of_records
 from iotbench.output.page.details import describe_judged
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import figure_text, spread_text
@@ -15,6 +15,7 @@ from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 MOST_CARDS = 8
+_MEASURED = ("At", "Rate", "Unit", "n", "Spread", "p50 ms", "p99 ms", "Client")
 _FAILED = ("failed", "interrupted", "running")
 _CONSEQUENCES = (
     (
@@ -76,42 +77,33 @@ def _basis(each: PageResult, found: FigureValue) -> str:
 
 def overview_of(found: Sequence[PageResult]) -> PageTable:
     """Return one line for each result, with its headline and the basis."""
-    columns = [
-        words("Result"), words("What"), number("Started (UTC)"), words("At"), number("Rate"),
-        words("Unit"), number("n"), number("Spread"), number("p50 ms"), number("p99 ms"),
-        number("Client"), number("Bytes/row"), words("Durability"), VERDICT,
-    ]  # fmt: skip
-    return PageTable(columns, [line_of(each, each.summary.headline) for each in found])
+    return table_of_records([line_of(each, each.summary.headline) for each in found])
 
 
-def line_of(each: PageResult, row: Row | None) -> list[str]:
+def line_of(each: PageResult, row: Row | None) -> dict[str, str]:
     """Return the line of a result with the figures of one of its rows."""
-    result, on_disk = each.result, on_disk_of(each.result)
-    begun = f"{result.created:%F %H:%M}"
-    size = f"{on_disk.bytes_per_row:.1f}" if on_disk else "-"
-    if not row:
-        return [
-            each.label,
-            each.about,
-            begun,
-            *["-"] * 8,
-            size,
-            each.durability,
-            describe_judged(each),
-        ]
-    figure = FIGURES[each.summary.subject.listed_by]
-    found = row.figures.get(figure.name)
-    return [
-        each.label,
-        each.about,
-        begun,
-        str(row.place),
-        figure_text(row, figure.name),
-        figure.unit.value,
-        f"{found.n:,}" if found else "-",
-        spread_text(found),
-        *(figure_text(row, name) for name in ("p50_ms", "p99_ms", "client_share")),
-        size,
-        each.durability,
-        describe_judged(each) if row is each.summary.headline else row.judged,
-    ]
+    on_disk, measured = on_disk_of(each.result), dict.fromkeys(_MEASURED, "-")
+    judged = describe_judged(each)
+    if row:
+        figure = FIGURES[each.summary.subject.listed_by]
+        found = row.figures.get(figure.name)
+        measured = {
+            "At": str(row.place),
+            "Rate": figure_text(row, figure.name),
+            "Unit": figure.unit.value,
+            "n": f"{found.n:,}" if found else "-",
+            "Spread": spread_text(found),
+            "p50 ms": figure_text(row, "p50_ms"),
+            "p99 ms": figure_text(row, "p99_ms"),
+            "Client": figure_text(row, "client_share"),
+        }
+        judged = judged if row is each.summary.headline else row.judged
+    return {
+        "Result": each.label,
+        "What": each.about,
+        "Started (UTC)": f"{each.result.created:%F %H:%M}",
+        **measured,
+        "Bytes/row": f"{on_disk.bytes_per_row:.1f}" if on_disk else "-",
+        "Durability": each.durability,
+        "Verdict": judged,
+    }

@@ -6,10 +6,9 @@ from iotbench.figures.figures import FIGURES, Better, FigureValue, Unit, unit_of
 from iotbench.figures.numbers import format_value
 from iotbench.figures.pictures import Over, Ranges
 from iotbench.figures.rows import Row
-from iotbench.measurements.insert.figures import WORKERS
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
-from iotbench.output.page.content import VERDICT, PageColumn, PageTable, Picture, number, words
+from iotbench.output.page.content import PageTable, Picture, table_of_records
 from iotbench.output.page.measured import PageResult
 
 _LABELS = {"level": "rows in the tables before", "stage": "stages", "workers": "workers"}
@@ -103,30 +102,25 @@ def ranges(drawn: Ranges, shown: Sequence[Rows]) -> Picture:
 def table_of(shown: Sequence[Rows], figures: Sequence[str]) -> PageTable:
     """Return the table behind a picture: n, ends and spread belong to the first figure."""
     rows = [(measured, row) for measured, of in shown for row in of]
-    subject = shown[0][0].summary.subject if shown else WORKERS
-    by_workers = subject.name == "workers"
-    first = [row.figures.get(figures[0]) for _, row in rows]
-    ranged = any(found is not None and found.low is not None for found in first)
-    columns = [words("Result"), PageColumn(subject.title, text=subject.is_named)]
-    columns += [] if by_workers else [number("Workers")]
-    columns += [number(FIGURES[name].title) for name in figures]
-    columns += [number("Lowest"), number("Highest")] * ranged
-    columns += [number("n"), number("Spread"), words("Durability"), VERDICT]
-    cells = [
-        [
-            measured.label,
-            row.place.name,
-            *([] if by_workers else [f"{row.place.workers:,}"]),
-            *(figure_text(row, name) for name in figures),
-            *[figure_text(row, f"{figures[0]}{end}") for end in ("_min", "_max")] * ranged,
-            f"{found.n:,}" if found else "-",
-            spread_text(found),
-            measured.durability,
-            row.judged,
-        ]
-        for (measured, row), found in zip(rows, first, strict=True)
+    subject, first = shown[0][0].summary.subject, figures[0]
+    found = [row.figures.get(first) for _, row in rows]
+    ranged = any(each is not None and each.low is not None for each in found)
+    ends = {"Lowest": f"{first}_min", "Highest": f"{first}_max"} if ranged else {}
+    records = [
+        {
+            "Result": measured.label,
+            subject.title: row.place.name,
+            **({} if subject.name == "workers" else {"Workers": f"{row.place.workers:,}"}),
+            **{FIGURES[name].title: figure_text(row, name) for name in figures},
+            **{title: figure_text(row, name) for title, name in ends.items()},
+            "n": f"{each.n:,}" if each else "-",
+            "Spread": spread_text(each),
+            "Durability": measured.durability,
+            "Verdict": row.judged,
+        }
+        for (measured, row), each in zip(rows, found, strict=True)
     ]
-    return PageTable(columns, cells)
+    return table_of_records(records)
 
 
 def figure_text(row: Row, name: str) -> str:

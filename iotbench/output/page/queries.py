@@ -8,7 +8,7 @@ from iotbench.figures.pictures import Ranges
 from iotbench.figures.rows import Row
 from iotbench.output.page import charts
 from iotbench.output.page.charts import Axis, Bar, ChartPoint, ChartSeries
-from iotbench.output.page.content import VERDICT, PageTable, Picture, number, words
+from iotbench.output.page.content import Picture, table_of_records
 from iotbench.output.page.measured import PageResult
 from iotbench.output.page.pictures import chunks, figure_text, ranges, spread_text
 from iotbench.output.page.style import SeriesStyle
@@ -61,15 +61,19 @@ def client_times(group: Sequence[PageResult]) -> Iterator[Picture]:
             title = f"{each.label}: wait and client time, {counted(workers, 'worker')}"
             svg = charts.bars(title, Axis("ms on average"), bars, ("wait", "client"))
             rows = [
-                [row.place.name, significant(wait), significant(client),
-                 figure_text(row, "client_share"), f"{row.figures['client_share'].n:,}",
-                 spread_text(row.figures["client_share"]), row.verdict]
+                {
+                    "Query": row.place.name,
+                    "Wait ms": significant(wait),
+                    "Client ms": significant(client),
+                    "Client": figure_text(row, "client_share"),
+                    "n": f"{row.figures['client_share'].n:,}",
+                    "Spread": spread_text(row.figures["client_share"]),
+                    "Verdict": row.verdict,
+                }
                 for row, (wait, client) in zip(some, times, strict=True)
-            ]  # fmt: skip
-            titles = ("Wait ms", "Client ms", "Client", "n", "Spread")
-            table = PageTable([words("Query"), *map(number, titles), VERDICT], rows)
+            ]
             note = "Client time is what decoding and folding an answer takes after the wait."
-            yield Picture(title, svg, table, note)
+            yield Picture(title, svg, table_of_records(rows), note)
 
 
 def _times(row: Row) -> tuple[float, float]:
@@ -107,14 +111,14 @@ def _ramp(query: str, group: Sequence[PageResult]) -> Picture:
             if wait is not None:
                 ends = (min(waits), max(waits)) if waits[1:] else ()
                 points.append(ChartPoint(workers, wait, *ends))
-            rows.append([
-                each.label,
-                f"{workers}",
-                "-" if wait is None else significant(wait),
-                significant(sum(s.queries_per_s for s in steps) / len(steps)),
-                f"{len(steps) if each.is_repeated else steps[0].runs:,}",
-                verdicts.get(query, "-"),
-            ])  # fmt: skip
+            rows.append({
+                "Result": each.label,
+                "Workers": f"{workers}",
+                "Wait ms": "-" if wait is None else significant(wait),
+                "Queries/s": significant(sum(s.queries_per_s for s in steps) / len(steps)),
+                "n": f"{len(steps) if each.is_repeated else steps[0].runs:,}",
+                "Verdict": verdicts.get(query, "-"),
+            })  # fmt: skip
         if points:
             series.append(ChartSeries(each.label, each.style, points))
     title = f"Ramp of {query}"
@@ -122,6 +126,4 @@ def _ramp(query: str, group: Sequence[PageResult]) -> Picture:
     x, y = Axis("workers", counts=True), Axis("mean wait, ms")
     svg = charts.lines(title, x, y, series, limit=limit)
     within = ", ".join(f"{each:,g} ms" for each in sorted(limits))
-    titles = ("Workers", "Wait ms", "Queries/s", "n")
-    columns = [words("Result"), *map(number, titles), VERDICT]
-    return Picture(title, svg, PageTable(columns, rows), f"Response limit: {within}.")
+    return Picture(title, svg, table_of_records(rows), f"Response limit: {within}.")

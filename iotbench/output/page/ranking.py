@@ -13,9 +13,9 @@ from typing import Any
 from iotbench.figures.figures import FIGURES, Better, Figure, FigureValue, Unit
 from iotbench.figures.numbers import format_value
 from iotbench.figures.rows import Row
+from iotbench.figures.verdicts import verdict_of
 from iotbench.output.page.axis import LETTER_PX, MOST_NAME_PX, axis_of
 from iotbench.output.page.content import Ranking, Selector
-from iotbench.output.page.details import verdict_of
 from iotbench.output.page.drawing import ORIGIN, compile_spec, draw, library
 from iotbench.output.page.html import SYMBOLS
 from iotbench.output.page.measured import PageResult
@@ -121,24 +121,24 @@ def _result(each: PageResult) -> Mapping[str, Any]:
         "setting": _setting(each),
         "durability": each.durability,
         "link": each.anchor,
-        "cells": line_of(each, each.summary.headline),
+        "cells": [*line_of(each, each.summary.headline).values()],
     }
 
 
 def _rows(found: Sequence[PageResult]) -> Iterator[dict[str, Any]]:
     """Yield what each result measured, row by row; a result without rows has an empty one."""
     for number, each in enumerate(found):
-        own = line_of(each, each.summary.headline)
+        own = [*line_of(each, each.summary.headline).values()]
         rows: list[Row | None] = [row for row in each.summary.every if row.figures]
         for row in rows or [None]:
-            cells = own if row is None else line_of(each, row)
+            cells = own if row is None else [*line_of(each, row).values()]
             yield {
                 "result": number,
                 "part": "" if row is None else f"{row.place.any_workers}",
                 "workers": None if row is None else row.place.workers,
                 "at": "" if row is None else f"{row.place}",
                 "rank": _rank(each, row),
-                "verdict": verdict_of(each) if row is None else row.verdict,
+                "verdict": verdict_of(each.result) if row is None else row.verdict,
                 "cells": {i: cell for i, cell in enumerate(cells) if cell != own[i]},
                 "figures": _figures(row),
             }

@@ -54,10 +54,7 @@ def colours_of(targets: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for target in sorted(set(targets)):
         wanted = zlib.crc32(target.encode()) % COLOURS
-        free = [c for c in _around(wanted) if c not in found.values()]
+        near = ((wanted + step) % COLOURS for step in range(COLOURS))
+        free = [colour for colour in near if colour not in found.values()]
         found[target] = free[0] if free else wanted
     return found
-
-
-def _around(wanted: int) -> Sequence[int]:
-    return [(wanted + step) % COLOURS for step in range(COLOURS)]

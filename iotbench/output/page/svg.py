@@ -1,6 +1,5 @@
-"""Converts a file of Vega to a small element of a page: scalable, named, and trimmed."""
+"""Converts a file of Vega to an element of a page: scalable, named, and without hidden parts."""
 
-import re
 from xml.etree import ElementTree as ET
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -11,9 +10,6 @@ _QUIET = {
     "transform": "translate(0,0)",
 }  # fmt: skip
 """Attributes that the page does not need: whatever their value, or with this one."""
-_INHERITED = ("fill", "stroke", "stroke-width", "stroke-dasharray", "text-anchor", "font-weight")
-_PLACED = ("d", "transform", "x", "y", "x2", "y2")
-_DECIMAL = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
 
 
 def embed(text: str, title: str) -> str:
@@ -29,17 +25,14 @@ def embed(text: str, title: str) -> str:
 
 
 def _tidy(parent: ET.Element) -> None:
-    for child in [*parent]:
+    """Remove what is hidden, attributes that change nothing, and groups without attributes."""
+    children: list[ET.Element] = []
+    for child in parent:
         _tidy(child)
-        if _is_empty(child):
-            parent.remove(child)
-            continue
-        _trim(child)
-        if child.tag == _GROUP and not child.attrib:
-            place = [*parent].index(child)
-            parent[place : place + 1] = [*child]
-    if parent.tag == _GROUP:
-        _inherit(parent)
+        if not _is_empty(child):
+            _trim(child)
+            children += child if child.tag == _GROUP and not child.attrib else [child]
+    parent[:] = children
 
 
 def _is_empty(element: ET.Element) -> bool:
@@ -55,7 +48,6 @@ def _is_empty(element: ET.Element) -> bool:
 
 
 def _trim(element: ET.Element) -> None:
-    """Remove attributes that change nothing, and decimals beyond a tenth of a pixel."""
     if element.tag != _GROUP:
         if element.get("stroke-width") == "0":
             element.attrib.pop("stroke", "")
@@ -64,26 +56,3 @@ def _trim(element: ET.Element) -> None:
     for name, value in [*element.attrib.items()]:
         if name in _DROPPED or name.startswith("aria-") or _QUIET.get(name) == value:
             del element.attrib[name]
-        elif name in _PLACED:
-            element.set(name, _DECIMAL.sub(lambda found: _tenths(found[0]), value))
-
-
-def _inherit(group: ET.Element) -> None:
-    """Move attributes that all elements of a group share to the group, and unpack bare groups."""
-    for name in _INHERITED if len(group) > 1 else ():
-        values = {child.get(name) for child in group}
-        if len(values) == 1 and (value := values.pop()) is not None:
-            group.set(name, value)
-            for child in group:
-                del child.attrib[name]
-    group[:] = [
-        each
-        for child in group
-        for each in (child if child.tag == _GROUP and not child.attrib else [child])
-    ]
-
-
-def _tenths(number: str) -> str:
-    """Return a number with one decimal at most, and no needless 0: 12, 0, -.5."""
-    text = f"{float(number):.1f}".removesuffix(".0")
-    return {"-0": "0"}.get(text, re.sub(r"^(-?)0\.", r"\1.", text))

@@ -33,7 +33,7 @@ def format_validated(
     if form == "json":
         return json.dumps(_content(results, records, files), indent=1) + "\n"
     if form == "csv":
-        return csv_text([*map(list, records[:1]), *(list(each.values()) for each in records)])
+        return csv_text(records)
     return "".join(f"{line}\n" for line in _lines(results, found, files))
 
 

@@ -15,7 +15,7 @@ from iotbench.figures.rows import describe_verdict
 from iotbench.machine.cleaning import plain
 from iotbench.measurements.shared.plan import PlannedRun
 from iotbench.output.terminal.course import SweepMoment
-from iotbench.results.metrics import compute_measured_s, count_measured_rows, inserting
+from iotbench.results.metrics import compute_measured_s, count_measured_rows, list_inserting
 from simulator.errors import counted
 from simulator.protocol.events import (
     AskedEvent,
@@ -228,7 +228,7 @@ def ending(planned: PlannedRun, outcome: Outcome) -> str:
         queries = counted(len(outcome.queries), "query")
         rows_checked = counted(planned.spec.dataset.rows, "row")
         return f"{queries if work.asks else rows_checked}, {verdict}"
-    rows, window_s = count_measured_rows(inserting(outcome)), compute_measured_s(outcome)
+    rows, window_s = count_measured_rows(list_inserting(outcome)), compute_measured_s(outcome)
     if work is Work.CHANGE:
         times = [each for report in outcome.workers for each in report.changes]
         corrected, retagged = (

@@ -70,12 +70,8 @@ _TITLES = {("workers", _RATE): "Avg\nrows/s", ("level", _RATE): "Inserts/s"}
 """Titles of the published benchmark."""
 
 
-def columns_of(subject: Subject) -> tuple[TerminalColumn, ...]:
-    """Return the columns of a table with rows of a subject."""
-    return tuple(_columns(subject))
-
-
-def _columns(subject: Subject) -> Iterator[TerminalColumn]:
+def columns_of(subject: Subject) -> Iterator[TerminalColumn]:
+    """Yield the columns of a table with rows of a subject."""
     name = subject.name
     yield TerminalColumn(subject.title, lambda row: row.place.name, text=subject.is_named)
     if name in _DROP_WORKERS:
@@ -116,7 +112,8 @@ def format_record(
         return as_json(result, path)
     if form == "csv":
         return as_csv(result)
-    return _table(result, path, width_of(sys.stdout), plotted=plotted, timings=timings)
+    width = width_of(sys.stdout)
+    return draw(_parts(result, path, width, plotted=plotted, timings=timings), width)
 
 
 def _step_rows(result: Result) -> int:
@@ -125,10 +122,6 @@ def _step_rows(result: Result) -> int:
         each, workers = result.configuration["num_inserts"], result.configuration["workers"]
         return int(each) * int(workers[0])
     return next((run.metrics.rows for run in result.runs if run.metrics), 0)
-
-
-def _table(result: Result, path: Path | None, width: int, *, plotted: bool, timings: bool) -> str:
-    return draw(_parts(result, path, width, plotted=plotted, timings=timings), width)
 
 
 def _parts(

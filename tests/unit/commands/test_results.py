@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from iotbench.commands.main import commands
 from iotbench.plans.published.record import Reproduction
-from iotbench.plans.record import ItemRecord, PlanRecord
+from iotbench.plans.record import ItemRecord
 from iotbench.results import result_files
 from iotbench.results.result import Manifest
 from iotbench.store.export import FORMATS
@@ -21,7 +21,7 @@ from iotbench.store.listing import age_of
 from simulator.errors import ConfigError
 from tests import ROOT
 from tests.unit.output.terminal import made
-from tests.unit.store.made import FIRST, id_of, store, timed
+from tests.unit.store.made import FIRST, id_of, plan_of, store, timed
 
 
 @pytest.fixture
@@ -253,11 +253,7 @@ def store_plan(folder):
         )
     )
     store(folder, 3)
-    record = PlanRecord(
-        program_version="1", name="nightly", plan={"settings": []}, status="done", first=FIRST,
-        machine=made.result([]).machine, last=FIRST, items=items, lines=(), curves=(), not_had={},
-        refused={},
-    )  # fmt: skip
+    record = plan_of(items, name="nightly", plan={"settings": []}, first=FIRST, last=FIRST)
     result_files.write(folder / "plan-nightly-0123abcd.json", record)
 
 

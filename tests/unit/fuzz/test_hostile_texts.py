@@ -262,7 +262,7 @@ def test_cleaned_texts_have_no_marks_of_their_medium(text):
     assert not re.search(
         r"(?<!\\)(?:\\\\)*[\[\]`*|]|[<\n]", escape_markdown(text).replace("\\\\", "")
     )
-    (row,) = csv.reader(io.StringIO(csv_text([[text, 1.5, None]])))
+    _, row = csv.reader(io.StringIO(csv_text([{"a": text, "b": 1.5, "c": None}])))
     assert row[1:] == ["1.5", ""]
     assert len(row[0]) == 1 or not re.match(r"\s*(=|@|[+-](?![\d.,\se%+-]*$))", row[0])
     json.dumps(in_picture({text: [text, {"x": text * 100}]}), ensure_ascii=False).encode()
@@ -272,6 +272,6 @@ def test_cleaned_texts_have_no_marks_of_their_medium(text):
 def test_ordinary_texts_are_as_they_were():
     for text in ("insert of postgres_advised", "p99 20 ms, 4 workers", "5 %", "naïve"):
         assert plain(text) == escape_markdown(text) == text
-        assert csv_text([[text]]) in (f"{text}\n", f'"{text}"\n')
-    assert csv_text([["-", "-5.2", "+3 %", -1]]) == "-,-5.2,+3 %,-1\n"
+        assert csv_text([{"a": text}]) in (f"a\n{text}\n", f'a\n"{text}"\n')
+    assert csv_text([{"a": "-", "b": "-5.2", "c": "+3 %", "d": -1}]) == "a,b,c,d\n-,-5.2,+3 %,-1\n"
     assert escape_markdown("a <b> & &lt; c -> d") == "a &lt;b> & &amp;lt; c -> d"

@@ -170,8 +170,8 @@ def test_an_import_is_planned_for_the_workers_of_a_target_that_has_one():
 
     assert (planned.spec.mode, planned.spec.batch_rows) == ("import", 1)
     assert (first.timed[0].take, second.timed[0].start) == (10_000, 10_000)
-    assert options.described(has_end=True)["import"] is True
-    assert DEFAULTS.described(has_end=True)["import"] is None
+    assert options.describe(has_end=True)["import"] is True
+    assert DEFAULTS.describe(has_end=True)["import"] is None
     one = changed(options, workers=(1,))
     assert insert_options.target_problems(one, duck, force=False) == []
     (pods,) = insert_options.target_problems(one, away, force=False)

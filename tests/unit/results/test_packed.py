@@ -16,7 +16,7 @@ from iotbench.commands.main import commands
 from iotbench.results import packed, result_files
 from iotbench.results.names import results_in
 from iotbench.store.index import entries
-from iotbench.store.lookup import NAMES, found, path_of, paths_of
+from iotbench.store.lookup import NAMES, find_results, path_of, paths_of
 from simulator.errors import ConfigError
 from tests.fuzzing import fuzzed
 from tests.unit.store.made import id_of, store
@@ -94,7 +94,7 @@ def test_a_wrong_name_in_an_archive_is_one_problem(pair, tmp_path):
     empty = tmp_path / "empty.zip"
     empty.write_bytes(packed.pack({}))
     with pytest.raises(ConfigError) as error:
-        found(tmp_path, [f"{archive}/last~3", f"{archive}/2025", str(empty)])
+        find_results(tmp_path, [f"{archive}/last~3", f"{archive}/2025", str(empty)])
     assert error.value.problems == (
         f"last~3: {archive} has 3 results",
         f"2025: no such result in {archive}: expected {NAMES}",
@@ -103,7 +103,7 @@ def test_a_wrong_name_in_an_archive_is_one_problem(pair, tmp_path):
     with pytest.raises(ConfigError, match=rf"has 3 results; name one of them, such as {archive}/l"):
         path_of(tmp_path, str(archive))
     with pytest.raises(ConfigError, match="File name too long"):
-        found(tmp_path, ["a" * 300 + ".zip/last"])
+        find_results(tmp_path, ["a" * 300 + ".zip/last"])
     with pytest.raises(ConfigError, match=r"cannot be read: .*results\.zip has no such file"):
         result_files.read(archive / "20261123T025010123Z-insert-lite-beef.json")
 

@@ -245,37 +245,25 @@ def test_the_last_insert_is_the_newest_of_its_target(tmp_path):
     assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, newest)
 
 
-def test_an_insert_that_touched_nothing_is_passed_over(tmp_path):
-    path = written(tmp_path, 1)
-    written(tmp_path, 2, manifest=None, status="failed")
-
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, MANIFEST)
+HALF = MANIFEST.model_copy(update={"complete": False})
 
 
-def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
-    written(tmp_path, 1)
-    half = MANIFEST.model_copy(update={"complete": False})
-    path = written(tmp_path, 2, manifest=half, status="failed")
+@pytest.mark.parametrize(
+    ("later", "last"),
+    [
+        ({"manifest": None, "status": "failed"}, MANIFEST),
+        ({"manifest": HALF, "status": "failed"}, HALF),
+        ({"manifest": HALF, "status": "running", "in_progress": PROGRESS}, HALF),
+        ({"manifest": HALF, "sweep_id": "x-0000"}, HALF),
+    ],
+    ids=["touched nothing", "failed half-way", "killed", "in the same second"],
+)
+def test_the_last_insert_is_the_last_that_wrote_rows(tmp_path, later, last):
+    minutes = 1 / 60_000 if "sweep_id" in later else 1
+    paths = {MANIFEST.complete: written(tmp_path, 0)} | {False: written(tmp_path, minutes, **later)}
 
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, half)
-
-
-def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
-    written(tmp_path, 1)
-    half = MANIFEST.model_copy(update={"complete": False})
-    path = written(tmp_path, 2, manifest=half, status="running", in_progress=PROGRESS)
-
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, half)
-    assert result_files.read(path).exit_code == 1
-
-
-def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
-    newest = MANIFEST.model_copy(update={"rows": 10})
-    written(tmp_path, 0, sweep_id="20261121-034500-ffff")
-    later = CREATED + timedelta(milliseconds=1)
-    path = written(tmp_path, 0, created=later, sweep_id="x-0000", manifest=newest)
-
-    assert result_files.last_written(tmp_path, "lite", writing_kinds()) == (path, newest)
+    found = result_files.last_written(tmp_path, "lite", writing_kinds())
+    assert found == (paths[last.complete], last)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])

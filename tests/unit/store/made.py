@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from iotbench.machine.machine import this_machine
+from iotbench.plans.record import PlanRecord
 from iotbench.results import result_files
 from tests.unit.output.terminal import made
 
@@ -26,3 +28,12 @@ def timed():
     """Return a result whose only row has the waits of some batches."""
     waits = made.histogram(1, 2, 3)
     return made.result([made.run(made.outcome(made.worker(0, latency=waits)))])
+
+
+def plan_of(items, **changes):
+    """Return the record of a plan with these items."""
+    fields = {"name": "tiny", "plan": {}, "first": None, "last": None, "curves": ()}
+    return PlanRecord(
+        program_version="1", machine=this_machine(), status="done", items=items, lines=(),
+        not_had={}, refused={}, **fields | changes,
+    )  # fmt: skip

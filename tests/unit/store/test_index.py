@@ -106,7 +106,7 @@ def test_a_damaged_file_has_its_problem_for_an_entry(tmp_path):
     other.write_text(other.read_text().replace(made.SENDS, made.SENDS[:-9]))
 
     found = list(entries(tmp_path))
-    assert "is damaged: ValueError" in found[0].problem
+    assert "is damaged, so it cannot be shown: ValueError" in found[0].problem
     assert "is not a result file of format 2" in found[1].problem
     assert (found[2].problem, found[2].verdict) == ("", "verified")
 

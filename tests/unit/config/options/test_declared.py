@@ -78,7 +78,7 @@ def test_an_option_that_is_declared_is_in_help_plan_schema_words_and_configurati
     assert insert.pause_s == run("--pause", "2s").pause_s == run("-p", "2").pause_s == 2
     assert insert.stored() == {"pause": ("2s",)}
     assert insert.configuration()["pause_s"] == 2
-    assert "pause_s" in PausingOptions().described(has_end=True)
+    assert "pause_s" in PausingOptions().describe(has_end=True)
 
 
 def test_its_limits_hold_in_command_and_plan():

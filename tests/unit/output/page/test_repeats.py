@@ -9,7 +9,6 @@ import pytest
 from iotbench.figures.figures import FigureValue
 from iotbench.figures.rows import Place, Row
 from iotbench.figures.summary import Summary
-from iotbench.machine.machine import this_machine
 from iotbench.measurements import summary_of
 from iotbench.measurements.insert.figures import WORKERS
 from iotbench.measurements.query.figures import QUERY
@@ -18,9 +17,10 @@ from iotbench.output.page.html import render
 from iotbench.output.page.measured import order_results
 from iotbench.output.page.sources import RepeatedItem, Sources, find_repeated
 from iotbench.output.terminal.repeats import join_summary
-from iotbench.plans.record import Curve, ItemRecord, PlanRecord
+from iotbench.plans.record import Curve, ItemRecord
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.output.page import shown
+from tests.unit.store.made import plan_of
 
 PLAN = Path("plan-x.json")
 
@@ -152,10 +152,9 @@ def test_the_settings_of_a_record_have_the_order_of_its_plan():
         ItemRecord(id=name, target="lite", setting=name, repeat=1, verdict="verified",
                    files=(f"{name}.json",)) for name in ("last", "find")
     ]  # fmt: skip
-    record = PlanRecord(
-        program_version="1", name="tiny", machine=this_machine(), status="done", first=None,
-        plan={"settings": [{"name": "find"}, {"name": "never"}, {"name": "last"}]}, last=None,
-        items=items, lines=(), curves=(curve,), not_had={}, refused={},
+    record = plan_of(
+        items, plan={"settings": [{"name": "find"}, {"name": "never"}, {"name": "last"}]},
+        curves=(curve,),
     )  # fmt: skip
 
     assert find_repeated(PLAN, record) == {

@@ -11,11 +11,10 @@ from click.testing import CliRunner
 
 from iotbench.commands.main import commands
 from iotbench.config.targets import config
-from iotbench.machine.machine import this_machine
 from iotbench.output.published import folder as bundle
 from iotbench.output.published.configuration import Targets
 from iotbench.output.published.gather import gather
-from iotbench.plans.record import ItemRecord, PlanRecord
+from iotbench.plans.record import ItemRecord
 from iotbench.results import packed, result_files
 from iotbench.results.command import GivenCommand
 from iotbench.results.result import Manifest
@@ -24,7 +23,7 @@ from simulator.errors import ConfigError
 from simulator.protocol.verdict import Status, Verdict
 from tests import ROOT
 from tests.unit.output.terminal import made
-from tests.unit.store.made import id_of, store
+from tests.unit.store.made import id_of, plan_of, store
 
 COMMAND = GivenCommand(
     name="insert",
@@ -184,11 +183,7 @@ def test_queries_bring_the_insert_of_their_rows_and_a_plan_its_sweeps(tmp_path):
     query = store(tmp_path, 3, found=made.result([made.run()], **asked))
     item = ItemRecord(id="i", target="lite", setting="s", repeat=1, verdict="verified",
                       files=(insert.name,))  # fmt: skip
-    record = PlanRecord(
-        program_version="1", name="tiny", plan={}, machine=this_machine(), status="done",
-        first=None, last=datetime(2026, 11, 23, tzinfo=UTC), items=(item,), lines=(), curves=(),
-        not_had={}, refused={},
-    )  # fmt: skip
+    record = plan_of((item,), last=datetime(2026, 11, 23, tzinfo=UTC))
     plan = tmp_path / "plan-tiny-00000000.json"
     result_files.write(plan, record)
 
@@ -215,10 +210,7 @@ def test_many_results_of_a_plan_have_a_short_readme(tmp_path):
         ItemRecord(id=str(n), target=f"t{n % 6}", setting="s", repeat=n, verdict="verified",
                    files=(path.name,)) for n, path in enumerate(inserts)
     ]  # fmt: skip
-    record = PlanRecord(
-        program_version="1", name="tiny", plan={}, machine=this_machine(), status="done",
-        first=None, last=None, items=items, lines=(), curves=(), not_had={}, refused={},
-    )  # fmt: skip
+    record = plan_of(items)
     result_files.write(tmp_path / "plan-tiny-00000000.json", record)
     run("plan-tiny-00000000", "-o", tmp_path / "out", "--output", tmp_path)
     text = (tmp_path / "out" / "README.md").read_text()

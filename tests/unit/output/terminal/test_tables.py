@@ -149,10 +149,6 @@ def test_the_table_of_an_insert_reads_as_it_should(width):
     ]
 
 
-def sent(rate, slowest_ms=0.9):
-    return timed(1.0, rows=rate, latency=histogram(*[0.1] * 99, slowest_ms))
-
-
 WIDE = [
     run(outcome(worker(0, rows=rows, ended=11.0, latency=histogram(4_321.0, 98_765.0))))
     for rows in (12_345_678, 9_999_999)
@@ -190,13 +186,6 @@ def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, col
     assert ("9,999,999" in text) == (not dropped)
     noted = f"not shown in {limit} columns: {dropped} (see them with --format json or csv)"
     assert [line for line in text.splitlines() if "not shown" in line] == [noted] * bool(dropped)
-
-
-def test_in_80_columns_a_table_drops_only_what_the_spread_says():
-    text = format_record(result([sent(99_999), sent(12_345)]), None, "table")
-
-    assert max(map(len, table_of(text))) <= 80
-    assert "not shown in 80 columns: Min rows/s, Max rows/s (see" in text
 
 
 def test_a_result_of_an_earlier_version_has_no_rate_until_stored():
@@ -341,21 +330,15 @@ def test_all_queries_together_stand_below_each_of_them(monkeypatch):
     lines = lines_of(format_record(several(), None, "table"))
 
     near = pytest.approx
-    assert total == {
+    assert total == records_of(queried())[0] | {
         "query": "all queries",
-        "workers": 2,
-        "runs": 1,
         "timed_s": 5.0,
         "queries_per_s": 7 / (3 + 2),
         "first_ms": 2500.0,
         "min_ms": near(250, rel=0.001),
-        "avg_ms": 1000.0,
         "p50_ms": near(750, rel=0.001),
-        **dict.fromkeys(("p95_ms", "max_ms"), near(2000, rel=0.001)),
-        **dict.fromkeys(("p99_ms", "p999_ms")),
         "client_share": 1 / 8,
         "timed": 7,
-        "verdict": "verified",
     }
     assert lines[5].split()[:3] == ["all", "queries", "1.40"]
     names = [
@@ -568,13 +551,9 @@ def test_csv_has_a_line_for_each_row():
     assert [line["query"] for line in lines] == ["q", "u"]
     assert lines[0]["avg_ms"] == "1000.0"
     assert lines[1]["avg_ms"] == ""
-
-
-def test_csv_keeps_every_digit():
     shown = result([timed(math.pi)])
     (line,) = csv.DictReader(io.StringIO(format_record(shown, None, "csv")))
-
-    assert float(line["rows_per_s"]) == records_of(shown)[0]["rows_per_s"]
+    assert float(line["rows_per_s"]) == records_of(shown)[0]["rows_per_s"], "every digit"
 
 
 @pytest.mark.parametrize(
