@@ -1,6 +1,6 @@
 """`change`: how fast stored rows are changed and deleted, and whether what is left is right."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from iotbench.config.input.parameters import instant
 from iotbench.config.input.quantities import format_time
@@ -29,6 +29,7 @@ class ChangeKind(Kind[ChangeOptions]):
     name = "change"
     work = Work.CHANGE
     subjects = (CHANGE,)
+    has_worker_counts = False
     options = ChangeOptions
     help = """Correct, retag or delete rows, and verify what is left.
 
@@ -119,14 +120,6 @@ class ChangeKind(Kind[ChangeOptions]):
                 f" for {format_time(spec.clocking.duration_s)}"
             )
         yield f"verification: {spec.verify}"
-
-    def active(self, options: ChangeOptions) -> Collection[int]:
-        """Return none: each row has its own number of workers."""
-        return ()
-
-    def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
-        """Return none: each row has its own number of workers."""
-        return ()
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
         """Yield the names of the inserts and of the changes."""

@@ -1,6 +1,6 @@
 """Changes of stored rows, as options. Pure."""
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.values import Count, InstantMs, Number, Share
@@ -66,7 +66,7 @@ class Change(Verification, Sending, BackgroundRows, Changed):
 
     def options(self, timeout_s: float) -> "ChangeOptions":
         """Return the options of one run."""
-        return ChangeOptions(**dict(self)).decide(timeout_s)
+        return ChangeOptions(**dict(self), timeout_s=timeout_s)
 
 
 class ChangeOptions(OfInsert, ResourceOptions, Change):
@@ -75,10 +75,6 @@ class ChangeOptions(OfInsert, ResourceOptions, Change):
     GROUP: ClassVar[str] = "Changes"
 
     timeout_s: Timeout = 0.0
-
-    def decide(self, timeout_s: float) -> Self:
-        """Return the options with what follows from others."""
-        return self.model_copy(update={"timeout_s": timeout_s})
 
     @property
     def deletes(self) -> bool:

@@ -1,6 +1,6 @@
 """`mixed`: inserts and queries at the same time on one target, both timed, both verified."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from iotbench.config.input.parameters import instant
 from iotbench.config.input.quantities import format_time
@@ -39,6 +39,7 @@ class MixedKind(Kind[MixedOptions]):
     name = "mixed"
     work = Work.MIXED
     subjects = (LOAD,)
+    has_worker_counts = False
     options = MixedOptions
     help = """Insert rows and ask queries at the same time.
 
@@ -127,14 +128,6 @@ class MixedKind(Kind[MixedOptions]):
             f"{counted(len(planned), 'run')}; duration of each: {format_time(clocking.duration_s)}"
             f"{warmup}; verification: {spec.verify}, and each answer"
         )
-
-    def active(self, options: MixedOptions) -> Collection[int]:
-        """Return none: each row has its own number of workers."""
-        return ()
-
-    def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
-        """Return none: each row has its own number of workers."""
-        return ()
 
     def row_names(self, first: RunSpec) -> Iterator[str]:
         """Yield the names of the inserts and of the queries."""

@@ -15,15 +15,19 @@ from iotbench.measurements.insert.checks import failing_problems, worker_problem
 from iotbench.measurements.insert.options import FASTEST_ROWS_PER_S
 from iotbench.measurements.query.options import MixedOptions
 from iotbench.measurements.query.own import find_own_problems
-from iotbench.measurements.query.plan import TYPES, chosen_of, type_problems, weights_of
+from iotbench.measurements.query.plan import (
+    TYPES,
+    chosen_of,
+    expect_expressible,
+    type_problems,
+    weights_of,
+)
 from iotbench.measurements.shared.distribution import RunLoad, Split, lane_rows_left, worker_plans
 from iotbench.measurements.shared.faults import RETRY_FOR_S
 from iotbench.measurements.shared.plan import PlannedRun, spec_of
 from iotbench.measurements.shared.stages import rate_problems
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.fresh import fresh_types
-from simulator.data.own_query import TextQuery, make_own_types
-from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Ask, Clocking, InsertTask, QueryLoad, RunSpec, Work
@@ -175,13 +179,8 @@ def _spec(  # noqa: PLR0913
         fresh_ms=round(options.fresh_s * 1000),
         aligned=options.aligned,
     )
-    every: dict[str, QueryType[Query | TextQuery]]
-    every = {**types, **make_own_types(options.own, stored)}
-    if not database.select_answered(every, load.queries):
-        raise ConfigError(
-            f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with"
-            f" {'a begin' if options.fresh_s else 'an end'} of time, {instant(until_ms)}"
-        )
+    within = f" with {'a begin' if options.fresh_s else 'an end'} of time, {instant(until_ms)}"
+    expect_expressible(database, load, types, stored, within)
     asking = options.query_workers
     asks = tuple(
         Ask(place=place, every=asking, runs=0, most=max(MOST_INSTANCES, asking))

@@ -270,7 +270,7 @@ class Mixed(Faults, OwnQueries, Types, Verification, Connecting, Sending, MixedL
 
     def options(self, timeout_s: float) -> "MixedOptions":
         """Return the options of one run."""
-        return MixedOptions(**dict(self)).decide(timeout_s)
+        return MixedOptions(**dict(self), timeout_s=timeout_s)
 
 
 class MixedOptions(OfInsert, ResourceOptions, Mixed):
@@ -283,10 +283,6 @@ class MixedOptions(OfInsert, ResourceOptions, Mixed):
     others.
     """
     timeout_s: Timeout = 0.0
-
-    def decide(self, timeout_s: float) -> Self:
-        """Return the options with what follows from others."""
-        return self.model_copy(update={"timeout_s": timeout_s})
 
     @property
     def level(self) -> VerifyMode:

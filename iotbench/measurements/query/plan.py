@@ -22,6 +22,7 @@ from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
+from simulator.modules.contract.base import Database
 from simulator.protocol.spec import Ask, Clocking, QueryLoad, Work
 
 SHORTEST_RAMP_S = 1.0
@@ -100,10 +101,7 @@ def query_runs(  # noqa: PLR0913
         queries_per_s=options.rate,
         stages=options.stages,
     )
-    every: dict[str, QueryType[Query | TextQuery]]
-    every = {**types, **make_own_types(options.own, dataset)}
-    if not (database := target.open()).select_answered(every, load.queries):
-        raise ConfigError(f"{TYPES}: {database.name} can express none of {', '.join(chosen)}")
+    expect_expressible(target.open(), load, types, dataset)
     last = options.workers[-1]
     return [
         PlannedRun(
@@ -125,6 +123,21 @@ def query_runs(  # noqa: PLR0913
         )
         for workers in options.workers
     ]
+
+
+def expect_expressible(
+    database: Database,
+    load: QueryLoad,
+    types: Mapping[str, QueryType],
+    dataset: Dataset,
+    within: str = "",
+) -> None:
+    """Raise ConfigError if the database can express none of the queries of a load."""
+    every: dict[str, QueryType[Query | TextQuery]]
+    every = {**types, **make_own_types(load.own, dataset)}
+    if not database.select_answered(every, load.queries):
+        names = ", ".join(name for name in load.queries if name not in load.own)
+        raise ConfigError(f"{TYPES}: {database.name} can express none of {names}{within}")
 
 
 def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:

@@ -66,6 +66,9 @@ class Kind(ABC, Generic[_Options]):
     pictures: ClassVar[tuple[Over | Ranges | Form, ...]] = ()
     """Pictures of that section."""
 
+    has_worker_counts: ClassVar[bool] = True
+    """False if rows have names, each with its own number of workers."""
+
     @property
     def writes(self) -> bool:
         """True if it leaves rows in the tables."""
@@ -111,8 +114,8 @@ class Kind(ABC, Generic[_Options]):
         return options.problems()
 
     def active(self, options: _Options) -> Collection[int] | None:
-        """Return the worker counts by which rows will have names; None: only the plan knows."""
-        return None
+        """Return the worker counts by which rows will be named; None: only the plan knows."""
+        return None if self.has_worker_counts else ()
 
     def expect(self, options: _Options, target: Target) -> None:
         """Raise an error if a target cannot be used, before anything is read."""
@@ -127,6 +130,8 @@ class Kind(ABC, Generic[_Options]):
 
     def worker_counts(self, planned: Sequence[PlannedRun]) -> Collection[int]:
         """Return the worker counts by which rows of the result can be named."""
+        if not self.has_worker_counts:
+            return ()
         stages = {stage.workers for stage in planned[0].spec.clocking.stages}
         return stages | {len(each.spec.workers) for each in planned}
 

@@ -15,6 +15,9 @@ from iotbench.measurements.insert.checks import generator_params
 from iotbench.measurements.insert.options import DEFAULT_RUNS, InsertOptions
 from iotbench.measurements.insert.plan import insert_runs
 from iotbench.measurements.shared.distribution import YEAR_10000_MS
+from iotbench.measurements.shared.kind import Wanted
+from iotbench.measurements.shared.plan import StoredBefore, expect_stored
+from iotbench.measurements.verify.kind import VerifyKind, VerifyOptions
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey
@@ -362,16 +365,18 @@ STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
 
 
 def test_a_verification_has_no_workers_and_expects_the_dataset():
-    run = plan.verify_run("s", SQLITE, STORED, mode=VerifyMode.FULL, timeout_s=5.0)
+    options = VerifyOptions(timeout_s=5.0)
+    wanted = Wanted("s", SQLITE, options, StoredBefore(STORED, complete=True))
+    (run,) = VerifyKind().plan(wanted).runs
 
     assert (run.spec.work, run.spec.workers, run.spec.dataset) == (Work.VERIFY, (), STORED)
     assert (run.spec.verify, run.spec.timeout_s, run.level) == (VerifyMode.FULL, 5.0, STORED.rows)
-    plan.expect_stored(SQLITE, "full")
+    expect_stored(SQLITE, "full")
 
 
 def test_what_stores_nothing_is_not_verifiable():
     with pytest.raises(UnverifiableError, match="null stores nothing"):
-        plan.expect_stored(NULL, "full")
+        expect_stored(NULL, "full")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_the_picture_of_an_hour_has_bands_and_is_small(lines):
     svg = drawn(lines)
 
     assert len(re.findall('<path[^>]*opacity="0.2"', svg)) == lines
-    assert len(svg) < 12_000 + 5_000 * lines
+    assert len(svg) < 17_000 + 6_000 * lines
 
 
 def test_the_picture_of_a_minute_has_no_band():
