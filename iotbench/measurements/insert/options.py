@@ -34,7 +34,7 @@ from simulator.data.late import MOST_STRATUM_ROWS, Late
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
-from simulator.modules.contract.base import OWN, Capabilities
+from simulator.modules.contract import OWN, Capabilities
 
 TABLES = {"single": 1, "multiple": 4}
 """Names of numbers of tables."""

@@ -15,7 +15,7 @@ from simulator.data.ranges import RowRange, parts_between
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
-from simulator.modules.contract.base import BATCH, IMPORT, Database
+from simulator.modules.contract import BATCH, IMPORT, Database
 from simulator.protocol.spec import Clocking, InsertTask, Work
 from simulator.protocol.verdict import VerifyMode
 

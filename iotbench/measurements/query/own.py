@@ -26,7 +26,7 @@ from simulator.data.own_query import (
 from simulator.data.schema import Type
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
-from simulator.modules.contract.base import Database, Unsupported
+from simulator.modules.contract import Database, Unsupported
 
 OPTION = "--queries"
 LANGUAGES = ("sql", "influxql", "flux")

@@ -22,7 +22,7 @@ from simulator.data.own_query import TextQuery, make_own_types
 from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.modules.contract.base import Database
+from simulator.modules.contract import Database
 from simulator.protocol.spec import Ask, Clocking, QueryLoad, Work
 
 SHORTEST_RAMP_S = 1.0

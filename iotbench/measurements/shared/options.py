@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from iotbench.config.input.options import Opt, Options
 from iotbench.config.input.quantities import LONGEST_S
 from iotbench.config.input.values import Count, Counts, Seconds
-from simulator.modules.contract.base import BATCH, SINGLE
+from simulator.modules.contract import BATCH, SINGLE
 from simulator.protocol.spec import Several
 from simulator.protocol.verdict import VerifyMode
 
