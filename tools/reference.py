@@ -297,17 +297,20 @@ def _describe_unsupported() -> str:
 
 
 def _left_out() -> str:
-    owners: dict[tuple[str, str], list[str]] = {}
+    owners: dict[tuple[str, str, str], list[str]] = {}
     for module in MODULES:
         can = database_class(module).capabilities
-        for sums, why in (
-            ("times", can.no_time_sums),
-            ("integers beyond 64 bits", can.no_wide_sums),
+        for level, what, why in (
+            ("`counts`", "sums of times", can.no_time_sums),
+            ("`counts`", "sums of integers beyond 64 bits", can.no_wide_sums),
+            *(("`full`", f"the difference between {two}", can.alike[two]) for two in can.alike),
         ):
             if why:
-                owners.setdefault((sums, why), []).append(_link(module))
-    rows = ((sums, ", ".join(names), why) for (sums, why), names in sorted(owners.items()))
-    return _table(("Sums of", "Not compared by `counts` in", "Because"), rows)
+                owners.setdefault((level, what, why), []).append(_link(module))
+    rows = (
+        (level, what, ", ".join(names), why) for (level, what, why), names in sorted(owners.items())
+    )
+    return _table(("`--verify`", "Does not see", "In", "Because"), rows)
 
 
 def _in_client() -> str:
@@ -417,7 +420,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "shared options": _list_shared_module_options,
     "modules": _modules,
     "unsupported queries": _describe_unsupported,
-    "sums left out": _left_out,
+    "not seen": _left_out,
     "work in the client": _in_client,
     "query plans": _query_plans,
     "late rows": _late,

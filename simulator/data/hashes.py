@@ -21,7 +21,7 @@ def block_hashes(columns: Sequence[Output], block: Block) -> Hashes:
     total = np.zeros(len(block), np.uint64)
     for column in columns:
         data = block.data[column.name]
-        total += _mix(column, _bits(column.type, data.values(), data.valid))
+        total += _mix(column, _bits(column, data.values(), data.valid))
     return mix(total)
 
 
@@ -34,7 +34,7 @@ def hash_stored(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Hash
     listed = zip(*raw, strict=True) if raw else iter(() for _ in columns)
     for column, cells in zip(columns, listed, strict=True):
         values, valid, odd = convert_stored_values(column, cells)
-        bits = _bits(column.type, values, valid)
+        bits = _bits(column, values, valid)
         bits[odd] = [_odd_bits(cells[place]) for place in odd.tolist()]
         total += _mix(column, bits)
     return mix(total)
@@ -52,17 +52,18 @@ def _mix(column: Output, bits: Hashes) -> Hashes:
     return mix(bits)
 
 
-def _bits(column_type: Type, values: Array, valid: NDArray[np.bool_] | None) -> Hashes:
-    bits = _text_bits(values) if column_type is Type.TEXT else _number_bits(column_type, values)
+def _bits(column: Output, values: Array, valid: NDArray[np.bool_] | None) -> Hashes:
+    bits = _text_bits(values) if column.type is Type.TEXT else _number_bits(column, values)
     if valid is not None:
         bits[~valid] = _NULL
     return bits
 
 
-def _number_bits(column_type: Type, values: Array) -> Hashes:
-    """Return 64 bits that are equal for equal numbers; 0.0 and -0.0 are equal."""
-    if column_type in FLOATS:
-        return (values.astype(np.float64) + 0.0).view(np.uint64)
+def _number_bits(column: Output, values: Array) -> Hashes:
+    """Return 64 bits that are equal for equal numbers; 0.0 and -0.0 differ if they can."""
+    if column.type in FLOATS:
+        doubles = values.astype(np.float64)
+        return (doubles + 0.0 if column.signless else doubles).view(np.uint64)
     return values.astype(np.int64).view(np.uint64)
 
 

@@ -6,7 +6,7 @@ converts those into a canonical Answer, which compares with == to the truth.
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -263,6 +263,8 @@ class Output:
     database counts it, so that nothing finer than the table's unit is lost."""
     shortened: bool = False
     """A float32 arrives with the fewest digits that name it (20.2), not as the double it equals."""
+    signless: bool = False
+    """0.0 and -0.0 have the same hash: the database does not distinguish them."""
 
 
 def outputs(query: Query) -> tuple[Output, ...]:
@@ -312,6 +314,14 @@ class Statement:
     """The text comes from config.yaml, not from the module."""
     own: bool = False
     """True if the text is a user's own query."""
+
+    def with_floats(self, *, shortened: bool, signless: bool) -> "Statement":
+        """Return the statement with outputs that show how the driver returns floats."""
+        columns = (
+            replace(c, shortened=shortened and c.type is Type.FLOAT32, signless=signless)
+            for c in self.outputs
+        )
+        return replace(self, outputs=tuple(columns)) if shortened or signless else self
 
 
 @dataclass(frozen=True, slots=True)

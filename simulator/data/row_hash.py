@@ -62,6 +62,11 @@ class RowHash(ABC):
         unit = block.table.time_unit.per_second
         return (self.ticks_per_second or unit) // unit
 
+    @property
+    def unseen(self) -> str:
+        """Differences of floats that the hash does not show; empty: none."""
+        return ""
+
     @abstractmethod
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return the number of each value in the column at this place of the table."""
@@ -84,6 +89,11 @@ class JenkinsHash(RowHash):
     """PostgreSQL's `hash...extended`, lookup3 by Bob Jenkins: hash partitions depend on it."""
 
     ticks_per_second: int | None = 10**6
+
+    @property
+    def unseen(self) -> str:
+        """The functions give 0.0 and -0.0 one hash."""
+        return "the sign of zero"
 
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return `hash...extended(value, place + 1)`."""
@@ -238,6 +248,12 @@ class SquareHash(RowHash):
     """An integer of a double is the nearest of 64 bits, not the remainder of the whole one."""
     md5: bool = False
     """Texts are numbered by their MD5, not their CRC-32."""
+
+    @property
+    def unseen(self) -> str:
+        """Integers have no sign of zero, and fewer digits than the doubles."""
+        coarse = "the sign of zero; steps of doubles below 2**-20, or 2**-60 for doubles below 8"
+        return "" if self.bits_of_doubles else coarse
 
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return the number of each value times the weight of the column."""

@@ -83,6 +83,9 @@ SQL = TextFormat(
 backslash is an ordinary character."""
 
 
+_NEGATIVE_ZERO = b"'-0.0'"
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A column's place in a row of text; a format that names its columns builds its own slots."""
@@ -164,12 +167,22 @@ def _values(
     if kind is Type.TEXT:
         return _quote(_texts(values, style), style)
     if kind in FLOATS:
-        return [_pad(doubles(values))]
+        texts = doubles(values)
+        return [_pad(_keep_signs(values, texts) if style.quote == b"'" else texts)]
     if kind is Type.BOOL:
         return [_pad(np.array([style.false, style.true]).take(values))]
     if kind in INTEGERS or style.instants is None:
         return [Share(*integers(values))]
     return [Share(iso(values, unit, style.instants), None)]
+
+
+def _keep_signs(values: Array, texts: Array) -> Array:
+    """Return numbers of SQL: the literal -0.0 is a decimal without a sign, the text '-0.0' not."""
+    negative = (values == 0) & np.signbit(values)
+    if negative.any():
+        texts = texts.astype(f"S{max(texts.dtype.itemsize, len(_NEGATIVE_ZERO))}")
+        texts[negative] = _NEGATIVE_ZERO
+    return texts
 
 
 def _quote(texts: Share | Spans, style: ValueStyle) -> list[Share | Spans]:

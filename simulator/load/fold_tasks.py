@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import RowRange
-from simulator.data.row_hash import RowHash
 from simulator.load.client import CollectorClient
-from simulator.modules.contract import Database
+from simulator.modules.contract import Alike, Database
 from simulator.protocol.folding import FOLD_BYTES, Folded, QueryName, StoredWindow
 from simulator.protocol.spec import RunSpec
 from simulator.verify.stored.reader import StoredRows
@@ -34,7 +33,7 @@ def help_to_fold(
             rows = StoredRows(database, spec.after)
             folded = read_window(given.number, given.window, rows, lambda: not stop.is_set())
         elif given.number is not None:
-            folder = folder or Folder(spec, given.queries, stop, database.row_hash)
+            folder = folder or Folder(spec, given.queries, stop, database)
             folded = folder.folded(given.number, given.ranges)
 
 
@@ -58,10 +57,11 @@ class Folder:
         spec: RunSpec,
         names: Sequence[QueryName],
         stop: threading.Event,
-        hashing: RowHash | None = None,
+        database: Database | None = None,
     ) -> None:
-        queries = queries_named(names, spec, hashing)
-        self._empty = Oracle(queries)
+        queries = queries_named(names, spec, database.row_hash if database else None)
+        alike = database.capabilities.alike if database else {}
+        self._empty = Oracle(queries, signless=Alike.ZEROS in alike)
         self._reader = DatasetReader(spec.changed).reading(queries)
         self._stop = stop
 

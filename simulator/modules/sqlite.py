@@ -26,6 +26,7 @@ from simulator.modules.contract import (
     CORRECT,
     OWN,
     SINGLE,
+    Alike,
     Capabilities,
     Encoder,
     Failure,
@@ -147,6 +148,10 @@ class Sqlite(SqlFile["SqliteSession"]):
         plans="EXPLAIN QUERY PLAN",
         indices=True,
         embedded=True,
+        alike={
+            Alike.ZEROS: "SQLite stores a REAL without a fraction as an integer, without a sign",
+            Alike.NULLS: "SQLite stores NULL for NaN",
+        },
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions

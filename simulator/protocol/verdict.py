@@ -31,7 +31,8 @@ _DEPTHS = {
         "number of rows, also with each combination of tags; sums, minima and maxima of columns;"
         " distinct keys",
         "rows were counted, and their sums agree",
-        "which row has which value; texts that are no tags, between the least and the greatest",
+        "which row has which value; texts that are no tags, between the least and the greatest;"
+        " the sign of zero",
     ),
     "hashes": Depth(
         "hash",
@@ -133,7 +134,7 @@ class Verdict(BaseModel):
     level: VerifyMode | None = None
     """Extent of the comparison of stored rows; None: answers, or an older result."""
     left_out: tuple[str, ...] = ()
-    """Sums of this level that the database does not calculate, and why."""
+    """Sums and differences that this level does not see because of the database, and why."""
     uncertain_present: int = 0
     """Rows with an unknown outcome that are stored."""
     uncertain_absent: int = 0

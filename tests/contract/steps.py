@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.data.block import Block, ColumnData, Rows, Texts, Values
 from simulator.data.query import Query
@@ -73,7 +74,7 @@ class Steps(Workload):
             "large": Values(large + rows),
             "single": Values((rows / part + 1).astype(np.float32)),
             "precise": Values(rows / part + 0.5),
-            "maybe": Values(np.zeros(len(rows))),
+            "maybe": Values(np.zeros(len(rows)), ~_is_null(rows)),
             "note": Values(notes),
             "seen": Values(self.start_ms + rows * STEP_MS + 1000),
         }
@@ -81,6 +82,11 @@ class Steps(Workload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         return {}
+
+
+def _is_null(rows: Rows) -> NDArray[np.bool_]:
+    """Return which rows have NULL in place of a zero."""
+    return np.asarray(rows % 4 == 1)
 
 
 class Step(StrEnum):
@@ -93,6 +99,7 @@ class Step(StrEnum):
     DOUBLE = "one step of double precision"
     ZERO = "the sign of zero"
     NULL = "NULL"
+    NAN = "NaN in place of NULL"
     EMPTY = "an empty text"
     NUL = "NUL at the end"
     BLANK = "a blank at the end"
@@ -131,6 +138,8 @@ def altered_rows(block: Block, finest: TimeUnit, *, doubles: bool) -> Iterator[A
     number = 1
     for column in block.table.columns:
         for step in _steps_of(column, doubles=doubles):
+            if column.name == "maybe" and (number % 4 == 1) is not (step is Step.NAN):
+                number += 2
             row = block.take(np.array([number]))
             yield Altered(number, column, step, _with(row, column, step, finest))
             number += 2
@@ -141,7 +150,7 @@ def _steps_of(column: Column, *, doubles: bool) -> list[Step]:
         field = [] if column.role is Role.TAG else [Step.FORM, Step.NULL, Step.EMPTY]
         return [Step.NUL, Step.BLANK, Step.CASE, *field]
     if column.name == "maybe":
-        return [Step.ZERO, Step.NULL]
+        return [Step.ZERO, Step.NULL, Step.NAN]
     if column.type is Type.FLOAT32:
         return [Step.SINGLE, *([Step.DOUBLE] if doubles else [])]
     if column.type in INTEGERS:
@@ -181,6 +190,8 @@ def _value(old: Any, step: Step) -> ColumnData:
             return Values(np.nextafter(old.astype(np.float64), np.inf))
         case Step.ZERO:
             return Values(-old)
+        case Step.NAN:
+            return Values(old + np.nan)
         case _:
             return Values(old + 1)
 

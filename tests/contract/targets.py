@@ -77,8 +77,6 @@ class Target:
     """The unit in which it counts instants, whatever that of the table; None: that of the table."""
     doubles: bool = False
     """It keeps a float32 as a double."""
-    same: Collection[str] = ()
-    """Smallest steps (tests/contract/steps.py) after which it returns the value before."""
     redundant: bool = False
     """A kill takes one of several nodes; the others have its rows, and go on."""
 

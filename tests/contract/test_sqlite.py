@@ -1,6 +1,7 @@
 """What is specific to SQLite: one file, writers that take turns, and unusable paths."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from simulator.errors import SetupError
 from simulator.modules.contract import BATCH, SINGLE, Failure
 from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.stored.comparison import verify
 from tests.contract.harness import Wideset, drop
 
 
@@ -78,6 +81,21 @@ def test_durability_is_read_back_from_the_connection(tmp_path, synchronous):
     server = Sqlite(options).describe()
     assert server.durable == (synchronous in ("full", "extra"))
     assert server.settings == {"journal_mode": "wal", "synchronous": synchronous}
+
+
+def test_a_file_that_keeps_its_journal_is_verified_in_full(sqlite):
+    """A file that has tables of others keeps its journal mode: it is not WAL."""
+    wide = Wideset()
+    with closing(sqlite3.connect(sqlite.options.path)) as others:
+        others.execute("CREATE TABLE notes (text TEXT)")
+    wide.fill(sqlite)
+
+    assert sqlite.describe().settings["journal_mode"] == "delete"
+    assert verify(sqlite, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
+    sqlite.change(["UPDATE readings SET single = single + 2e-13 WHERE rowid = 7"])
+    verdict = verify(sqlite, wide.dataset, (), VerifyMode.FULL)
+    assert verdict.status is Status.MISMATCH
+    assert "readings: every row: expected 300 rows, found 300 rows; missing 1 (6)" in verdict.reason
 
 
 def test_the_log_does_not_outlive_the_sessions(sqlite):

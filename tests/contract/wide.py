@@ -26,7 +26,6 @@ class Awkward(StrEnum):
     BEFORE_1970 = "instants before 1970"
     FAR_INSTANTS = "instants that 64 bits of nanoseconds cannot hold"
     EXTREME_FLOATS = "the largest and the smallest floats"
-    NEGATIVE_ZERO = "negative zero"
     MANY_DIGITS = "floats of more than 11 digits, 6 of them behind the point"
     LARGE_INTEGERS = "integers beyond 2**53"
     LEAST_INTEGERS = "the least integers of 32 and of 64 bits"
@@ -145,9 +144,7 @@ def _floats(
         ends32, ends64, digits = (), (), (8, 1e3, 64)
     if Awkward.EXTREME_FLOATS not in lacks:
         ends32, ends64 = (*_extremes(np.float32), *ends32), (*_extremes(np.float64), *ends64)
-    if Awkward.NEGATIVE_ZERO not in lacks:
-        ends32, ends64 = (*ends32, -0.0), (*ends64, -0.0)
-    return ends32, ends64, *digits
+    return (*ends32, -0.0), (*ends64, -0.0), *digits
 
 
 def _integers(lacks: Collection[Awkward]) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -11,6 +11,7 @@ from simulator.modules.contract.addresses import (
     redirect,
 )
 from simulator.modules.contract.aggregates import AggregateOptions, intervals
+from simulator.modules.contract.alike import Alike
 from simulator.modules.contract.base import (
     BATCH,
     DRIVER,

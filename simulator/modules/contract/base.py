@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +23,10 @@ from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, Type
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
 from simulator.modules.contract.aggregates import Aggregating
+from simulator.modules.contract.alike import Alike
 from simulator.modules.contract.changes import Changes, Changing
 from simulator.modules.contract.hashing import Hashing
 from simulator.modules.contract.login import Login
@@ -117,6 +118,8 @@ class Capabilities:
     """Work of the client to answer queries, beyond the driver's: "decodes ..."; empty: none."""
     shortens_float32: bool = False
     """True if the driver returns a float32 with the fewest digits that name it (20.2)."""
+    alike: Mapping[Alike, str] = field(default_factory=dict)
+    """Values that the database stores or returns as one -> why, as `full` does not see that."""
     limits: tuple[str, ...] = ()
     """Limits of the module or database, one sentence each."""
 
@@ -420,14 +423,10 @@ class Database(OwnStatements, Aggregating, Hashing, Signing, Wording, ABC, Gener
         return self._as_returned(self.translate(query))
 
     def _as_returned(self, statement: Statement) -> Statement:
-        """Return a statement with outputs that show how the driver returns a float32."""
-        columns = statement.outputs
-        if not self.capabilities.shortens_float32:
-            return statement
-        if not any(column.type is Type.FLOAT32 for column in columns):
-            return statement
-        shortened = (replace(c, shortened=c.type is Type.FLOAT32) for c in columns)
-        return replace(statement, outputs=tuple(shortened))
+        """Return a statement with outputs that show how the driver returns floats."""
+        can = self.capabilities
+        signless = Alike.ZEROS in can.alike
+        return statement.with_floats(shortened=can.shortens_float32, signless=signless)
 
     @abstractmethod
     def translate(self, query: Query) -> Statement:

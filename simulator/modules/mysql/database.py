@@ -18,6 +18,7 @@ from simulator.modules.contract import (
     EXISTS,
     IMPORT,
     SINGLE,
+    Alike,
     Capabilities,
     Changes,
     Existing,
@@ -118,6 +119,7 @@ class MySql(SqlDatabase[MySqlSession]):
             PrimaryKey.UUID: "binary(16) DEFAULT, from the server's UUID() of version 1",
             PrimaryKey.NONE: "no key and no id column; InnoDB orders the rows by a hidden number",
         },
+        alike={Alike.ZEROS: "MariaDB returns 0.0 for -0.0"},
         acknowledged="committed; the server's innodb_flush_log_at_trx_commit and sync_binlog "
         "decide whether it is durable. With MyISAM: written to the operating system's cache",
         # The first with window functions, casts to double and texts that sort by bytes.

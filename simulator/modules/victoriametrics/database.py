@@ -19,6 +19,7 @@ from simulator.errors import SetupError
 from simulator.modules.contract import (
     BATCH,
     SINGLE,
+    Alike,
     Capabilities,
     Changes,
     Contents,
@@ -79,6 +80,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         separates_fields=True,
         unsupported=ROWS_APART,
         no_time_sums=NO_TIME_SUMS,
+        alike={Alike.ZEROS: "the server stores decimal numbers, which have no sign of zero"},
         late="a query sees points once they have left buffers in memory, after a second or more",
         changes=Changes(
             no_corrections="a point that is sent again is stored beside the old one",

@@ -27,16 +27,22 @@ from simulator.data.query import (
     RowsQuery,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import INTEGERS, Role, Table, Type
+from simulator.data.schema import Table, Type
 from simulator.errors import counted
-from simulator.modules.contract import Database, Session, Unsupported
+from simulator.modules.contract import Alike, Database, Session, Unsupported
 from simulator.protocol.verdict import Accounts, Check, Status, Verdict, VerifyMode
 from simulator.verify.stored.accounting import Account, Accountant
 from simulator.verify.stored.hashed import HASHES, RowHashes
 from simulator.verify.stored.reader import STREAM_ROWS, StoredRows, unreadable, windows_of
 from simulator.verify.stored.series import SeriesCounts
-from simulator.verify.stored.statistics import TableStatistics, one_row
+from simulator.verify.stored.statistics import (
+    TableStatistics,
+    is_wide,
+    one_row,
+    sums_fields,
+)
 from simulator.verify.stored.uncertain import absent_rows
+from simulator.verify.stored.unseen import list_unseen
 from simulator.verify.truth.fingerprint import Fingerprint, buckets_of
 from simulator.verify.truth.fold_tasks import VERIFY_BLOCK_ROWS, FoldTasks
 from simulator.verify.truth.folding import Folding, fold_here, truths
@@ -90,7 +96,8 @@ def verify(  # noqa: PLR0913
         accounts=comparison.accounts,
     )
     level = VerifyMode.HASHES if comparison.hashed else mode
-    return verdict.model_copy(update={"level": level, "left_out": tuple(comparison.left_out)})
+    left_out = (*comparison.left_out, *list_unseen(database, comparison.reader.tables, level))
+    return verdict.model_copy(update={"level": level, "left_out": left_out})
 
 
 class _Comparison:
@@ -207,6 +214,7 @@ class _Comparison:
             self.dataset,
             windows_of(self.database, self.dataset) if apart else (),
             StoredRows(self.database, self.dataset).fingerprint,
+            signless=Alike.ZEROS in self.database.capabilities.alike,
         )
         fold(tasks)
         for table in tables:
@@ -329,7 +337,7 @@ class _Comparison:
         ]
         distinct = DistinctQuery(table, table.key)
         label = f"distinct ({', '.join(table.key)})"
-        is_shown = expected["count"] > _MOST_DISTINCT and _sums_fields(asked)
+        is_shown = expected["count"] > _MOST_DISTINCT and sums_fields(asked)
         if table.key and not is_shown and self._can(distinct, label):
             checks += self._distinct(distinct, label, int(found.rows[0][0]))
         return checks
@@ -353,7 +361,7 @@ class _Comparison:
     def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
         """Return the query without what the database cannot answer; the row count remains."""
         table = query.table
-        count, *others = (replace(a, wide=_is_wide(table, a, expected)) for a in query.aggregates)
+        count, *others = (replace(a, wide=is_wide(table, a, expected)) for a in query.aggregates)
         others = [a for a in others if self._adds_up(table, a)]
         others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
         return AggregateQuery(table, (count, *others))
@@ -422,23 +430,6 @@ def _account_check(name: str, account: Account, *, promised: bool) -> Check:
         found=str(account),
         ok=is_kept and account.is_clean,
     )
-
-
-def _sums_fields(query: AggregateQuery) -> bool:
-    """Return whether the sum of a column is asked that is no part of the natural key."""
-    fields = {column.name for column in query.table.with_role(Role.FIELD)}
-    summed = {each.column for each in query.aggregates if each.function is Function.SUM}
-    return bool(summed & (fields - {*query.table.key}))
-
-
-def _is_wide(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Return whether a sum of integers or times may exceed 64 bits, if values are as expected."""
-    if aggregate.function is not Function.SUM or aggregate.column is None:
-        return False
-    if table.column(aggregate.column).type not in INTEGERS | {Type.TIMESTAMP}:
-        return False
-    low, high = expected[f"min_{aggregate.column}"], expected[f"max_{aggregate.column}"]
-    return low is not None and expected["count"] * max(abs(low), abs(high)) >= 2**62
 
 
 def _check(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:

@@ -6,6 +6,8 @@ multisets have equal fingerprints with a probability of about 2**-64 per differi
 fingerprints differ, a second pass over the differing buckets names the rows.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,10 +61,11 @@ class Fingerprint:
 class EveryRow:
     """Folds the rows of a table into a fingerprint."""
 
-    def __init__(self, query: RowsQuery) -> None:
+    def __init__(self, query: RowsQuery, *, signless: bool = False) -> None:
+        """Store whether 0.0 and -0.0 are to have the same hash."""
         self.query = query
         self.found = Fingerprint()
-        self._outputs = outputs(query)
+        self._outputs = [replace(each, signless=signless) for each in outputs(query)]
 
     @property
     def table(self) -> Table:

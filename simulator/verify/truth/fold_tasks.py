@@ -63,6 +63,8 @@ class FoldTasks:
         dataset: Dataset,
         windows: Iterable[StoredWindow] = (),
         read: Read | None = None,
+        *,
+        signless: bool = False,
     ) -> None:
         """Store the windows of stored rows, and the function that reads them here."""
         self.queries = tuple(queries)
@@ -71,7 +73,7 @@ class FoldTasks:
         reader = DatasetReader(dataset)
         needed = {reader.place(innermost(query).table) for query in queries}
         self._reader = reader.reading(queries)
-        self._total = Oracle(queries)
+        self._total = Oracle(queries, signless=signless)
         self._left = deque(rows for rows in dataset.ranges if rows and rows.table in needed)
         self._rows = FOLD_TASK_ROWS
         self._numbers = itertools.count()

@@ -71,7 +71,9 @@ def _close(true: Any, found: Any, slack: float) -> bool:
 class Oracle:
     """Folds blocks into the true answers of queries."""
 
-    def __init__(self, queries: Iterable[Query]) -> None:
+    def __init__(self, queries: Iterable[Query], *, signless: bool = False) -> None:
+        """Store whether 0.0 and -0.0 are alike in the fingerprint of a table."""
+        self._signless = signless
         self._shapes: dict[CubeQuery, Shape] = {}
         self.rows: dict[RowsQuery, RowsFold] = {}
         self.every: dict[RowsQuery, EveryRow] = {}
@@ -80,7 +82,7 @@ class Oracle:
             if isinstance(query, RowsQuery) and replace(query, hashed=None) == RowsQuery(
                 query.table
             ):
-                self.every[query] = EveryRow(query)
+                self.every[query] = EveryRow(query, signless=signless)
             elif isinstance(query, RowsQuery):
                 self.rows[query] = RowsFold(query)
             else:
@@ -100,10 +102,10 @@ class Oracle:
 
     def empty(self) -> "Oracle":
         """Return an oracle of the same queries that has folded nothing."""
-        other = Oracle(())
+        other = Oracle((), signless=self._signless)
         other._shapes = self._shapes
         other.rows = {query: RowsFold(query) for query in self.rows}
-        other.every = {query: EveryRow(query) for query in self.every}
+        other.every = {query: EveryRow(query, signless=self._signless) for query in self.every}
         other.cubes = [Cube(cube.shape) for cube in self.cubes]
         return other
 

@@ -12,7 +12,16 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from tests.unit.control.interleaved import BEFORE, FAULTS, Event, History, User, World, every_event
+from tests.unit.control.interleaved import (
+    BEFORE,
+    FAULTS,
+    USER,
+    Event,
+    History,
+    User,
+    World,
+    every_event,
+)
 
 NAMES = ("events", "events0")
 
@@ -64,6 +73,14 @@ def play(tmp_path_factory):
             return world.calls
 
         yield played
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_any_call_may_fail_or_follow_what_a_user_does(play, before):
+    """All histories of one event, without a second insert."""
+    calls = play(History((), before))
+    for call, what in product(range(calls), (*USER, *FAULTS)):
+        play(History((Event(call, what),), before))
 
 
 def test_what_a_user_does_after_a_failure_at_any_call_is_respected(play):

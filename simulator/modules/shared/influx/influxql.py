@@ -406,7 +406,7 @@ def read_chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
     for line in lines:
         if not line.strip():
             continue
-        said = json.loads(line)
+        said = _decode(line)
         if "error" in said:
             raise QueryFailed(said["error"])
         for result in said["results"]:
@@ -414,6 +414,13 @@ def read_chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
                 raise QueryFailed(result["error"])
             for series in result.get("series", ()):
                 yield result["statement_id"], _chunk(series)
+
+
+def _decode(line: str) -> Any:
+    """Return JSON in which -0 is -0.0, as the server writes floats without a fraction."""
+    if "-0," in line or "-0]" in line:
+        return json.loads(line, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
+    return json.loads(line)
 
 
 def _chunk(series: dict[str, Any]) -> Chunk:

@@ -260,6 +260,21 @@ def test_a_page_of_fifty_sweeps_is_small_and_made_in_seconds():
     assert time.process_time() - start < 40  # about 0.1 s a picture
 
 
+def judged(verdict, target="lite"):
+    """The result of one run with this verdict."""
+    found = shown.insert(target, (1,))
+    (run, *_) = found.runs
+    outcome = run.outcome.model_copy(update={"verdict": verdict})
+    return found.model_copy(update={"runs": [run.model_copy(update={"outcome": outcome})]})
+
+
+def test_what_the_database_does_not_show_stands_on_the_page():
+    unseen = ("0.0 and -0.0: it stores no sign",)
+    page = html([judged(Verdict(status=Status.VERIFIED, level=VerifyMode.FULL, left_out=unseen))])
+
+    assert "not seen: 0.0 and -0.0: it stores no sign" in page
+
+
 @pytest.mark.parametrize(
     ("levels", "asked", "banner"),
     [
@@ -275,15 +290,10 @@ def test_a_page_of_fifty_sweeps_is_small_and_made_in_seconds():
     ],
 )
 def test_the_banner_says_no_more_than_what_was_compared(levels, asked, banner):
-    results = []
-    for place, level in enumerate(levels):
-        found = shown.insert(f"lite{place}", (1,))
-        run = found.runs[0]
-        outcome = run.outcome.model_copy(
-            update={"verdict": Verdict(status=Status.VERIFIED, level=level)}
-        )
-        runs = [run.model_copy(update={"outcome": outcome})]
-        results.append(found.model_copy(update={"runs": runs}))
+    results = [
+        judged(Verdict(status=Status.VERIFIED, level=level), f"lite{place}")
+        for place, level in enumerate(levels)
+    ]
     results += [shown.query("other")] if asked else []
 
     page = html(results)

@@ -582,10 +582,16 @@ def test_a_verdict_says_how_much_was_compared(levels, words, not_seen):
     )
 
 
-def test_sums_that_a_database_does_not_calculate_stand_below_the_table():
-    left_out = ("events: sum_time: it adds up no times",)
-    counted = Verdict(status=Status.VERIFIED, level=VerifyMode.COUNTS, left_out=left_out)
+@pytest.mark.parametrize(
+    ("level", "unseen"),
+    [
+        (VerifyMode.COUNTS, "events: sum_time: it adds up no times"),
+        (VerifyMode.FULL, "0.0 and -0.0: it stores no sign"),
+    ],
+)
+def test_what_a_database_does_not_show_stands_below_the_table(level, unseen):
+    verdict = Verdict(status=Status.VERIFIED, level=level, left_out=(unseen,))
 
-    text = format_record(result([run(outcome(ONE, verdict=counted))] * 2), None, "table")
+    text = format_record(result([run(outcome(ONE, verdict=verdict))] * 2), None, "table")
 
-    assert text.count("events: sum_time: it adds up no times") == 1
+    assert text.count(unseen) == 1

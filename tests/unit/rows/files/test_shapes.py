@@ -194,6 +194,95 @@ SHAPES = {
         "--tags host",
         "_time timestamp, host text, usage float64: 2",
     ),
+    "bicycles by day and hour": (
+        "instant,dteday,hr,temp,cnt\n1,2011-01-01,0,0.24,16\n2,2011-01-01,23,0.22,40\n",
+        "--time-column dteday,hr --time-format '%Y-%m-%d %H' --drop-columns instant",
+        "dteday_hr timestamp, temp float64, cnt int64: 2",
+    ),
+    "traffic with words for no holiday": (
+        (
+            "holiday,temp,weather_main,date_time,traffic_volume\n"
+            "None,288.28,Clouds,2012-10-02 09:00:00,5545\n"
+            "Columbus Day,273.08,Clear,2012-10-08 00:00:00,455\n"
+        ),
+        "",
+        (
+            "holiday text, temp float64, weather_main text, date_time timestamp,"
+            " traffic_volume int64: 2"
+        ),
+    ),
+    "solar inverters": (
+        (
+            "DATE_TIME,PLANT_ID,SOURCE_KEY,DC_POWER\n15-05-2020 00:00,4135001,1BY6,0.0\n"
+            "15-05-2020 06:15,4135001,1BY6,\n"
+        ),
+        "--time-format '%d-%m-%Y %H:%M' --tags SOURCE_KEY,PLANT_ID",
+        "DATE_TIME timestamp, PLANT_ID text, SOURCE_KEY text, DC_POWER float64 NULL: 2",
+    ),
+    "appliances, every cell quoted": (
+        (
+            '"date","Appliances","T1"\n"2016-01-11 17:00:00","60","19.89"\n'
+            '"2016-01-11 17:10:00","50","20"\n'
+        ),
+        "",
+        "date timestamp, Appliances int64, T1 float64: 2",
+    ),
+    "occupancy of rooms, R with row names and no name for them": (
+        (
+            '"date","Temperature","Occupancy"\n"1","2015-02-04 17:51:00",23.18,1\n'
+            '"2","2015-02-04 17:52:00",23.15,0\n'
+        ),
+        "",
+        "line 2",
+    ),
+    "R, semicolons": (
+        '"";"time";"v"\n"1";2024-05-01;1,5\n"2";2024-05-02;NA\n',
+        "--decimal comma --drop-columns column_1",
+        "time timestamp, v float64 NULL: 2",
+    ),
+    "quotes of a currency without heading": (
+        "2024.05.01,00:00,1.0665,1.0667,45\n2024.05.01,00:01,1.0667,1.0668,51\n",
+        "--no-heading --time-column column_1,column_2 --time-format '%Y.%m.%d %H:%M'",
+        "column_1_column_2 timestamp, column_3 float64, column_4 float64, column_5 int64: 2",
+    ),
+    "trades in milliseconds without heading": (
+        "28457,0.01634702,8.0,0.13,1502942432322,True\n28458,0.01635,1.5,0.02,1502942432323,False\n",
+        "--no-heading --time-column column_5",
+        (
+            "column_1 int64, column_2 float64, column_3 float64, column_4 float64,"
+            " column_5 timestamp, column_6 bool: 2"
+        ),
+    ),
+    "spot prices by periods": (
+        '"MTU (CET/CEST)","Price [EUR/MWh]"\n"01.01.2024 00:00 - 01.01.2024 01:00","0.10"\n',
+        "",
+        "expected one timestamp column, found none",
+    ),
+    "prices of a share": (
+        "Date,Open,Adj Close,Volume\n2024-05-01,169.58,168.56,503831\n2024-05-02,null,null,null\n",
+        "",
+        "Date timestamp, Open float64 NULL, Adj Close float64 NULL, Volume int64 NULL: 2",
+    ),
+    "positions of taxis without heading": (
+        "1,2008-02-02 15:36:08,116.51172,39.92123\n1,2008-02-02 15:46:08,116.51135,39.93883\n",
+        "--no-heading --tags column_1",
+        "column_1 text, column_2 timestamp, column_3 float64, column_4 float64: 2",
+    ),
+    "motion of a telephone in nanoseconds": (
+        "sensor_ns,x\n1589220000123456789,-0.5\n1589220000133456789,0.25\n",
+        "--time-column sensor_ns --nanoseconds keep",
+        "sensor_ns timestamp, x float64, sensor_ns_ns int16: 2",
+    ),
+    "Parquet with categories, lists and durations": (
+        table(
+            t=pa.array([1, 2], pa.timestamp("ms", tz="UTC")),
+            room=pa.array(["a", "b"]).dictionary_encode(),
+            raw=pa.array([[1], [2, 3]]),
+            took=pa.array([1, 2], pa.duration("s")),
+        ),
+        "--drop-columns raw,took --tags room",
+        "t timestamp, room text: 2",
+    ),
     "PostgreSQL's COPY": (
         "t,v,s\n2024-05-01 10:00:00+00,1,\\N\n2024-05-01 10:01:00+00,\\N,x\n",
         "--null '\\N'",
