@@ -1,12 +1,13 @@
 """Commands of the program in this process, which is quick: a start of Python takes a second."""
 
+import importlib
 import io
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ def run_here(words: Sequence[str], folder: Path, environment: Mapping[str, str])
         mock.patch.dict(os.environ, {"COLUMNS": "80", **environment}),
         mock.patch.object(sys, "argv", ["run.py", *words]),
         mock.patch.object(tempfile, "tempdir", None),
+        _modules_in(environment.get("PYTHONPATH", "")),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -45,3 +47,17 @@ def run_here(words: Sequence[str], folder: Path, environment: Mapping[str, str])
         finally:
             os.chdir(before)
     return Finished(code, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def _modules_in(folder: str) -> Iterator[None]:
+    """Import modules from a folder too, as PYTHONPATH would, and forget them at the end."""
+    if not folder:
+        yield
+        return
+    with mock.patch.object(sys, "path", [folder, *sys.path]):
+        importlib.invalidate_caches()
+        yield
+    for name, module in [*sys.modules.items()]:
+        if Path(getattr(module, "__file__", None) or "/").parent == Path(folder):
+            del sys.modules[name]

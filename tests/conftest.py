@@ -9,6 +9,7 @@ contract suite shows (tests/contract/evidence.py).
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -98,26 +99,44 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Have one process run all tests of a server, or of a file without one.
+    """Have one process run all tests of a group.
 
     So a server starts once, and a module's fixture is made once.
     """
-    item.add_marker(pytest.mark.xdist_group(_server_of(item) or str(item.path)))
+    item.add_marker(pytest.mark.xdist_group(_group_of(item)))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Group the tests by server and deselect those of servers that are not wanted.
+    """Deselect the tests of servers that are not wanted, and sort the groups, the longest first.
 
-    Servers come first: their groups are long, and files fill the gap at the end.
+    Of several processes none is then left with a long group at the end. In a group the tests that
+    stop the shared server are last.
     """
     wanted = _wanted(config)
     kept = {*wanted} if _addressed(config) and not config.getoption("servers") else {*wanted, None}
-    unwanted = [item for item in items if _server_of(item) not in kept]
-    config.hook.pytest_deselected(items=unwanted)
-    order = [*SERVERS, None]
-    items[:] = [item for item in items if item not in unwanted]
-    items.sort(key=lambda item: order.index(_server_of(item)))
+    config.hook.pytest_deselected(items=[item for item in items if _server_of(item) not in kept])
+    items[:] = [item for item in items if _server_of(item) in kept]
+    long_s: Counter[str] = Counter()
+    for item in items:
+        long_s[_group_of(item)] += _TYPICAL_S.get(item.path.parent.name, 0)
+    items.sort(key=lambda item: "own_server" in getattr(item, "fixturenames", ()))
+    items.sort(key=lambda item: (-long_s[_group_of(item)], _group_of(item)))
+
+
+_TYPICAL_S = {"integration": 4, "contract": 1}
+"""How long a test takes, by its suite; much less in the others."""
+
+
+def _group_of(item: pytest.Item) -> str:
+    """Return what one process runs: the tests of a server, or of a file without one.
+
+    On a cluster each test or class may run in another process.
+    """
+    if item.path.parent.name == "e2e":
+        cls = item.getparent(pytest.Class)
+        return cls.nodeid if cls else item.nodeid
+    return _server_of(item) or str(item.path)
 
 
 def _server_of(item: pytest.Item) -> str | None:

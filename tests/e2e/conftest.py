@@ -1,17 +1,27 @@
 """The command line on a real cluster, driven as a user drives it.
 
 Whatever KUBECONFIG names is used; without it, or where it names the test cluster, the test cluster
-of tests/cluster: it is started if it is not up, and then stopped again.
+of tests/cluster: it is started if it is not up, and then stopped again. Processes that run tests at
+the same time share it, and have a namespace and a PostgreSQL each.
 """
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, cluster, new_namespace, waited
+from tests.e2e.harness import (
+    LOADED,
+    ClusterLine,
+    Kubernetes,
+    Namespace,
+    cluster,
+    new_namespace,
+    waited,
+)
 from tests.e2e.permissions import for_resources, outside
 
 
@@ -21,6 +31,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.timeout(300, func_only=True))
+
+
+_SHARED = pytest.StashKey[contextlib.ExitStack]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the cluster before the processes that share it."""
+    option = session.config.option
+    if getattr(option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
+        shared = session.config.stash[_SHARED] = contextlib.ExitStack()
+        shared.enter_context(cluster())
+        os.environ[LOADED] = "yes"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the cluster after them."""
+    if shared := session.config.stash.get(_SHARED, None):
+        shared.close()
 
 
 @pytest.fixture(scope="session")

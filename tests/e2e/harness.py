@@ -27,6 +27,8 @@ from tests.integration.conftest import CommandLine, Finished
 
 STATE = Path("/var/tmp/bench-cluster")
 """Where cluster.sh keeps a running cluster."""
+LOADED = "E2E_LOADED"
+"""The variable that says that the nodes of the test cluster have the images."""
 OURS = "app.kubernetes.io/name=iot-bench"
 DATABASE_NODES = "workload=db"
 RESTRICTED = "pod-security.kubernetes.io/enforce"
@@ -424,6 +426,7 @@ def _loaded(kube: Kubernetes) -> Kubernetes:
     image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
     archives = [] if image else [str(app_image())]
     archives += [] if postgres else [str(POSTGRESQL.build())]
-    report(f"e2e: loading {len(archives)} images")
-    script("load", *archives)
+    if LOADED not in os.environ:
+        report(f"e2e: loading {len(archives)} images")
+        script("load", *archives)
     return dataclasses.replace(kube, image=image or "", postgres_image=postgres or POSTGRESQL.image)

@@ -26,7 +26,8 @@ def commands_in(namespace: Namespace, database: Database, folder: Path) -> Calla
     files = folder / "dbinstall"
     shutil.copytree(database.folder, files)
     if kube.own:
-        script("load", str(database.build()))
+        if database.image != kube.postgres_image:
+            script("load", str(database.build()))
         (files / database.manifest).write_text(database.manifest_with(database.image))
     config = folder / "kubeconfig"
     words = ("config", "view", "--raw", "--minify", "--flatten")

@@ -34,9 +34,7 @@ def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> l
 OF_FILES = (
     "show", "generate", "prepare", "init", "results", "compare", "publish", "report",
 )  # fmt: skip
-"""Commands that read no configuration, and run in the process of the tests."""
-STARTS_PROCESSES = "--workers"
-"""Option with which `generate` starts processes."""
+"""Commands that read no configuration."""
 
 
 @dataclass
@@ -85,13 +83,16 @@ class CommandLine:
         return Finished(process.returncode, out or "", err or "")
 
     def run(self, command: str, *arguments: str, within_s: float = 60) -> Finished:
-        """Run a command; one that starts no process itself runs in that of the tests."""
-        is_short = command in OF_FILES and not any(
-            str(word).startswith(STARTS_PROCESSES) for word in arguments
-        )
-        if is_short or ("--dry-run" in arguments and "PYTHONPATH" not in self.environment):
-            return self._run_here(command, arguments)
-        return self.finish(self.start(command, *arguments), within_s)
+        """Run a command, if possible in the process of the tests: a start takes a second."""
+        if self._is_alone(command, arguments):
+            return self.finish(self.start(command, *arguments), within_s)
+        return self._run_here(command, arguments)
+
+    def _is_alone(self, command: str, arguments: Sequence[str]) -> bool:
+        """Return whether a command needs a process of its own."""
+        is_another = self.program != ROOT / "run.py"
+        spawns = command == "generate" and any("--workers" in str(word) for word in arguments)
+        return is_another or spawns or "--resources" in arguments
 
     def refuse(self, command: str, *arguments: str) -> str:
         """Run a command that is refused before anything starts; return what it says."""

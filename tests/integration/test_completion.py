@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+_ENVIRONMENT = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+@cache
+def loaded(name: str) -> str:
+    """Return what the startup file of a shell loads."""
+    environment = {**_ENVIRONMENT, "_RUN_PY_COMPLETE": f"{name}_source"}
+    words = [sys.executable, str(ROOT / "run.py")]
+    return subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+
+
 def shell(name: str, script: str, folder: Path) -> list[str]:
     """Run a script in a shell without the user's startup files; `run.py` finds its Python."""
     if shutil.which(name) is None:
@@ -33,7 +45,7 @@ def shell(name: str, script: str, folder: Path) -> list[str]:
     done = subprocess.run(
         [name, *flags, "-c", script],
         cwd=folder,
-        env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)},
+        env={**_ENVIRONMENT, "HOME": str(folder), "LOADED": loaded(name)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -49,7 +61,7 @@ def bash(line: str, folder: Path) -> list[str]:
     words = words[:-1] if line.endswith("=") else words
     listed = " ".join(f"'{word}'" for word in words)
     script = f"""
-        eval "$(_RUN_PY_COMPLETE=bash_source ./run.py)"
+        eval "$LOADED"
         compopt() {{ echo "compopt $1 $2"; }}
         COMP_WORDS=({listed})
         COMP_CWORD={len(words) - 1}
@@ -61,7 +73,7 @@ def bash(line: str, folder: Path) -> list[str]:
 
 
 def fish(line: str, folder: Path) -> list[str]:
-    script = f"_RUN_PY_COMPLETE=fish_source ./run.py | source; complete --do-complete '{line}'"
+    script = f'echo "$LOADED" | source; complete --do-complete "{line}"'
     return [each.partition("\t")[0] for each in shell("fish", script, folder)]
 
 
@@ -116,7 +128,7 @@ ZSH = r"""
     zmodload zsh/zpty
     zpty -b inner zsh -f -i
     zpty -w inner 'PS1=; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -u -D'
-    zpty -w inner 'eval "$(_RUN_PY_COMPLETE=zsh_source ./run.py)"'
+    zpty -w inner 'eval "$LOADED"'
     zpty -w inner 'stty cols 200; print REA''DY'
     typeset -g got=
     for i in {1..400}; do

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
 RUN = (*SQLITE, "--quiet", "--workers=2", "--runs=1", "--batch=100")
@@ -198,6 +198,12 @@ QUIET_COMMANDS = {
     "check": ["check", "--target=sqlite"],
     "cleanup": ["cleanup"],
 }
+UNWRITABLE = ("> /dev/full", ">&-", "| true", "<&- >&- 2>&-")
+OFTEN = (
+    ("help", UNWRITABLE[0]), ("help", UNWRITABLE[2]),
+    ("show", UNWRITABLE[0]), ("show", UNWRITABLE[3]),
+    ("check", UNWRITABLE[1]), ("cleanup", UNWRITABLE[2]),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -213,8 +219,7 @@ def inserted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", QUIET_COMMANDS)
-@pytest.mark.parametrize("output", ["> /dev/full", ">&-", "| true", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("command", "output"), combined(QUIET_COMMANDS, UNWRITABLE, often=OFTEN))
 def test_an_output_that_cannot_be_written_is_one_line(
     inserted: Path, tmp_path: Path, command: str, output: str
 ) -> None:

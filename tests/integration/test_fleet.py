@@ -62,37 +62,6 @@ def test_any_number_of_workers_stores_the_same_rows(
     assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
 
 
-@pytest.mark.rare
-def test_the_documents_queries_are_asked_with_random_hosts_and_times(cli: CommandLine) -> None:
-    day = ("--workload=devops", "--scale=9", "--start=2026-01-01", "--end=2026-01-02T01:00:00Z")
-    done = cli.run("insert", *SQLITE, *day, "--interval=60s", "--workers=2", "--batch=1000")
-    assert done.code == 0, done.err
-
-    names = "1-host-1-hr,8-host-1-hr,1-host-12-hr,groupby"
-    target = ("--target=sqlite", "--extra-option=path=bench.db", "--format=json")
-    asked = cli.run(
-        "query", *target, f"--types={names}", "--workers=1,3", "--count=30", "--print-answers=2"
-    )
-    assert asked.code == 0, asked.err
-    assert [(row["query"], row["workers"]) for row in asked.json["rows"]] == [
-        (name, workers) for workers in (1, 3) for name in names.split(",")
-    ]
-    assert {(row["verdict"], row["timed"]) for row in asked.json["rows"]} == {("verified", 30)}
-    runs = cli.results()[-1]["runs"]
-    compared = [{q["answers"] for q in run["outcome"]["queries"]} for run in runs]
-    assert compared == [{30 + 1}, {30 + 3}]
-    assert len({answer["statement"] for answer in asked.json["answers"]}) == 4 * 2
-
-    timed = cli.run("query", *target, "--types=1-host-1-hr", "--duration=1s", "--align")
-    (row,) = timed.json["rows"]
-    assert (timed.code, row["verdict"]) == (0, "verified")
-    assert row["timed"] > 1
-
-    refused = cli.refuse("query", *target, "--types=16-host-1-hr", "--runs=2", "--count=3")
-    assert "16-host-1-hr cannot be asked of this data: it asks about 16 hosts" in refused
-    assert "--runs, --count: each says how much is asked" in refused
-
-
 def test_a_wrong_row_is_found_by_the_instances_that_read_it(cli: CommandLine) -> None:
     hour = ("--workload=devops", "--scale=1", "--start=2026-01-01", "--end=2026-01-01T02:00:00Z")
     assert cli.run("insert", *SQLITE, *hour, "--workers=1", "--batch=1000").code == 0
@@ -114,27 +83,6 @@ def test_a_fleet_is_inserted_in_parts(cli: CommandLine) -> None:
 
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert [r["manifest"]["rows"] for r in cli.results()] == [3000, POINTS * TABLES]
-
-
-@pytest.mark.rare
-def test_only_the_same_fleet_is_continued(cli: CommandLine) -> None:
-    ten_minutes = ("--workload=devops", "--end=2026-01-01T00:10:00Z", "--start=2026-01-01")
-    cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--limit=100")
-    kept = cli.run("insert", *SQLITE, "--workload=devops", "--workers=1", "--no-clean")
-    another = cli.run(
-        "insert", *SQLITE, *ten_minutes[:2], "--start=2026-01-01T00:05:00Z", "--scale=8",
-        "--workers=1", "--no-clean",
-    )  # fmt: skip
-    cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--no-clean")
-    whole = cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--no-clean")
-
-    assert (kept.code, another.code, whole.code) == (2, 2, 2)
-    assert kept.err.startswith("error: --end: the last insert has 2026-01-01T00:10:00Z, got")
-    assert [line.split(": ")[1] for line in another.err.splitlines()] == [
-        "--start-time", "--scale", "--end"
-    ]  # fmt: skip
-    assert "the tables already hold all 540 rows of workload devops" in whole.err
-    assert [r["manifest"]["rows"] for r in cli.results()] == [100, 540]
 
 
 @pytest.mark.rare

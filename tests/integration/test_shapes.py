@@ -23,24 +23,6 @@ def expect_verified(cli: CommandLine, *target: str, queries: int) -> None:
     assert {verdict["status"] for verdict in verdicts.values()} == {"verified"}
 
 
-@pytest.mark.rare
-def test_any_number_of_workers_stores_the_same_bars(cli: CommandLine) -> None:
-    found = []
-    for words in (
-        ["--workers=1", "--batch=100"],
-        ["--workers=4", "--batch=7", "--limit=21060"],
-        ["--workers=3", "--batch=1000", "--split=series"],
-        ["--workers=4", "--force", "--batch=100", "--tables=multiple"],
-    ):
-        done = cli.run("insert", *SQLITE, *BARS, *words)
-        assert done.code == 0, done.err
-        found.append(sorted(row for rows in stored(cli).values() for row in rows))
-
-    assert len(found[0]) == BARS_STORED
-    assert all(each == found[0] for each in found)
-    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=6)
-
-
 @pytest.mark.parametrize("workload", combined(NOSQL, often=[("light",)]))
 def test_rows_without_a_key_are_verified_and_continued(cli: CommandLine, workload: str) -> None:
     insert = ("insert", *SQLITE, f"--workload={workload}", "--workers=3", "--batch=100")
