@@ -7,8 +7,6 @@ DEMO := $(BIN)/python run.py
 .PHONY: help venv docs demo image test test-all test-quick faults faults-cluster faults-quick outages soak quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration suites truth chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
 PARALLEL = --numprocesses=$(PROCESSES) --dist=loadgroup
-# Commands on a cluster mostly wait for pods.
-PARALLEL_E2E = --numprocesses=3 --dist=loadgroup
 HELM := command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 # Servers that run elsewhere: ADDRESS=cratedb=http://crate@host:4200, or ADDRESSES=FILE.
 ADDRESSED := $(strip $(if $(ADDRESS),--address '$(ADDRESS)') $(if $(ADDRESSES),--addresses '$(ADDRESSES)'))
@@ -45,6 +43,12 @@ test: linted-with-quick-servers browser suites truth faults-quick ## everything 
 test-all: SERVERS := --servers=all
 test-all: export FUZZ := thorough
 test-all: linted-with-all-servers browser suites truth faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
+
+test-quick: export FUZZ := few
+test-quick: .venv/ready-dev ## what to run between two edits: few drawn cases; SQLite, DuckDB and PostgreSQL; three minutes
+	$(BIN)/ruff check .
+	$(BIN)/pytest tests/unit --ignore=tests/unit/fuzz tests/integration/test_first_steps.py $(PARALLEL)
+	$(BIN)/pytest tests/contract/test_contract.py -k 'sqlite or duckdb or postgres] or postgres-' --servers=postgres $(PARALLEL)
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -96,7 +100,7 @@ chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refu
 	$(BIN)/pytest tests/chart
 
 e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; what most runs need
-	$(BIN)/pytest tests/e2e -m 'not rare' $(PARALLEL_E2E)
+	$(BIN)/pytest tests/e2e -m 'not rare' $(PARALLEL)
 
 e2e-all: .venv/ready-dev ## every capability, with lost nodes, 1,000 workers, vendors' schemas, long endings and every database
 	$(BIN)/pytest tests/e2e

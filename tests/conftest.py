@@ -108,7 +108,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests of servers that are not wanted, and sort the groups, the longest first.
+    """Deselect the tests of servers that are not wanted; sort the groups, the longest first.
 
     Of several processes none is then left with a long group at the end. In a group the tests that
     stop the shared server are last.
@@ -121,7 +121,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         long_s[_group_of(item)] += _TYPICAL_S.get(item.path.parent.name, 0)
     items.sort(key=lambda item: "own_server" in getattr(item, "fixturenames", ()))
-    items.sort(key=lambda item: (-long_s[_group_of(item)], _group_of(item)))
+    items.sort(key=lambda item: (not _server_of(item), -long_s[_group_of(item)], _group_of(item)))
 
 
 _TYPICAL_S = {"integration": 4, "contract": 1}

@@ -1,4 +1,4 @@
-"""How Hypothesis draws cases: the same ones each time, or others with FUZZ=thorough.
+"""How Hypothesis draws cases: the same ones each time; FUZZ=few: fewer; FUZZ=thorough: others.
 
 So a change never fails by a case that it has not caused; `make test-all` looks for new ones. Time
 decides nothing: a busy machine may hold up any case.
@@ -9,7 +9,9 @@ import os
 from hypothesis import HealthCheck, settings
 
 _THOROUGH = os.environ.get("FUZZ") == "thorough"
+_FEW = os.environ.get("FUZZ") == "few"
 CASES = settings(
+    max_examples=10 if _FEW else 100,
     derandomize=not _THOROUGH,
     deadline=None,
     print_blob=True,

@@ -80,7 +80,6 @@ def test_the_capacity_of_a_database_that_takes_40_batches_a_second(slow: Command
         "capacity", "--target=slow", "--slo=p99_ms < 500", "--workers=1", "--batch=10",
         "--duration=2s", "--repeats=1", "--tolerance=0.1", "--format=json",
         f"--output={slow.output}",
-        within_s=240,
     )  # fmt: skip
     assert done.code == 0, done.err
     found = done.json
@@ -108,7 +107,6 @@ def test_the_capacity_of_a_database_that_answers_40_queries_a_second(
         "capacity", "--target=slow", "--of=queries", "--slo=p99_ms < 400", "--workers=1",
         "--types=count-events", "--duration=1s", "--repeats=1", "--tolerance=0.3", "--batch=50",
         "--format=json", f"--output={slow.output}", *beside,
-        within_s=240,
     )  # fmt: skip
     assert done.code == 0, done.err
     found = done.json
@@ -136,7 +134,6 @@ def test_the_capacity_for_queries_of_your_own_over_several_connections(cli: Comm
     done = cli.run(
         "capacity", *target, "--of=queries", "--queries=own.yaml", "--connections=2",
         "--slo=p99_ms < 400", "--duration=1s", "--repeats=1", "--tolerance=0.5", "--format=json",
-        within_s=240,
     )  # fmt: skip
 
     assert (filled.code, done.code) == (0, 4), done.err
@@ -164,7 +161,6 @@ def test_an_objective_that_no_rate_keeps(slow: CommandLine) -> None:
     done = slow.run(
         "capacity", "--target=slow", "--slo=max_ms <= 10", "--workers=1", "--batch=10",
         "--duration=1s", "--repeats=1", f"--output={slow.output}", "--quiet",
-        within_s=240,
     )  # fmt: skip
     assert done.code == 99, done.err
     assert "no rate was found at which slow keeps max_ms <= 10" in done.out
@@ -177,7 +173,6 @@ def test_rows_that_are_lost_are_no_matter_of_a_rate(slow: CommandLine) -> None:
         "capacity", "--target=slow", "--slo=p99_ms < 500", "--workers=1", "--batch=10",
         "--duration=1s", "--repeats=1", "--quiet",
         f"--output={slow.output}",
-        within_s=120,
     )  # fmt: skip
     assert done.code == 3, done.err
     assert "capacity failed: the rows or answers of a run are not right: mismatch" in done.out

@@ -53,7 +53,7 @@ settings:
 
 def test_the_settings_of_a_plan_are_compared_in_turns(cli: CommandLine) -> None:
     (cli.folder / "pair.yaml").write_text(PLAN)
-    done = cli.run("run", "pair.yaml", "--quiet", "--output=results", within_s=300)
+    done = cli.run("run", "pair.yaml", "--quiet", "--output=results")
     assert done.code == 0, done.err
     (path,) = (cli.folder / "results").glob("plan-pair-*.json")
     assert f"compare them: `python run.py compare results/{path.name}`" in done.out
@@ -84,7 +84,7 @@ def test_a_machine_is_calibrated_and_compare_uses_it(cli: CommandLine) -> None:
     before = cli.run("compare", "last~1", "last", "--output=results")
     done = cli.run(
         "calibrate", "--targets=sqlite", "--sweeps=5", "--duration=500ms", "--quiet",
-        "--format=json", "--output=results/equal", within_s=300,
+        "--format=json", "--output=results/equal",
     )  # fmt: skip
     after = cli.run("compare", "last~1", "last", "--output=results")
 

@@ -113,7 +113,7 @@ def test_postgresql_takes_the_same_file(
     bars = cli.folder / "bars.parquet"
     ohlcv.write(bars, rows=ROWS)
     for arguments in ([f"--data={sensors}", "--tags=sensor"], [f"--data={bars}"]):
-        done = cli.run("insert", *POSTGRES, *arguments, "--workers=1,2", *WHOLE, within_s=120)
+        done = cli.run("insert", *POSTGRES, *arguments, "--workers=1,2", *WHOLE)
         assert done.code == 0, done.out + done.err
         asked = cli.run("query", *POSTGRES, "--runs=1", "--format=json")
         assert asked.code == 0, asked.out + asked.err

@@ -54,12 +54,12 @@ def test_insert_and_query_are_verified(
     cli: CommandLine, server_options: dict[str, Any], target: str
 ) -> None:
     cli.config = edited(target, server_options, cli)
-    checked = cli.run("check", f"--target={target}", within_s=120)
+    checked = cli.run("check", f"--target={target}")
     inserted = cli.run(
         "insert", f"--target={target}", "--workers=1,2", "--runs=1", "--batch=100", "--quiet",
-        *arguments(target), within_s=300,
+        *arguments(target),
     )  # fmt: skip
-    asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet", within_s=300)
+    asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet")
 
     assert checked.code == 0, checked.err
     assert inserted.code == 0, inserted.err

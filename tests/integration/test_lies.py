@@ -151,7 +151,7 @@ TRUTH: dict[str, Stored] = {}
 
 def truth(lied: Lied, server_name: str) -> Stored:
     if server_name not in TRUTH:
-        assert lied.cli.run(*INSERT, within_s=120).code == 0
+        assert lied.cli.run(*INSERT).code == 0
         TRUTH[server_name] = lied.stored()
         assert len(TRUTH[server_name]) == ROWS
     return TRUTH[server_name]
@@ -176,10 +176,10 @@ def test_no_lie_about_rows_is_verified_unless_they_are_stored(
     expected = OTHERWISE.get(server_name, {}).get(lie, FOUND[lie])
     honest = truth(lied, server_name)
     lied.plot.begin(lie, at=SENDS if lie in OF_COMMIT else SENDS // 2)
-    done = lied.cli.run(*INSERT, "--verify=counts", within_s=120)
+    done = lied.cli.run(*INSERT, "--verify=counts")
     lies = lied.plot.lies
     lied.plot.begin("")
-    again = lied.cli.run("verify", "--target=lied", f"--output={lied.cli.output}", within_s=120)
+    again = lied.cli.run("verify", "--target=lied", f"--output={lied.cli.output}")
 
     text = f"{done.out}{done.err}{again.out}{again.err}"
     assert lies == 1
@@ -203,13 +203,13 @@ def test_no_lie_about_rows_is_verified_unless_they_are_stored(
 )
 def test_a_lie_about_an_answer_is_found(lied: Lied, server_name: str, lie: str) -> None:
     expected = VERIFIED if (server_name, lie) == RIGHT_ANYWAY else MISMATCH
-    assert lied.cli.run(*INSERT, within_s=120).code == 0
+    assert lied.cli.run(*INSERT).code == 0
     asking = ("query", "--target=lied", "--runs=1", "--quiet")
     lied.plot.begin(lie)
-    done = lied.cli.run(*asking, within_s=120)
+    done = lied.cli.run(*asking)
     lies = lied.plot.lies
     lied.plot.begin(lie, about_counts=True)
-    counted = lied.cli.run(*asking, within_s=120)
+    counted = lied.cli.run(*asking)
 
     first = lied.cli.results()[-2]
     queries = first["runs"][0]["outcome"]["queries"]

@@ -358,7 +358,6 @@ def test_a_ramp_finds_with_how_many_workers_answers_take_too_long(pg: CommandLin
     asked = pg.run(
         "query", target, "--types=count-events", "--workers=6", "--force", "--ramp",
         "--response-limit=500ms", "--ramp-interval=3s", "--moving-average=2s", "--format=json",
-        within_s=120,
     )  # fmt: skip
 
     assert (done.code, asked.code) == (0, 0), done.err + asked.err

@@ -92,18 +92,18 @@ def test_records_are_stored_as_by_a_direct_insert(
     target = configured(cli, module, {**server_options, **plain})
     sent = ("--batch=100", "--workers=2", "--verify=full")
     file = (f"--data={path}", f"--data-format={form}")
-    done = cli.run("insert", *target, *file, *sent, within_s=SLOW_S)
+    done = cli.run("insert", *target, *file, *sent)
     assert done.code == 0, done.err + done.out
     dataset, checks = fingerprint(cli)
 
-    asked = cli.run("query", *target[::2], "--count=2", "--workers=1", within_s=SLOW_S)
+    asked = cli.run("query", *target[::2], "--count=2", "--workers=1")
     assert asked.code == 0, asked.err + asked.out
-    refused = cli.run("insert", *target, *file, within_s=SLOW_S)
+    refused = cli.run("insert", *target, *file)
     assert refused.code == 1
     assert "already exists; run with --clean" in refused.err
     if not any(word.startswith("--table=") for word in words):
         alone = ("--batch=100", "--workers=1", "--verify=full")
-        direct = cli.run("insert", *target, *words, *alone, within_s=SLOW_S)
+        direct = cli.run("insert", *target, *words, *alone)
         assert direct.code == 0, direct.err + direct.out
         assert fingerprint(cli) == (dataset, checks)
 
@@ -114,7 +114,7 @@ def test_embedded_clickhouse_reads_the_text_as_it_is(cli: CommandLine, form: str
     target = configured(cli, "clickhouse_embedded", {"path": str(cli.folder / "clickhouse")})
     sent = ("--workers=1", "--batch=100", "--verify=full")
     file = (f"--data={path}", f"--data-format={form}")
-    done = cli.run("insert", *target, *file, *sent, within_s=SLOW_S)
+    done = cli.run("insert", *target, *file, *sent)
     assert done.code == 0, done.err + done.out
     fingerprint(cli)
 
@@ -242,7 +242,7 @@ def test_records_are_sent_over_all_connections(
     path = generated(cli, "pgcopy", *EVENTS)
     target = configured(cli, "postgres", server_options)
     sent = (f"--data={path}", "--data-format=pgcopy", "--connections=3", "--batch=100")
-    done = cli.run("insert", *target, *sent, "--workers=2", "--verify=full", within_s=SLOW_S)
+    done = cli.run("insert", *target, *sent, "--workers=2", "--verify=full")
     assert done.code == 0, done.err + done.out
     fingerprint(cli)
     (result,) = cli.results()

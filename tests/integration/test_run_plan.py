@@ -53,7 +53,7 @@ def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(planned: Comman
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
 
-    done = planned.run("run", *arguments(planned, "--format=json"), within_s=150)
+    done = planned.run("run", *arguments(planned, "--format=json"))
     assert done.code == 0, done.err
     record = done.json
     (path,) = planned.output.glob("plan-tiny-*.json")
@@ -139,7 +139,7 @@ def test_a_mixed_load_follows_the_insert_and_its_measures_are_in_the_report(
     planned: CommandLine,
 ) -> None:
     (planned.folder / "plan.yaml").write_text(MIXED)
-    done = planned.run("run", *arguments(planned, "--format=json"), within_s=150)
+    done = planned.run("run", *arguments(planned, "--format=json"))
 
     assert done.code == 99, done.err
     assert done.err.count("threshold failed: queries_per_s") == 2
@@ -201,7 +201,7 @@ def test_a_batch_is_searched_and_taken_and_the_time_may_be_divided(planned: Comm
     assert "1,000 to 3,000" in left.out
     assert "best of find" in left.out
 
-    done = planned.run("run", *arguments(planned, "--format=json"), within_s=150)
+    done = planned.run("run", *arguments(planned, "--format=json"))
     assert done.code == 0, done.err
     assert "repeat 1: measured before" in done.err
     (curve,) = done.json["curves"]

@@ -53,9 +53,9 @@ def outcome_on(
         cli.config = edited(target, server.options(database), cli)
         inserted = cli.run(
             "insert", f"--target={target}", "--workers=2", "--runs=1", "--batch=1000", "--quiet",
-            *arguments(base), within_s=300,
+            *arguments(base),
         )  # fmt: skip
-        asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet", within_s=300)
+        asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet")
 
     assert inserted.code == 0, inserted.err
     assert asked.code == 0, asked.err

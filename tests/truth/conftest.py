@@ -36,7 +36,7 @@ class Reviewed(Behind):
         """Run a command from an empty account; return what it prints as JSON."""
         self.plot.entries.clear()
         with pulse() as late_ms:
-            done = self.cli.run(command, "--target=lied", "--format=json", *words, within_s=240)
+            done = self.cli.run(command, "--target=lied", "--format=json", *words)
         self.added = added(late_ms)
         assert done.code in code, done.out + done.err
         return done.json
@@ -94,6 +94,7 @@ def reviewed(
     server_database: str,
     request: pytest.FixtureRequest,
 ) -> Iterator[Reviewed]:
+    cli.is_alone = True
     deviations = request.config.stash.setdefault(_DEVIATIONS, Deviations())
     with behind(cli, server, server_database) as found:
         made = Reviewed(found.cli, found.plot, found.proxy, server, server_database, deviations)

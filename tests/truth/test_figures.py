@@ -107,7 +107,7 @@ def test_rows_that_were_cut_off_or_lied_about(reviewed: Reviewed) -> None:
     reviewed.plot.entries.clear()
     reviewed.plot.plan(CUTS)
     words = (*INSERT, "--workers=1", "--num-inserts=400")
-    done = reviewed.cli.run("insert", "--target=lied", "--quiet", *words, within_s=120)
+    done = reviewed.cli.run("insert", "--target=lied", "--quiet", *words)
     assert done.code == 3, done.out + done.err
 
     sent = reviewed.inserts()
