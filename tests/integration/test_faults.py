@@ -19,9 +19,8 @@ from tests.servers.restarting import restarter
 
 pytestmark = pytest.mark.server("postgres")
 
-RATE = (*TARGET, "--runs=1", "--batch=20", "--rate=2000", "--duration=5s")
+RATE = (*TARGET, "--runs=1", "--batch=20", "--rate=2000", "--duration=8s")
 STEADY = (*RATE, "--workers=2")
-LONGER = (*RATE[:-1], "--duration=8s", "--workers=2")
 Wait = Callable[[Callable[[], Any]], Any]
 
 
@@ -98,7 +97,7 @@ def test_a_power_cut_takes_what_was_not_synced(
 
             with restarter(pg.folder, partial(power.cut, disk, server)) as command:
                 running = pg.start(
-                    "insert", *LONGER, "--fault=restart-database", "--at=4s",
+                    "insert", *STEADY, "--fault=restart-database", "--at=4s",
                     f"--restart-with={command}",
                 )  # fmt: skip
                 exists = "SELECT to_regclass('events')"
@@ -125,7 +124,7 @@ def test_a_loss_against_the_promise_is_found(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
     """Rows are deleted behind the back of a server that promises to keep them."""
-    running = pg.start("insert", *LONGER, "--fault=pause-database", "--at=4s", "--for=500ms")
+    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=4s", "--for=500ms")
 
     def deleted() -> bool:
         exists = "SELECT to_regclass('events')"
@@ -164,7 +163,7 @@ def changed(server: Postgres, database: str, statement: str) -> int:
 def test_a_paused_database_goes_on_if_the_command_line_is_killed(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
-    running = pg.start("insert", *LONGER, "--fault=pause-database", "--at=1s", "--for=6s")
+    running = pg.start("insert", *STEADY, "--fault=pause-database", "--at=1s", "--for=6s")
     eventually(lambda: all(map(_is_stopped, server.processes())))
     os.kill(running.pid, signal.SIGKILL)
     running.communicate()
@@ -276,7 +275,7 @@ def test_killed_workers_go_on_and_keep_what_was_acknowledged(
 
 def test_a_slow_network_is_seen_in_the_latency(pg: CommandLine) -> None:
     done = pg.run(
-        "insert", *LONGER, "--fault=slow-network", "--delay=100ms", "--at=2s", "--for=2s",
+        "insert", *STEADY, "--fault=slow-network", "--delay=100ms", "--at=2s", "--for=2s",
         "--every=3s",
     )  # fmt: skip
 
@@ -298,7 +297,7 @@ def test_a_full_disk_refuses_rows_until_it_has_room_again(cli: CommandLine) -> N
             server.create_database("bench")
             pg = reaching(cli, server, "bench")
             done = pg.run(
-                "insert", *LONGER, "--fault=fill-disk", f"--disk={disk.folder}", "--at=2s",
+                "insert", *STEADY, "--fault=fill-disk", f"--disk={disk.folder}", "--at=2s",
                 "--for=2s",
             )  # fmt: skip
             stored = rows(server, "bench", "SELECT count(*) FROM events")[0][0]

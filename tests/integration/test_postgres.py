@@ -357,7 +357,7 @@ def test_a_ramp_finds_with_how_many_workers_answers_take_too_long(pg: CommandLin
     done = pg.run("insert", target, "--workers=1", "--runs=1", "--num-inserts=50", "--quiet")
     asked = pg.run(
         "query", target, "--types=count-events", "--workers=6", "--force", "--ramp",
-        "--response-limit=500ms", "--ramp-interval=3s", "--moving-average=2s", "--format=json",
+        "--response-limit=500ms", "--ramp-interval=5s", "--moving-average=3s", "--format=json",
     )  # fmt: skip
 
     assert (done.code, asked.code) == (0, 0), done.err + asked.err
