@@ -111,11 +111,15 @@ class SqliteDialect(sql.Dialect):
     def wide_total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sums of both halves as one text: a sum beyond 64 bits is an error."""
         number = self.number(column, unit)
-        return f"sum({number} >> 32) {_HALVES} sum({number} & {2**32 - 1})"
+        return f"sum({number} >> 32) {_HALVES} sum(({number} & {2**32 - 1}){self.misfit(column)})"
+
+    def misfit(self, column: Column) -> str:
+        """Return what adds 1 for a value of another type: a column takes any, and numbers none."""
+        return f" + (typeof({self.name(column.name)}) <> '{self.types[column.type].lower()}')"
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
-        return sql_hashes.squares(self, table, rows, _CRC32.format)
+        return sql_hashes.squares(self, table, rows, _CRC32.format, misfit=self.misfit)
 
 
 _DIALECT = SqliteDialect()

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from simulator.control.database.marks import MarkTable
+from simulator.data import workloads
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
-from simulator.data.schema import PrimaryKey
+from simulator.data.ranges import RowRange
+from simulator.data.schema import INTEGERS, PrimaryKey, Type
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
@@ -17,7 +20,10 @@ from simulator.modules.shared.http.acknowledged import RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.stored.comparison import verify
-from tests.contract.harness import Wideset, drop
+from tests.contract.harness import Wideset, drop, send
+from tests.contract.steps import ROWS, Steps
+from tests.contract.steps import TABLE as STEPS
+from tests.unit import specs
 
 
 @pytest.fixture
@@ -201,3 +207,34 @@ def test_a_table_of_others_with_the_columns_of_marks_is_foreign(sqlite, made):
             session.connection.execute(f"INSERT INTO iotbench_marks VALUES {row}")
 
     assert [*MarkTable(sqlite).foreign()] == ["iotbench_marks"]
+
+
+OF_ANOTHER_TYPE = {
+    Type.TEXT: "CAST({} AS BLOB)",
+    Type.FLOAT32: "{} || ' C'",
+    Type.FLOAT64: "{} || ' C'",
+}
+"""What SQLite takes for the same value where it needs bytes or a number."""
+HASHED = [(column, True) for column in STEPS.columns]
+SUMMED = [(column, False) for column in STEPS.columns if column.type in {*INTEGERS, Type.TIMESTAMP}]
+
+
+@pytest.mark.parametrize(("column", "hashed"), [*HASHED, *SUMMED])
+def test_counts_find_a_value_of_another_type(sqlite, monkeypatch, column, hashed):
+    monkeypatch.setitem(workloads.WORKLOADS, Steps.name, Steps)
+    if not hashed:
+        sqlite.row_hash = None
+    dataset = specs.dataset(
+        workload=Steps.name, workload_version=Steps.version, ranges=(RowRange(start=0, stop=ROWS),)
+    )
+    reader = DatasetReader(dataset)
+    sqlite.create(reader.tables, 100)
+    value = OF_ANOTHER_TYPE.get(column.type, "{} + 0.5").format(column.name)
+    with sqlite.connect() as session:
+        for blocks in reader.blocks(dataset.ranges):
+            for block in blocks:
+                send(session, block, BATCH, 100)
+        assert verify(sqlite, dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
+        session.connection.execute(f"UPDATE steps SET {column.name} = {value} WHERE rowid = 7")
+
+    assert verify(sqlite, dataset, (), VerifyMode.COUNTS).status is Status.MISMATCH

@@ -82,7 +82,7 @@ class DuckDbDialect(sql.Dialect):
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
         doubles = "CAST(CAST(CAST({} AS DOUBLE) AS BIT) AS BIGINT)"
-        return sql_hashes.squares(self, table, rows, MD5.format, doubles)
+        return sql_hashes.squares(self, table, rows, MD5.format, doubles=doubles)
 
 
 class NanosecondDialect(DuckDbDialect):

@@ -54,12 +54,19 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
     return Select(("count(*)", f"sum(intHash64({' + '.join(numbers)}))"), rows)
 
 
-def squares(
-    dialect: Dialect, table: Table, rows: str, texts: Callable[[str], str], doubles: str = ""
+def squares(  # noqa: PLR0913
+    dialect: Dialect,
+    table: Table,
+    rows: str,
+    texts: Callable[[str], str],
+    *,
+    doubles: str = "",
+    misfit: Callable[[Column], str] = lambda _: "",
 ) -> Select:
     """Return the same by squares of weighted sums modulo a prime.
 
     `texts` makes a number of a text; `doubles` the bits of a double, else it becomes integers.
+    `misfit` adds 1 where a column, which takes any type, has a value of another one.
     """
     _expect_whole_times(dialect, table)
     unit = dialect.finest or table.time_unit
@@ -75,7 +82,8 @@ def squares(
             number = " + ".join(parts)
         else:
             number = f"{dialect.as_bigint(dialect.number(column, unit))} % {PRIME}"
-        terms.append(_fill(column, f"({number}) * {weight(place)}", NULL * weight(place)))
+        number = f"({number}{misfit(column)}) * {weight(place)}"
+        terms.append(_fill(column, number, NULL * weight(place)))
     total = f"(SELECT {' + '.join(terms)} AS total FROM {rows}{dialect.kept_apart}) AS totals"
     return Select(("count(*)", f"sum((total % {PRIME}) * (total % {PRIME}) % {PRIME})"), total)
 
