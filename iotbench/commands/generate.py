@@ -19,7 +19,7 @@ from iotbench.measurements.insert.options import InsertOptions, RowOptions
 from iotbench.measurements.insert.plan import empty_dataset
 from iotbench.measurements.insert.workload_file import class_of
 from iotbench.results import result_files
-from iotbench.rows.recorded.manifest import beside, read
+from iotbench.rows.recorded.manifest import beside, describes, read
 from iotbench.rows.recorded.output import COMPRESSIONS, WrittenFile, to_file, to_standard_output
 from iotbench.rows.recorded.processes import encode_file
 from simulator.data.dataset import Dataset, DatasetReader
@@ -137,18 +137,26 @@ def generate(*, options: _Options) -> None:
 
 
 def _in_the_way(options: _File) -> list[str]:
-    """Return which files do not come from an earlier `generate`, by its manifest."""
-    known, output = options.known_by, options.output
-    has_manifest = known is not None and known.is_file()
-    wrong = ""
-    if known and has_manifest:
+    """Return which files differ from what an earlier `generate` wrote."""
+    known, output, manifest, wrong = options.known_by, options.output, None, ""
+    if known and output and known.resolve() == output.resolve() and not _is_special(output):
+        return [f"--manifest: {known}: is --output, too; name another file"]
+    if known and known.is_file():
         try:
-            read(known)
+            manifest = read(known)
         except ConfigError:
             wrong = f"{known}: exists and is not a manifest of this program"
-    elif output and output.is_file() and output.stat().st_size:
-        wrong = f"--output: {output}: exists and has no manifest of this program"
+    if not wrong and output and output.is_file() and output.stat().st_size:
+        if manifest is None:
+            wrong = f"--output: {output}: exists and has no manifest of this program"
+        elif not describes(manifest, output):
+            wrong = f"--output: {output}: exists and is not the file that {known} describes"
     return [f"{wrong}; remove it, or use another name"] if wrong else []
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether a path is a pipe or device."""
+    return path.exists() and not path.is_file()
 
 
 def _of_group(empty: Dataset, rows: int, only: str | None, group: int, groups: int) -> Dataset:
@@ -194,7 +202,7 @@ def _write(dataset: Dataset, form: FileFormat, options: _File) -> None:
         size_bytes=written.size_bytes,
         sha256=written.sha256,
     )
-    if output and not manifest and (output.is_file() or not output.exists()):
+    if output and not manifest and not _is_special(output):
         manifest = beside(output)
     if manifest:
         to_file([known.text().encode()], manifest)

@@ -55,7 +55,7 @@ def prepare(*, files: tuple[Path, ...], options: _Options) -> None:
     """
     request = as_promised(as_prepared(options, files).request(files, PrimaryKey.NONE))
     output = options.output or _beside_file(request)
-    if output.exists():
+    if output.exists() or output.is_symlink():
         raise ConfigError(f"--output: {output}: exists; remove it, or name another folder")
     request.check()
     with _beside(output) as folder:

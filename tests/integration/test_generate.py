@@ -242,6 +242,26 @@ def test_a_file_of_the_users_is_not_replaced(cli: CommandLine) -> None:
     assert other.read_text() == "{}"
 
 
+@pytest.mark.parametrize("name", ["rooms.csv", "made.csv", "made.csv.gz"])
+def test_a_manifest_of_another_file_lets_none_of_the_users_be_replaced(
+    cli: CommandLine, name: str
+) -> None:
+    rows = ("generate", "--workload=iot", "--num-inserts=5", "--format=csv", "--manifest=m.json")
+    made = f"made.csv{'.gz' * name.endswith('.gz')}"
+    assert cli.run(*rows, f"--output={made}").code == 0
+    file = cli.folder / name
+    file.write_text("mine\n")
+    said = cli.refuse(*rows, f"--output={name}")
+    assert f"--output: {name}: exists and is not the file that m.json describes" in said
+    assert file.read_text() == "mine\n"
+
+
+def test_a_file_is_not_its_own_manifest(cli: CommandLine) -> None:
+    said = cli.refuse("generate", "--format=csv", "--output=a.csv", "--manifest=./a.csv")
+    assert "--manifest: a.csv: is --output, too" in said
+    assert not (cli.folder / "a.csv").exists()
+
+
 def test_a_reader_that_has_enough_ends_it_silently(cli: CommandLine) -> None:
     command = f"{sys.executable} {ROOT / 'run.py'} generate --format csv --num-inserts 100M"
     done = subprocess.run(

@@ -116,13 +116,9 @@ def _digest(paths: Sequence[Path]) -> str:
 
 def _expect_content(request: FilesRequest, path: Path) -> None:
     """Raise ConfigError if the uncompressed content of a file differs from its manifest."""
-    from iotbench.rows.files.content import (  # noqa: PLC0415 - pyarrow is loaded only for a file
-        open_content,
-    )
-    from iotbench.rows.files.source import readable  # noqa: PLC0415
+    from iotbench.rows.files.source import digest_of  # noqa: PLC0415 - loads pyarrow
 
-    with readable(request.name), open_content(path, f"--data: {request.name}") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
+    found = digest_of(path, request.name)
     if found != request.content_sha256:
         raise ConfigError(
             f"--data: {request.name}: is not the file of its manifest {request.name}.json, which"

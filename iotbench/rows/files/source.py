@@ -1,5 +1,6 @@
 """Files of one table that are read portion by portion, in bounded memory."""
 
+import hashlib
 import lzma
 import shlex
 import zlib
@@ -7,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
@@ -14,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iotbench.rows.files.cells import CellType, invalid_utf8
+from iotbench.rows.files.content import open_content
 from iotbench.rows.files.names import named
 from iotbench.rows.files.records import Malformed
 from iotbench.rows.files.request import FilesRequest
@@ -332,3 +335,9 @@ def readable(name: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"--data: {name}: cannot be read: {reason}") from error
+
+
+def digest_of(path: Path, name: str) -> str:
+    """Return the SHA-256 of a file's uncompressed content; `name` is the user's."""
+    with readable(name), open_content(path, f"--data: {name}") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -92,6 +92,17 @@ def test_a_foreign_file_is_not_overwritten(folder, name, content):
     assert not (folder / "x.db").exists()
 
 
+@pytest.mark.parametrize("name", ["init", "prepare", "publish"])
+def test_a_link_to_nothing_is_not_replaced(folder, name):
+    path = folder / "theirs"
+    path.symlink_to("nowhere")
+    done = run(name, path)
+
+    assert isinstance(done.exception, ConfigError), done.output
+    assert "theirs: " in str(done.exception)
+    assert path.is_symlink()
+
+
 @pytest.mark.parametrize("name", [name for name in OUTPUTS if name not in ONCE | {"insert"}])
 def test_an_own_file_is_replaced_and_so_is_an_empty_one(folder, name):
     path = folder / "ours"
