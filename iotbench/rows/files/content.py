@@ -2,6 +2,7 @@
 
 import io
 import lzma
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -28,6 +29,7 @@ _OTHERS = {
     b"\xd0\xcf\x11\xe0": ("a workbook", "save the sheet as CSV"),
 }  # fmt: skip
 _TAR, _TAR_AT = b"ustar", 257
+_XZ_END, _XZ_LOOKED_AT = b"YZ", 4096
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -47,6 +49,7 @@ def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
             archive = stack.enter_context(zipfile.ZipFile(raw))
             raw = stack.enter_context(archive.open(_only_member(archive, where)))
         elif compression == "xz":
+            _expect_xz_end(raw, where)
             raw = stack.enter_context(lzma.open(raw))
         elif compression:
             file = stack.enter_context(pa.OSFile(str(path)))
@@ -60,6 +63,19 @@ def open_content(path: Path, where: str) -> Iterator[io.BufferedReader]:
         if first.startswith(_MARK):
             content.read(len(_MARK))
         yield content
+
+
+def _expect_xz_end(raw: IO[bytes], where: str) -> None:
+    """Raise ConfigError if other content follows the xz streams, which Python would leave out."""
+    size_bytes = raw.seek(0, os.SEEK_END)
+    raw.seek(max(size_bytes - _XZ_LOOKED_AT, 0))
+    end = raw.read().rstrip(b"\0")  # padding
+    raw.seek(0)
+    if not end.endswith(_XZ_END):
+        raise ConfigError(
+            f"{where}: cannot be read: it does not end as an xz file does; it is truncated, or"
+            " something else follows: compress it again"
+        )
 
 
 def expect_text(head: bytes, where: str) -> None:

@@ -1,5 +1,6 @@
 """Converts files to the prepared folder: open, type, check, write."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -176,6 +177,11 @@ def _write(  # noqa: PLR0913
         for place, kind in enumerate(types):
             if isinstance(kind, Instants):
                 rest = Column(f"{columns[place].name}_ns", Type.INT16, Role.FIELD)
+                if rest.name.lower() in {each.name.lower() for each in columns}:
+                    raise ConfigError(
+                        f"{where}: column {rest.name!r}: --nanoseconds keep needs that name; rename"
+                        f" the column, or leave it out with --drop-columns {shlex.quote(rest.name)}"
+                    )
                 columns, stored = [*columns, rest], [*stored, Finer(kind)]
                 places.append(place)
     checker = Checker(request, source, columns, stored, places)

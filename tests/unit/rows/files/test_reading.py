@@ -105,6 +105,8 @@ def test_nanoseconds_are_refused_cut_or_kept(prepare, refused):
     kept = prepare(FINE, nanoseconds=Nanoseconds.KEEP)
     assert kept.values == {"t": [whole + 20643, whole + 10**6], "x": [1, 2], "t_ns": [808, 0]}
     assert kept.types["t_ns"] == "int16"
+    said = refused(FINE.replace(",x\n", ",T_ns\n"), nanoseconds=Nanoseconds.KEEP)
+    assert "column 't_ns': --nanoseconds keep needs that name; rename the column" in said
 
 
 def test_nanoseconds_of_parquet_of_counts_and_of_a_format_are_alike(prepare, refused):
