@@ -21,7 +21,6 @@ from iotbench.config.targets.config import Target
 from iotbench.execution.capacity import OfInserts, OfMixed, OfQueries, RateMeasuring
 from iotbench.execution.stored import find_inserted
 from iotbench.figures.verdicts import worst
-from iotbench.machine import outfile
 from iotbench.machine.interrupts import Interrupts, caught_interrupts
 from iotbench.machine.machine import this_machine
 from iotbench.machine.streams import print_out, say
@@ -47,6 +46,7 @@ from iotbench.plans.capacity.search import Bounds, Level, Trial, next_rate
 from iotbench.plans.capacity.tables import format_record
 from iotbench.results import result_files
 from iotbench.results.result import Result
+from iotbench.results.result_files import ResultFile
 from iotbench.rows.files.prepare import reopen
 from simulator import __version__
 from simulator.errors import ConfigError, UnverifiableError
@@ -174,11 +174,12 @@ def capacity(*, choice: Choice, run: TargetRun, options: _Options) -> None:
         with caught_interrupts() as interrupts:
             found = _search(task, options.tolerance, interrupts)
     path = run.output / f"capacity-{task.target.name}-{found.sweep_id}.json"
-    outfile.write(path, found.model_dump_json(indent=1), None, named=False)
+    file = ResultFile(path)
+    file.write(found)
     is_json = run.form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
-    print_out(text or format_record(found, str(path), width_of(sys.stdout)))
-    click.get_current_context().exit(found.exit_code)
+    kept = file.print(found, text or format_record(found, str(file.path), width_of(sys.stdout)))
+    click.get_current_context().exit(found.exit_code or int(not kept))
 
 
 def _problems(options: _Options) -> list[str]:

@@ -3,7 +3,6 @@
 import functools
 import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -36,6 +35,7 @@ from iotbench.plans.published.evaluate import Experiment
 from iotbench.plans.published.memory import caches, in_memory
 from iotbench.plans.published.record import OWN, Reproduction
 from iotbench.plans.published.tables import format_record
+from iotbench.results.result_files import ResultFile
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -91,19 +91,18 @@ def reproduce(
         return
     with caught_interrupts() as interrupts:
         measuring = ItemMeasuring.of(run, options, interrupts, environment)
-        record, path = reproduce_document(document, size, read, plan, roster, measuring)
-    if run.form == "json":
-        print_out(record.model_dump_json(indent=1) + "\n")
-    else:
-        print_out(format_record(record, str(path), width_of(sys.stdout)))
+        record, file = reproduce_document(document, size, read, plan, roster, measuring)
+    is_json = run.form == "json"
+    text = record.model_dump_json(indent=1) + "\n" if is_json else None
+    kept = file.print(record, text or format_record(record, str(file.path), width_of(sys.stdout)))
     name = f"reproduce.{record.document}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
-    click.get_current_context().exit(record.exit_code or failed)
+    click.get_current_context().exit(record.exit_code or int(not kept) or failed)
 
 
 def reproduce_document(  # noqa: PLR0913, PLR0917
     name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: ItemMeasuring
-) -> tuple[Reproduction, Path]:
+) -> tuple[Reproduction, ResultFile]:
     """Measure what has no complete result yet; return the record of all, and its file."""
 
     def find_unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
@@ -137,5 +136,6 @@ def reproduce_document(  # noqa: PLR0913, PLR0917
         caches=caches(found),
         refused=experiment.refusals(),
     )
-    outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
-    return record, path
+    file = ResultFile(path)
+    file.write(record)
+    return record, file

@@ -34,6 +34,7 @@ from iotbench.plans.plan import Plan, read_plan
 from iotbench.plans.record import OWN, PlanRecord
 from iotbench.plans.searches import chosen, curves
 from iotbench.plans.tables import format_record
+from iotbench.results.result_files import ResultFile
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -97,13 +98,14 @@ def run(
             run.quiet,
         )
         record = _carry_out(read, roster, measuring, installing)
-    outfile.write(path, record.model_dump_json(indent=1), OWN, named=False)
+    file = ResultFile(path)
+    file.write(record)
     is_json = run.form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
-    print_out(text or format_record(record, str(path), width_of(sys.stdout)))
+    kept = file.print(record, text or format_record(record, str(file.path), width_of(sys.stdout)))
     name = f"plan.{read.name}"
     failed = gates.conclude_items(name, record.status, record.items, run.output, thresholds)
-    click.get_current_context().exit(record.exit_code or failed)
+    click.get_current_context().exit(record.exit_code or int(not kept) or failed)
 
 
 def _redact(installations: Mapping[str, Installation], roster: Roster) -> dict[str, Installation]:

@@ -24,9 +24,8 @@ from iotbench.machine.caches import drop_caches
 from iotbench.machine.interrupts import Interrupts, caught_interrupts
 from iotbench.machine.listener import elsewhere
 from iotbench.machine.machine import this_machine
-from iotbench.machine.program import command_line
 from iotbench.machine.resources import ResourceMeter
-from iotbench.machine.streams import OutputError, print_out, say
+from iotbench.machine.streams import print_out, say
 from iotbench.machine.terminal import has_room, width_of
 from iotbench.measurements import kind_of, subject_of
 from iotbench.measurements.shared.faults import Faults
@@ -247,17 +246,4 @@ def _format(sweep: Sweep, run: TargetRun) -> bool:
     text = tables.format_record(result, file.path, run.form, plotted=plotted, timings=run.timings)
     if result.cause and (run.quiet or run.form != "table"):
         say(f"{result.kind} {result.status}: {result.cause}", err=True)
-    if file.trouble:
-        say(f"error: {file.trouble}", err=True)
-        where = f"is in {file.path}" if file.path else "follows on standard output"
-        say(f"the result {where}", err=True)
-    try:
-        print_out(text if text.strip() else "")
-        if file.path is None:
-            print_out(result.model_dump_json(indent=1) + "\n")
-    except OutputError as error:
-        say(f"error: {error}", err=True)
-        if file.path:
-            say(f"`{command_line(['show', str(file.path)])}` prints the tables again", err=True)
-        return False
-    return not file.trouble
+    return file.print(result, text)

@@ -76,16 +76,26 @@ class Gates(Options):
         """Report what the items of a plan came to, as `conclude` does for a sweep."""
         cases = [] if status == "done" else [Case(name, "done", End.ERROR, status)]
         checks: list[ThresholdCheck] = []
+        unread: list[str] = []
         for item in items:
             place = f"{item.target}, {item.setting}, repeat {item.repeat}"
             if item.cause:
                 cases.append(Case(name, place, End.ERROR, item.cause))
-            results = [read(output / file) for file in item.files]
+            results: list[Result] = []
+            for file in item.files:
+                try:
+                    results.append(read(output / file))
+                except ConfigError as error:  # such as of a full disk
+                    unread += error.problems
+                    cases.append(Case(name, place, End.ERROR, str(error)))
             cases += [case for result in results for case in result_cases(result, place)]
             summaries = [summary_of(result) for result in results if result.status == "done"]
             checks += checks_of(thresholds, *summaries, place=f"{place}, ")
         cases += check_cases(name, checks)
-        return self.reported(name, now_utc(), cases, checks)
+        for problem in unread:
+            say(f"error: {problem}", err=True)
+        failed = self.reported(name, now_utc(), cases, checks)
+        return 1 if unread else failed
 
     def reported(
         self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[ThresholdCheck]

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ValidationError
 from iotbench.machine.folders import state_folder, temporary_folders
 from iotbench.machine.outfile import whole
 from iotbench.machine.owner import Owner
-from iotbench.machine.streams import say
+from iotbench.machine.program import command_line
+from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.results import packed
 from iotbench.results.metrics import InsertMetrics, with_driver
 from iotbench.results.result import FORMAT_VERSION, Manifest, Result, RunRecord
@@ -92,7 +93,7 @@ class ResultFile:
         self.trouble = ""
         """Why the result is not where it should be."""
 
-    def write(self, result: Result) -> None:
+    def write(self, result: BaseModel) -> None:
         """Write the result; after a failure, to the user's state folder or the temporary folder."""
         if self.path is None:
             return
@@ -109,6 +110,27 @@ class ResultFile:
                 self.path = folder / name
                 return
         self.path = None
+
+    def print(self, result: BaseModel, text: str) -> bool:
+        """Print a text about the result, which was written, and where it is if not in its place.
+
+        Return whether all was written and printed.
+        """
+        if self.trouble:
+            say(f"error: {self.trouble}", err=True)
+            where = f"is in {self.path}" if self.path else "follows on standard output"
+            say(f"the result {where}", err=True)
+        try:
+            print_out(text if text.strip() else "")
+            if self.path is None:
+                print_out(result.model_dump_json(indent=1) + "\n")
+        except OutputError as error:
+            say(f"error: {error}", err=True)
+            if self.path:
+                again = command_line(["show", str(self.path)])
+                say(f"`{again}` prints the tables again", err=True)
+            return False
+        return not self.trouble
 
 
 def read(path: Path) -> Result:

@@ -56,6 +56,32 @@ def test_on_a_full_disk_the_table_is_printed_and_the_result_rescued(
     assert [file.name for file in full_disk.iterdir()] == ["ballast"]
 
 
+PLAN = "{name: tiny, targets: [sqlite], repeats: 1, settings: [{name: bulk, insert: {"
+PLAN += "workload: iot, workers: 1, num_inserts: 100, batch: 10}}]}"
+CAPACITY = (
+    "capacity", "--target=sqlite", "--extra-option=path=bench.db", "--slo=p99_ms < 10000",
+    "--workers=1", "--duration=500ms", "--repeats=1", "--tolerance=0.5",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [CAPACITY, ("run", "plan.yaml")], ids=["capacity", "plan"])
+def test_on_a_full_disk_the_record_of_many_sweeps_is_printed_and_rescued(
+    cli: CommandLine, full_disk: Path, words: tuple[str, ...]
+) -> None:
+    (cli.folder / "plan.yaml").write_text(PLAN)
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets: {sqlite: {module: sqlite, runner: local, path: bench.db}}")
+    done = cli.run(*words, f"--output={full_disk}", within_s=120)
+
+    assert done.code == 1, done.err
+    assert "rows/s" in done.out
+    assert "No space left on device" in done.err
+    kind = "capacity" if words is CAPACITY else "plan"
+    (file,) = (cli.state / "results").glob(f"{kind}-*.json")
+    assert f"the result is in {file}" in done.err
+    assert [each.name for each in full_disk.iterdir()] == ["ballast"]
+
+
 @pytest.mark.parametrize("stderr", ["closed", "full"])
 def test_standard_error_that_takes_nothing_stops_nothing(cli: CommandLine, stderr: str) -> None:
     if stderr == "closed":
