@@ -137,7 +137,7 @@ class Row:
         return next((f", batches of {each.best:,}" for each in self.record.curves), "")
 
     def waits_of_iot(self) -> str:
-        """Return the least and the greatest mean wait of the queries of `iot`."""
+        """Return the least and the greatest mean wait of the queries of `iot`, and the repeats."""
         return self._waits("iot-queries", BATCHES_OF_1000)  # where earlier plans asked them
 
     def waits_of_cpu(self) -> str:
@@ -147,11 +147,14 @@ class Row:
     def _waits(self, *settings: str) -> str:
         line = next((self.lines[name] for name in settings if name in self.lines), None)
         found = line.measures.items() if line else ()
-        waits = [fmean(values) for name, values in found if name.startswith("avg_ms ")]
-        return f"{significant(min(waits))} to {significant(max(waits))}" if waits else "-"
+        waits = {fmean(own): len(own) for name, own in found if name.startswith("avg_ms ")}
+        if not waits:
+            return "-"
+        ends = f"{significant(min(waits))} to {significant(max(waits))}"
+        return f"{ends} ({min(waits.values())})"
 
     def bytes_per_row(self) -> str:
-        """Return the size of a row of `cpu`: ten full doubles, after compaction.
+        """Return the mean size of a row of `cpu` after compaction, and the number of inserts.
 
         Of two sets the slope, in which what a database allocates for any table cancels out.
         """
@@ -159,19 +162,19 @@ class Row:
             return "-"
         least, most = min(sizes), max(sizes)
         added = most - least or most
-        value = (sizes[most] - (sizes[least] if least < most else 0.0)) / added
+        value = (fmean(sizes[most]) - (fmean(sizes[least]) if least < most else 0.0)) / added
         mark = "*" if self.inserts[0].module in PREALLOCATED else ""
-        return f"{significant(value)}{mark}"
+        return f"{significant(value)}{mark} ({min(map(len, sizes.values()))})"
 
     @cached_property
-    def _sizes(self) -> Mapping[int, float]:
-        """Rows of each set of `cpu` -> its mean size after compaction, in bytes."""
+    def _sizes(self) -> Mapping[int, Sequence[int]]:
+        """Rows of each set of `cpu` -> its sizes after compaction, in bytes."""
         found: dict[int, list[int]] = {}
         for each in self.inserts:
             for run in each.runs:
                 if each.dataset.workload == "cpu" and run.outcome.size_bytes and run.metrics:
                     found.setdefault(run.metrics.rows, []).append(run.outcome.size_bytes)
-        return {rows: fmean(sizes) for rows, sizes in found.items()}
+        return found
 
     @property
     def rows_of_sizes(self) -> int:

@@ -47,8 +47,9 @@ def table(found: Sequence[Row]) -> str:
     batches = "in the batches that a search found best for the database, " * searched
     measured = (
         f"Rates: {_CELLS} All was {when_and_where(found)}. Rows of `iot` {batches}in batches of"
-        " 1,000, or one by one; mean waits of the queries, least and greatest; bytes after"
-        " compaction; the largest set that was written. Compare rows of the same promise only."
+        " 1,000, or one by one; mean waits of the queries, least and greatest, and in brackets the"
+        " repeats; mean bytes after compaction, and the inserts; the largest set that was written."
+        " Compare rows of the same promise only."
     )
     said = [measured, *(each.text for each in remarks(found)), *preallocated(found)]
     return _markdown(

@@ -158,8 +158,8 @@ def test_bytes_a_row_are_of_one_workload_and_of_two_sets_the_slope():
         return changed.bytes_per_row()
 
     assert shown(*iot) == "-"
-    assert shown(*iot, sized(1000, 51_000)) == "51.0"
-    assert shown(sized(1000, 51_000), sized(11_000, 151_000)) == "10.0"
+    assert shown(*iot, sized(1000, 51_000)) == "51.0 (1)"
+    assert shown(sized(1000, 51_000), sized(11_000, 151_000)) == "10.0 (1)"
     assert all(each.bytes_per_row() == "-" for each in ROWS if each.target == "victoriametrics")
 
 
