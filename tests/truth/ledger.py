@@ -110,9 +110,16 @@ def due(lanes: Sequence[Sequence[Wait]], schedule: Schedule) -> tuple[float, lis
     return start_s, found, min(kept_s)
 
 
+def _was_free(lane: Sequence[Entry], schedule: Schedule) -> bool:
+    """Return whether a connection waited for its schedule: only then is its start known."""
+    gaps_s = (after.began_s - before.answered_s for before, after in pairwise(lane))
+    return max(gaps_s, default=0.0) > schedule.interval_s / 10
+
+
 def scheduled(entries: Sequence[Entry], schedule: Schedule) -> Account:
-    """Return the figures of inserts on a schedule."""
+    """Return the figures of inserts on a schedule, which some of them kept."""
     lanes = by_connection(entries)
+    assert all(_was_free(lane, schedule) for lane in lanes), "no request was on time"
     begun = [[Wait(each.began_s, each.answered_s) for each in lane] for lane in lanes]
     start_s, waits, kept_s = due(begun, schedule)
     timed_s = max(*(each.until_s for lane in begun for each in lane), kept_s) - start_s

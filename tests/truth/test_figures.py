@@ -29,6 +29,8 @@ ROWS_PER_S, LENGTH_S = 400, 6
 RATE = (*INSERT, f"--rate={ROWS_PER_S}", f"--duration={LENGTH_S}s", f"--workers={WORKERS}")
 STEP_S = BATCH * WORKERS / ROWS_PER_S
 LATE_S = 0.02
+MIXED_ROWS_PER_S, MIXED_S = 160, 4
+"""A batch every 125 ms: beside queries, Elasticsearch takes up to 90 ms for one."""
 
 
 def one(found: Any) -> Any:
@@ -160,11 +162,13 @@ def test_queries_mixed_loads_and_changes(reviewed: Reviewed) -> None:
     reviewed.compare({**row, "unsent": unsent}, account, late_ms)
 
     reviewed.plot.late_s = lambda _: LATE_S
-    words = ("--types=count-events", f"--batch={BATCH}", "--duration=3s", "--insert-rate=400")
-    inserts, asked = reviewed.run("mixed", *words)["rows"][:2]
+    step_s = BATCH / MIXED_ROWS_PER_S
+    words = ("--types=count-events", f"--batch={BATCH}", f"--duration={MIXED_S}s")
+    rate = f"--insert-rate={MIXED_ROWS_PER_S}"
+    inserts, asked = reviewed.run("mixed", *words, rate)["rows"][:2]
     sent, asks = reviewed.inserts(), reviewed.asks("mixed")
-    account = ledger.scheduled(sent, Schedule(BATCH / 400, 3))
-    late_ms = ledger.unseen_on_schedule(sent, BATCH / 400)
+    account = ledger.scheduled(sent, Schedule(step_s, MIXED_S))
+    late_ms = ledger.unseen_on_schedule(sent, step_s)
     reviewed.compare({**inserts, "unsent": reviewed.unsent_batches()}, account, late_ms)
     account = ledger.asked_meanwhile(asks, asked["timed"])
     reviewed.compare(asked, account, ledger.unseen(asks))
