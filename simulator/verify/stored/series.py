@@ -4,6 +4,7 @@ A tag that was altered, or that changed places with another one, is in no sum an
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, Answer, Query, answer
@@ -16,6 +17,7 @@ from simulator.verify.truth.oracle import Oracle, Truth
 MOST_SERIES = 20_000
 """Combinations in the first block of rows: more are not counted, as the answer would be long."""
 _MOST_SHOWN = 3
+_Tags: TypeAlias = tuple[str | None, ...]
 
 
 class SeriesCounts:
@@ -74,14 +76,18 @@ def _label(query: AggregateQuery) -> str:
     return f"rows by {', '.join(query.by)}"
 
 
-def _differing(expected: Answer, found: Answer) -> Sequence[tuple[str, ...]]:
+def _differing(expected: Answer, found: Answer) -> Sequence[_Tags]:
     """Return the combinations of tags with other counts."""
     both = {*expected.rows} ^ {*found.rows}
-    return sorted({tuple(map(str, row[:-1])) for row in both})
+    return sorted({tuple(row[:-1]) for row in both}, key=_shown)
 
 
-def _counts(counts: Answer, shown: Sequence[tuple[str, ...]]) -> str:
+def _shown(tags: _Tags) -> str:
+    return ", ".join("NULL" if tag is None else str(tag) for tag in tags)
+
+
+def _counts(counts: Answer, differing: Sequence[_Tags]) -> str:
     """Return how many combinations there are, and the counts of some."""
-    rows = {tuple(map(str, row[:-1])): row[-1] for row in counts.rows}
-    parts = [f"{', '.join(tags)}: {rows.get(tags, 0):,}" for tags in shown[:_MOST_SHOWN]]
+    rows = {tuple(row[:-1]): row[-1] for row in counts.rows}
+    parts = [f"{_shown(tags)}: {rows.get(tags, 0):,}" for tags in differing[:_MOST_SHOWN]]
     return "; ".join([f"{len(rows):,} combinations", *parts])

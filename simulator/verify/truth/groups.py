@@ -13,6 +13,8 @@ Numbers: TypeAlias = NDArray[np.int64]
 
 _KEPT_LEVELS = 64
 _LEAST_DENSE = 4096
+_MOST_SPARSE = 16
+"""Numbers for each row up to which a table of them is faster than sorting the rows."""
 
 
 class Labels:
@@ -75,17 +77,38 @@ class Groups:
         keys: tuple[Numbers, ...] = ()
         for dimension in dimensions:
             count = len(dimension.keys)
-            if size == 1:
-                members = dimension.codes
-            elif count > 1:
-                members = members * count + dimension.codes
-            if size * count > dense:
-                numbers, members = np.unique(members, return_inverse=True)
+            one_each = _one_each(members, dimension.codes, size) if size * count > dense else None
+            if one_each is None:
+                if size == 1:
+                    members = dimension.codes
+                elif count > 1:
+                    members = members * count + dimension.codes
+                numbers, members = _number(members, size * count, dense)
             else:
-                numbers = np.arange(size * count)
+                numbers = np.arange(size) * count + one_each
             keys = (*(key[numbers // count] for key in keys), dimension.keys[numbers % count])
             size = len(numbers)
         return cls(members, keys, size)
+
+
+def _one_each(members: Numbers, codes: Numbers, groups: int) -> Numbers | None:
+    """Return the code of each group; None if a group has several. A host has one rack."""
+    found = np.zeros(groups, np.int64)
+    found[members] = codes
+    return found if (found[members] == codes).all() else None
+
+
+def _number(members: Numbers, possible: int, dense: int) -> tuple[Numbers, Numbers]:
+    """Return the numbers below `possible` that may occur, and the place of each member there."""
+    if possible <= dense:
+        return np.arange(possible), members
+    if possible > _MOST_SPARSE * dense:
+        return np.unique(members, return_inverse=True)
+    occurs = np.zeros(possible, np.bool_)
+    occurs[members] = True
+    numbers, places = np.flatnonzero(occurs), np.empty(possible, np.int64)
+    places[numbers] = np.arange(len(numbers))
+    return numbers, places[members]
 
 
 def tag_dimension(block: Block, name: str, chosen: Numbers | None, labels: Labels) -> Dimension:

@@ -66,9 +66,12 @@ def queries_named(
 
 
 def series_of(table: Table) -> AggregateQuery | None:
-    """Return the query for the rows with each combination of texts that are tags; None without."""
-    tags = (column for column in table.with_role(Role.TAG) if column.type is Type.TEXT)
-    names = tuple(column.name for column in tags if not column.nullable)
+    """Return the query for the rows with each combination of texts that are tags; None without.
+
+    NULL is one more value of a tag.
+    """
+    tags = table.with_role(Role.TAG)
+    names = tuple(column.name for column in tags if column.type is Type.TEXT)
     return AggregateQuery(table, (Aggregate(Function.COUNT),), by=names) if names else None
 
 

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from simulator.data.block import Values
+from simulator.data.block import Coded, Values
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import DistinctQuery, Function, RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
@@ -72,9 +72,28 @@ class Keyless(_Made):
 @pytest.fixture(scope="module", autouse=True)
 def _workloads():
     with pytest.MonkeyPatch.context() as patch:
-        for workload in (Pair, Keyless):
+        for workload in (Pair, Keyless, Tagged):
             patch.setitem(WORKLOADS, workload.name, workload)
         yield
+
+
+class Tagged(_Made):
+    """A tag that every other row lacks."""
+
+    name = "tagged"
+
+    @property
+    def tables(self):
+        columns = (
+            Column("at", Type.INT64, Role.TIME),
+            Column("owner", Type.TEXT, Role.TAG, nullable=True),
+        )
+        return (Table("things", columns, ("at",)),)
+
+    def draw(self, table, rows):
+        owners = Coded(rows % 3, np.array([b"None", b"ann", b"bob"]), rows % 2 > 0)
+        data = {"at": Values(rows), "owner": owners}
+        return {column.name: data[column.name] for column in table.columns}
 
 
 class Stored:
@@ -589,6 +608,23 @@ def test_rows_of_more_series_than_an_answer_may_have_are_not_counted(stored, mon
     assert verdict.status is Status.VERIFIED
     assert "events: rows by device_id: there are more than 2" in verdict.left_out
     assert not [check for check in verdict.checks if "rows by" in check.name]
+
+
+def test_null_is_one_more_value_of_a_tag(tmp_path):
+    """As many rows as before have no owner, an owner, and the same extremes."""
+    stored = Stored(tmp_path / "stored.db", "tagged")
+    stored.database.row_hash = None
+    assert stored.verify(VerifyMode.COUNTS).status is Status.VERIFIED
+    stored.tamper(
+        "UPDATE things SET owner = NULL WHERE at = 1",
+        "UPDATE things SET owner = 'None' WHERE at = 0",
+    )
+    (check,) = [each for each in stored.verify(VerifyMode.COUNTS).checks if each.ok is False]
+
+    assert check.name == "things: rows by owner"
+    assert check.expected.startswith("4 combinations; None: ")
+    assert "; ann: " in check.expected
+    assert "NULL" not in check.expected
 
 
 def test_an_altered_tag_is_named_where_no_hash_is_computed(stored):

@@ -118,11 +118,12 @@ queries = st.builds(
 )
 
 
-@pytest.fixture(params=["dense", "sparse"], autouse=True, scope="module")
+@pytest.fixture(params=["dense", "sparse", "sorted"], autouse=True, scope="module")
 def density(request):
-    """Number combinations of codes directly, or sort them; merge runs late, or always."""
+    """Number combinations of codes directly, by a table or sorted; merge runs late, or always."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "sparse":
+        if request.param != "dense":
+            patch.setattr(groups, "_MOST_SPARSE", {"sparse": 16, "sorted": 0}[request.param])
             patch.setattr(groups, "_LEAST_DENSE", 1)
             patch.setattr(cube, "_PENDING_GROUPS", 1)
         yield
