@@ -4,11 +4,11 @@ The sum of a table's hashes differs if any value does, or if two values change p
 has a number that depends on its place; the hash of a row is no linear function of these numbers.
 """
 
-import hashlib
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,17 +22,19 @@ Words: TypeAlias = NDArray[np.uint32]
 _DOUBLE = Column("double", Type.FLOAT64, Role.FIELD)
 NULL = 0x1D2ED03
 """The number of a NULL."""
+SEED = 0x1E3779B97F4A7C15
+"""A seed of more than 32 bits."""
 PRIME = 2**31 - 1
 COARSE, FINE = 2.0**20, 2.0**60
 """Doubles become integers by both: the one has whole numbers, the other those near to zero."""
 LARGEST = 1e280
 """Larger doubles are this one, where a product of doubles must not overflow."""
-MD5_DIGITS = 8
-"""Hexadecimal digits of an MD5 that number a text."""
 TEXT = "a text of more than twelve letters: \u00e9"
 NUMBERS = (-5, 1, 10**15)
 DOUBLE = 0.1
 """Values that a database hashes, with NUMBERS and TEXT, to prove that its functions match."""
+_KNOWN_TEXT = np.array([TEXT.encode()])
+_XORSHIFT = np.uint64(0xD6E8FEB86659FD93)
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,15 @@ class RowHash(ABC):
     ticks_per_second: int | None = None
     """Unit of an instant in the database; None: the unit of the table."""
 
+    @abstractmethod
     def of(self, block: Block) -> Hashes:
         """Return the hash of each row of a block."""
-        return self.combine(self._columns(block))
 
-    def _columns(self, block: Block) -> Iterator[Array]:
+    def _columns(self, block: Block, but: Column | None = None) -> Iterator[Array]:
+        """Yield the numbers of each column, all but one."""
         for place, column in enumerate(block.table.columns):
+            if column == but:
+                continue
             data = block.data[column.name]
             scale = self._ticks(block) if column.type is Type.TIMESTAMP else 1
             if isinstance(data, Coded):
@@ -60,7 +65,7 @@ class RowHash(ABC):
 
     def _ticks(self, block: Block) -> int:
         unit = block.table.time_unit.per_second
-        return (self.ticks_per_second or unit) // unit
+        return max((self.ticks_per_second or unit) // unit, 1)
 
     @property
     def unseen(self) -> str:
@@ -74,10 +79,6 @@ class RowHash(ABC):
     @abstractmethod
     def null(self, place: int) -> Any:
         """Return the number of a NULL in the column at this place."""
-
-    @abstractmethod
-    def combine(self, columns: Iterator[Array]) -> Hashes:
-        """Return the hashes of rows from the numbers of their columns."""
 
     @abstractmethod
     def hash_known(self) -> tuple[int, ...]:
@@ -95,6 +96,16 @@ class JenkinsHash(RowHash):
         """The functions give 0.0 and -0.0 one hash."""
         return "the sign of zero"
 
+    def of(self, block: Block) -> Hashes:
+        """Return the hash of each row's time, with all other columns in its seed."""
+        time = block.table.time
+        columns = [*self._columns(block, but=time)]
+        seeds = reduce(np.bitwise_xor, columns) if columns else SEED
+        values = block.data[time.name].values()
+        if time.type is Type.TIMESTAMP:
+            values = _since_2000(values, self._ticks(block))
+        return _jenkins_int8(values, seeds)
+
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return `hash...extended(value, place + 1)`."""
         seed = place + 1
@@ -108,7 +119,7 @@ class JenkinsHash(RowHash):
             case Type.INT64:
                 return _jenkins_int8(values, seed)
             case Type.TIMESTAMP:
-                return _jenkins_int8(values * ticks - 946_684_800 * 10**6, seed)
+                return _jenkins_int8(_since_2000(values, ticks), seed)
             case _:
                 low = values.astype(np.int32).view(np.uint32)
                 return _jenkins(low, np.uint32(0), np.uint32(4), seed)
@@ -117,17 +128,12 @@ class JenkinsHash(RowHash):
         """Return the number of a NULL."""
         return np.uint64(NULL + place)
 
-    def combine(self, columns: Iterator[Array]) -> Hashes:
-        """Return the hash of the exclusive or of all columns."""
-        total = next(columns).copy()
-        for column in columns:
-            total ^= column
-        return _jenkins_int8(total.view(np.int64), 0)
-
     def hash_known(self) -> tuple[int, ...]:
         """Return what the functions return."""
-        numbers = _jenkins_int8(np.array(NUMBERS), 1)
-        text = _jenkins_texts(np.array([TEXT.encode()]), 1)
+        numbers = (
+            number for seed in (1, SEED) for number in _jenkins_int8(np.array(NUMBERS), seed)
+        )
+        text = _jenkins_texts(_KNOWN_TEXT, 1)
         double = self.numbers(_DOUBLE, np.array([DOUBLE]), 0, 1)
         return (*map(int, (*numbers, *text, *double)),)
 
@@ -156,19 +162,28 @@ def _end(a: Words, b: Words, c: Words) -> Hashes:
     return (a.astype(np.uint64) << np.uint64(32)) | b.astype(np.uint64)
 
 
-def _begun(length: Any, seed: int) -> tuple[Any, Any, Any]:
+def _since_2000(values: Array, ticks: int) -> Array:
+    """Return instants in microseconds, as PostgreSQL stores them."""
+    return values * ticks - 946_684_800 * 10**6
+
+
+def _begun(length: Words, seed: int | Hashes) -> tuple[Words, Words, Words]:
     start = length + np.uint32((0x9E3779B9 + 3923095) & 0xFFFFFFFF)
-    if not seed:
-        return start, start, start
-    return _mix(start, start + np.uint32(seed), start)
+    seeds = np.full(len(start), seed, np.uint64)
+    low, high = _halves(seeds)
+    mixed = _mix(start + high, start + low, start)
+    if seeds.all():
+        return mixed
+    a, b, c = (np.where(seeds > 0, each, start) for each in mixed)
+    return a, b, c
 
 
-def _jenkins(low: Words, high: Any, length: Any, seed: int) -> Hashes:
+def _jenkins(low: Words, high: Any, length: Any, seed: int | Hashes) -> Hashes:
     a, b, c = _begun(np.full(len(low), length, np.uint32), seed)
     return _end(a + low, b + high, c)
 
 
-def _jenkins_int8(values: Array, seed: int) -> Hashes:
+def _jenkins_int8(values: Array, seed: int | Hashes) -> Hashes:
     low, high = _halves(values.astype(np.int64).view(np.uint64))
     low = low ^ np.where(values >= 0, high, ~high)
     return _jenkins(low, np.uint32(0), np.uint32(4), seed)
@@ -193,12 +208,19 @@ def _jenkins_texts(texts: Array, seed: int) -> Hashes:
 
 @dataclass(frozen=True)
 class MurmurHash(RowHash):
-    """ClickHouse's `intHash64`, the end of MurmurHash3, of bits; of texts by `halfMD5`."""
+    """ClickHouse's `intHash64`, the end of MurmurHash3, of bits; of texts by `murmurHash2_64`."""
+
+    def of(self, block: Block) -> Hashes:
+        """Return the hash of the sum of all columns."""
+        total = np.zeros(len(block), np.uint64)
+        for column in self._columns(block):
+            total += column
+        return _murmur(total)
 
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return `intHash64(value + salt)`."""
         if column.type is Type.TEXT:
-            bits = np.array([_half_md5(text) for text in values.tolist()], np.uint64)
+            bits = _murmur_texts(values)
         elif column.type in FLOATS:
             bits = values.astype(np.float64).view(np.uint64)
         else:
@@ -209,21 +231,31 @@ class MurmurHash(RowHash):
         """Return the number of a NULL."""
         return np.uint64(NULL)
 
-    def combine(self, columns: Iterator[Array]) -> Hashes:
-        """Return the hash of the sum of all columns."""
-        total = next(columns).copy()
-        for column in columns:
-            total += column
-        return _murmur(total)
-
     def hash_known(self) -> tuple[int, ...]:
         """Return what the functions return."""
         numbers = _murmur(np.array(NUMBERS).view(np.uint64)).tolist()
-        return (*numbers, _half_md5(TEXT.encode()))
+        return (*numbers, *map(int, _murmur_texts(_KNOWN_TEXT)))
 
 
-def _half_md5(text: bytes) -> int:
-    return int.from_bytes(hashlib.md5(text, usedforsecurity=False).digest()[:8])
+def _murmur_texts(texts: Array) -> Hashes:
+    """Return MurmurHash2 of 64 bits, without a seed."""
+    factor, by = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
+    lengths, words = _words_of(texts)
+    found = lengths * factor
+    for place, word in enumerate(words):
+        mixed = word * factor
+        mixed = (mixed ^ (mixed >> by)) * factor
+        whole, begun = lengths >= 8 * place + 8, lengths > 8 * place
+        found = np.where(begun, (found ^ np.where(whole, mixed, word)) * factor, found)
+    found = (found ^ (found >> by)) * factor
+    return found ^ (found >> by)
+
+
+def _words_of(texts: Array) -> tuple[Hashes, list[Hashes]]:
+    """Return the lengths of texts, and their bytes as words of 64 bits, filled up with zeros."""
+    width = -(-texts.dtype.itemsize // 8)
+    words = np.ascontiguousarray(texts, f"S{8 * width}").view("<u8").reshape(len(texts), width)
+    return np.char.str_len(texts).astype(np.uint64), [words[:, place] for place in range(width)]
 
 
 def salt(place: int) -> int:
@@ -239,26 +271,86 @@ def _murmur(bits: Hashes) -> Hashes:
 
 
 @dataclass(frozen=True)
+class DuckDbHash(RowHash):
+    """DuckDB's `hash`, which its joins use: it may change from one version to another."""
+
+    @property
+    def unseen(self) -> str:
+        """The function gives 0.0 and -0.0 one hash."""
+        return "the sign of zero"
+
+    def of(self, block: Block) -> Hashes:
+        """Return the hash of all columns of each row."""
+        return self._combine(self._columns(block))
+
+    def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
+        """Return `hash(value)`."""
+        match column.type:
+            case Type.TEXT:
+                return _xorshift_texts(values)
+            case Type.FLOAT32:
+                bits = (values.astype(np.float32) + np.float32(0)).view(np.uint32)
+            case Type.FLOAT64:
+                bits = (values.astype(np.float64) + 0.0).view(np.uint64)
+            case Type.INT64 | Type.TIMESTAMP:
+                bits = (values.astype(np.int64) * ticks).view(np.uint64)
+            case _:
+                bits = values.astype(np.int32).view(np.uint32)
+        return _xorshift(bits.astype(np.uint64))
+
+    def null(self, place: int) -> Any:
+        """Return the number of a NULL."""
+        return np.uint64(0xBF58476D1CE4E5B9)
+
+    def _combine(self, columns: Iterator[Array]) -> Hashes:
+        """Return half of the hash of `hash(column, ...)`, which fits into a signed integer."""
+        total = next(columns)
+        for column in columns:
+            total = (total ^ (total >> np.uint64(32))) * _XORSHIFT ^ column
+        return _xorshift(total) >> np.uint64(1)
+
+    def hash_known(self) -> tuple[int, ...]:
+        """Return what the functions return."""
+        known = (np.array(NUMBERS).view(np.uint64), np.array([DOUBLE]).view(np.uint64))
+        numbers = np.concatenate([*map(_xorshift, known), _xorshift_texts(_KNOWN_TEXT)])
+        return (*map(int, numbers), int(self._combine(iter(numbers[:, np.newaxis]))[0]))
+
+
+def _xorshift(bits: Hashes) -> Hashes:
+    for _ in range(2):
+        bits = (bits ^ (bits >> np.uint64(32))) * _XORSHIFT
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _xorshift_texts(texts: Array) -> Hashes:
+    lengths, words = _words_of(texts)
+    found = np.uint64(0xE17A1465) ^ (lengths * np.uint64(0xC6A4A7935BD1E995))
+    for place, word in enumerate(words):
+        found = np.where(lengths > 8 * place, (found ^ word) * _XORSHIFT, found)
+    return _xorshift(found)
+
+
+@dataclass(frozen=True)
 class SquareHash(RowHash):
     """The square of a weighted sum modulo a prime: no function of a database but of texts."""
 
-    bits_of_doubles: bool = False
-    """A double is its bits, not its integers by COARSE and FINE."""
     saturates: bool = True
     """An integer of a double is the nearest of 64 bits, not the remainder of the whole one."""
-    md5: bool = False
-    """Texts are numbered by their MD5, not their CRC-32."""
+
+    def of(self, block: Block) -> Hashes:
+        """Return the square of the sum of all columns."""
+        total = np.fmod(sum(self._columns(block)), PRIME)
+        return (total * total % PRIME).view(np.uint64)
 
     @property
     def unseen(self) -> str:
         """Integers have no sign of zero, and fewer digits than the doubles."""
-        coarse = "the sign of zero; steps of doubles below 2**-20, or 2**-60 for doubles below 8"
-        return "" if self.bits_of_doubles else coarse
+        return "the sign of zero; steps of doubles below 2**-20, or 2**-60 for doubles below 8"
 
     def numbers(self, column: Column, values: Array, place: int, ticks: int) -> Array:
         """Return the number of each value times the weight of the column."""
         if column.type is Type.TEXT:
-            found = _each_text(values, md5_number if self.md5 else zlib.crc32)
+            found = np.array([zlib.crc32(text) for text in values.tolist()], np.int64)
         elif column.type in FLOATS:
             found = self._doubles(values.astype(np.float64))
         else:
@@ -266,8 +358,6 @@ class SquareHash(RowHash):
         return found * weight(place)
 
     def _doubles(self, values: Array) -> Array:
-        if self.bits_of_doubles:
-            return np.fmod(values.view(np.int64), PRIME)
         whole = _nearest if self.saturates else np.trunc
         values = values if self.saturates else np.clip(values, -LARGEST, LARGEST)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -279,24 +369,14 @@ class SquareHash(RowHash):
         """Return the number of a NULL."""
         return np.int64(NULL * weight(place))
 
-    def combine(self, columns: Iterator[Array]) -> Hashes:
-        """Return the square of the sum."""
-        total = np.fmod(sum(columns), PRIME)
-        return (total * total % PRIME).view(np.uint64)
-
     def hash_known(self) -> tuple[int, ...]:
         """Return what the functions return."""
-        return ((md5_number if self.md5 else zlib.crc32)(TEXT.encode()),)
+        return (zlib.crc32(TEXT.encode()),)
 
 
 def weight(place: int) -> int:
     """Return the weight of the column at a place: odd, of 20 bits."""
     return ((place + 1) * 0x9E3779B1 % 2**20) | 1
-
-
-def md5_number(text: bytes) -> int:
-    """Return the first digits of a text's MD5 as a number."""
-    return int(hashlib.md5(text, usedforsecurity=False).hexdigest()[:MD5_DIGITS], 16)
 
 
 def _nearest(values: Array) -> Array:
@@ -305,7 +385,3 @@ def _nearest(values: Array) -> Array:
     found[values >= 2.0**63] = 2**63 - 1
     found[values < -(2.0**63)] = -(2**63)
     return found
-
-
-def _each_text(texts: Array, number: Callable[[bytes], int]) -> Array:
-    return np.array([number(text) for text in texts.tolist()], np.int64)

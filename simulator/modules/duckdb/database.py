@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from simulator.data.row_hash import TEXT, SquareHash
+from simulator.data.row_hash import DuckDbHash
 from simulator.data.schema import PrimaryKey, Table, TimeUnit, names_of
 from simulator.errors import SetupError
 from simulator.modules.contract import (
@@ -26,9 +26,10 @@ from simulator.modules.contract import (
     Server,
     signature,
 )
-from simulator.modules.duckdb.query import MD5, DuckDbDialect, NanosecondDialect, dialect_of
+from simulator.modules.duckdb.query import DuckDbDialect, NanosecondDialect, dialect_of
 from simulator.modules.duckdb.session import DuckDbSession
 from simulator.modules.shared.sql import changes as sql_changes
+from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql.database import STANDARD_COLUMNS, SqlFile, SqlOptions
 
 _OPENING = threading.Lock()
@@ -103,8 +104,8 @@ class DuckDb(SqlFile["DuckDbSession"]):
         "No space left": "free disk space, or choose another path",
     }
 
-    row_hash = SquareHash(ticks_per_second=10**6, bits_of_doubles=True, md5=True)
-    hash_probe = f"SELECT {MD5.format(repr(TEXT))}"
+    row_hash = DuckDbHash(ticks_per_second=10**6)
+    hash_probe = sql_hashes.DUCKDB_PROBE
 
     def dialect_of(self, table: Table) -> DuckDbDialect:
         """Return the dialect for the table's time unit."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from simulator.data.row_hash import MD5_DIGITS
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.shared.sql import hashes as sql_hashes
 from simulator.modules.shared.sql import language as sql
@@ -15,10 +14,6 @@ _RESERVED = frozenset(
     positional qualify semi show struct summarize try_cast tuple unpack unpivot
     """.split()
 )
-
-
-MD5 = f"CAST(CAST(unhex(substr(md5({{}}), 1, {MD5_DIGITS})) AS BIT) AS BIGINT)"
-"""The first digits of a text's MD5 as a number."""
 
 
 class DuckDbDialect(sql.Dialect):
@@ -81,8 +76,7 @@ class DuckDbDialect(sql.Dialect):
 
     def hash_rows(self, table: Table, rows: str) -> sql.Select:
         """Return the number of rows and the sum of their hashes."""
-        doubles = "CAST(CAST(CAST({} AS DOUBLE) AS BIT) AS BIGINT)"
-        return sql_hashes.squares(self, table, rows, MD5.format, doubles=doubles)
+        return sql_hashes.duckdb(self, table, rows)
 
 
 class NanosecondDialect(DuckDbDialect):

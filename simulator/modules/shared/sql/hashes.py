@@ -2,41 +2,61 @@
 
 from collections.abc import Callable
 
-from simulator.data.row_hash import COARSE, DOUBLE, FINE, NULL, NUMBERS, PRIME, TEXT, salt, weight
+from simulator.data.row_hash import (
+    COARSE,
+    DOUBLE,
+    FINE,
+    NULL,
+    NUMBERS,
+    PRIME,
+    SEED,
+    TEXT,
+    salt,
+    weight,
+)
 from simulator.data.schema import FLOATS, Column, Table, TimeUnit, Type
 from simulator.modules.contract import Unsupported
 from simulator.modules.shared.sql.language import Dialect, Select
 
+_SEEDED = [f"hashint8extended({number}, {seed})" for seed in (1, SEED) for number in NUMBERS]
 JENKINS_PROBE = (
-    f"SELECT {', '.join(f'hashint8extended({number}, 1)' for number in NUMBERS)},"
-    f" hashtextextended('{TEXT}', 1), hashfloat8extended({DOUBLE}, 1)"
+    f"SELECT {', '.join(_SEEDED)}, hashtextextended('{TEXT}', 1), hashfloat8extended({DOUBLE}, 1)"
 )
-MURMUR_PROBE = (
-    f"SELECT {', '.join(f'intHash64(toInt64({number}))' for number in NUMBERS)}, halfMD5('{TEXT}')"
-)
+_MURMURED = ", ".join(f"intHash64(toInt64({number}))" for number in NUMBERS)
+MURMUR_PROBE = f"SELECT {_MURMURED}, murmurHash2_64('{TEXT}')"
 CRC32_PROBE = f"SELECT crc32('{TEXT}')"
+_NUMBERS = [f"CAST({number} AS BIGINT)" for number in NUMBERS]
+_KNOWN = (*_NUMBERS, f"CAST({DOUBLE} AS DOUBLE)", f"'{TEXT}'")
+_HASHED = ", ".join(f"hash({value})" for value in _KNOWN)
+DUCKDB_PROBE = f"SELECT {_HASHED}, hash(hash({', '.join(_KNOWN)})) >> 1"
 
 
 _JENKINS = {
-    Type.INT16: "hashint4extended(CAST({} AS integer), {})",
+    Type.INT16: "hashint2extended({}, {})",
     Type.INT32: "hashint4extended({}, {})",
     Type.INT64: "hashint8extended({}, {})",
-    Type.FLOAT32: "hashfloat8extended(CAST({} AS double precision), {})",
+    Type.FLOAT32: "hashfloat4extended({}, {})",
     Type.FLOAT64: "hashfloat8extended({}, {})",
     Type.BOOL: "hashint4extended(CAST({} AS integer), {})",
     Type.TEXT: "hashtextextended({}, {})",
-    Type.TIMESTAMP: "timestamp_hash_extended({} AT TIME ZONE 'UTC', {})",
+    Type.TIMESTAMP: "interval_hash_extended({} - TIMESTAMPTZ '2000-01-01 00:00+00', {})",
 }
 
 
 def jenkins(dialect: Dialect, table: Table, rows: str) -> Select:
-    """Return the number of rows and the sum of their hashes, by PostgreSQL's own functions."""
+    """Return the number of rows and the sum of their hashes, by PostgreSQL's own functions.
+
+    All columns are in the seed of the time's hash: one function less for each row.
+    """
     _expect_whole_times(dialect, table)
     numbers = [
         _fill(c, _JENKINS[c.type].format(dialect.name(c.name), place + 1), NULL + place)
         for place, c in enumerate(table.columns)
+        if c != table.time
     ]
-    return Select(("count(*)", f"sum(hashint8extended({' # '.join(numbers)}, 0))"), rows)
+    seed = " # ".join(numbers) or str(SEED)
+    whole = _JENKINS[table.time.type].format(dialect.name(table.time.name), seed)
+    return Select(("count(*)", f"sum({whole})"), rows)
 
 
 def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
@@ -45,7 +65,7 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
     for place, column in enumerate(table.columns):
         name = dialect.name(column.name)
         if column.type is Type.TEXT:
-            bits = f"halfMD5({name})"
+            bits = f"murmurHash2_64({name})"
         elif column.type in FLOATS:
             bits = f"reinterpretAsUInt64(toFloat64({name}))"
         else:
@@ -54,19 +74,24 @@ def murmur(dialect: Dialect, table: Table, rows: str) -> Select:
     return Select(("count(*)", f"sum(intHash64({' + '.join(numbers)}))"), rows)
 
 
-def squares(  # noqa: PLR0913
+def duckdb(dialect: Dialect, table: Table, rows: str) -> Select:
+    """Return the same by DuckDB's `hash` of all columns at once, which has a number for NULL."""
+    names = dialect.names([column.name for column in table.columns])
+    return Select(("count(*)", f"sum(CAST(hash(hash({names})) >> 1 AS BIGINT))"), rows)
+
+
+def squares(
     dialect: Dialect,
     table: Table,
     rows: str,
     texts: Callable[[str], str],
     *,
-    doubles: str = "",
     misfit: Callable[[Column], str] = lambda _: "",
 ) -> Select:
     """Return the same by squares of weighted sums modulo a prime.
 
-    `texts` makes a number of a text; `doubles` the bits of a double, else it becomes integers.
-    `misfit` adds 1 where a column, which takes any type, has a value of another one.
+    `texts` makes a number of a text. `misfit` adds 1 where a column, which takes any type, has a
+    value of another one.
     """
     _expect_whole_times(dialect, table)
     unit = dialect.finest or table.time_unit
@@ -75,8 +100,6 @@ def squares(  # noqa: PLR0913
         name = dialect.name(column.name)
         if column.type is Type.TEXT:
             number = texts(name)
-        elif column.type in FLOATS and doubles:
-            number = f"{doubles.format(name)} % {PRIME}"
         elif column.type in FLOATS:
             parts = (dialect.remainder(name, f"{scale:.18e}", PRIME) for scale in (COARSE, FINE))
             number = " + ".join(parts)
