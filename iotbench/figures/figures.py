@@ -165,6 +165,11 @@ _ALL = (
         picture="Client share of the time",
     ),
     Figure(
+        "driver_share", Unit.SHARE, "Driver",
+        "The driver's part of `client_share`: in it the client computed while it waited for the"
+        " database; not measured if the database is embedded.", _LOWER,
+    ),
+    Figure(
         "client_ns_per_row", Unit.NS_PER_ROW, "Client ns/row",
         "CPU time of the workers, over the rows acknowledged; not measured if the database is"
         " embedded. If it differs between equal sweeps, the machine ran at another speed.",

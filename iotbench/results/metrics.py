@@ -55,6 +55,9 @@ class InsertMetrics(BaseModel):
     client_share: float
     """The client's part of the workers' time, 0..1: the part in which they waited neither for the
     database nor for the schedule, or the part in which they computed, whichever is greater."""
+    driver_share: float | None = None
+    """The driver's part of the client's share, in which the workers computed while they waited;
+    None: the database is embedded, or an earlier version measured it."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
     client_ns_per_row: float | None = None
@@ -137,10 +140,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     waited = sum(report.send_s + report.idle_s for report in reports)
     cpu_s = sum(report.cpu_s for report in reports)
     cpu_share = ratio(cpu_s, busy)
-    client_share = ratio(max(busy - waited, 0.0), busy)
     connects = connects_of(reports)
-    if not embedded:
-        client_share = with_driver(client_share, cpu_share)
     reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(
         rows=rows,
@@ -156,7 +156,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
         rows_per_s_reference=ratio(rows, mean),
         overlap=_overlap(outcome),
         evenness=_evenness(reports),
-        client_share=client_share,
+        **shares_of(ratio(max(busy - waited, 0.0), busy), None if embedded else cpu_share),
         cpu_share=cpu_share,
         client_ns_per_row=None if embedded else ratio(1e9 * cpu_s, rows) or None,
         throttled_share=ratio(sum(report.throttled_s for report in reports), busy),
@@ -170,12 +170,14 @@ def insert_metrics(outcome: Outcome, stored: Dataset, *, embedded: bool = False)
     )
 
 
-def with_driver(client_share: float, cpu_share: float) -> float:
-    """Return the client's share of a database that is not embedded.
+def shares_of(own: float, cpu_share: float | None) -> dict[str, Any]:
+    """Return the shares of the client and its driver.
 
-    Its driver computes while the worker waits for it.
+    `own` is the part of the time in which the client did not wait. Its driver computes while it
+    waits; `cpu_share` None: so does the database.
     """
-    return max(client_share, min(cpu_share, 1.0))
+    share = max(own, min(cpu_share or 0.0, 1.0))
+    return {"client_share": share, "driver_share": None if cpu_share is None else share - own}
 
 
 def connects_of(reports: Iterable[WorkerReport]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from iotbench.machine.owner import Owner
 from iotbench.machine.program import command_line
 from iotbench.machine.streams import OutputError, print_out, say
 from iotbench.results import packed
-from iotbench.results.metrics import InsertMetrics, with_driver
+from iotbench.results.metrics import InsertMetrics, shares_of
 from iotbench.results.result import FORMAT_VERSION, Manifest, Result, RunRecord
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError
@@ -147,8 +147,8 @@ def _with_driver(run: RunRecord, module: str) -> RunRecord:
     found = run.metrics
     if not found or found.cpu_share <= found.client_share or _may_be_embedded(found, module):
         return run
-    share = with_driver(found.client_share, found.cpu_share)
-    return run.model_copy(update={"metrics": found.model_copy(update={"client_share": share})})
+    shares = shares_of(found.client_share, found.cpu_share)
+    return run.model_copy(update={"metrics": found.model_copy(update=shares)})
 
 
 def _may_be_embedded(metrics: InsertMetrics, module: str) -> bool:

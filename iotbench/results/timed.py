@@ -7,7 +7,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from iotbench.results.latency import FEWEST, freshness_ms, merge
-from iotbench.results.metrics import InsertMetrics, ratio
+from iotbench.results.metrics import InsertMetrics, ratio, shares_of
 from simulator.load.meter import merge_histogram, new_histogram
 from simulator.protocol.events import Freshness, Outcome
 from simulator.protocol.messages import ChangeTimes, QueryTimes, StageTimes
@@ -81,8 +81,10 @@ class QueryMetrics:
     """Mean wait of the others: from the request to the last byte of the answer."""
     queries_per_s: float
     client_share: float
-    """Part of the time of the queries in which the client decoded and folded answers, 0..1; of
-    several connections at least the part in which their process was busy."""
+    """Part of the time of the queries in which the client decoded and folded answers, or in which
+    its process computed, whichever is greater, 0..1."""
+    driver_share: float | None = None
+    """The driver's part of it; None: the database is embedded."""
     connections: int | None = None
     """Opened connections of all workers that ask; None: each has one."""
     connect_p50_ms: float | None = None
@@ -119,7 +121,7 @@ def time_query(
         first_ms=1000 * sum(each.first_s for each in times) / len(times),
         avg_ms=1000 * ratio(waited + unsent_s, runs + unsent),
         queries_per_s=ratio(runs, elapsed_s),
-        client_share=max(ratio(client, waited + client), min(busy, 1.0)),
+        **shares_of(ratio(client, waited + client), busy or None),
         **(connects or {}),
         freshness_p50_ms=freshness_ms(freshness, 0.5),
         freshness_p99_ms=freshness_ms(freshness, 0.99) if seen >= FEWEST["p99_ms"] else None,
@@ -146,18 +148,23 @@ class ChangeMetrics:
     rows: int
     rows_per_s: float
     client_share: float
-    """Part of the time in which the client drew and encoded rows, 0..1."""
+    """Part of the time in which the client drew and encoded rows, or in which its process
+    computed, whichever is greater, 0..1."""
+    driver_share: float | None = None
+    """The driver's part of it; None: the database is embedded."""
 
 
 def time_change(times: Sequence[ChangeTimes], rows: int) -> Timed:
     """Return the metrics of a change of `rows` rows, from its workers' measurements."""
     timed_s = max(each.ended_s for each in times) - min(each.started_s for each in times)
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    took_s = sum(each.ended_s - each.started_s for each in times)
+    busy = ratio(sum(each.cpu_s for each in times), took_s)
     metrics = ChangeMetrics(
         timed_s=timed_s,
         rows=rows,
         rows_per_s=ratio(rows, timed_s),
-        client_share=ratio(client, waited + client),
+        **shares_of(ratio(client, waited + client), busy or None),
     )
     return Timed(metrics, merge_histogram([each.waits for each in times]))
 

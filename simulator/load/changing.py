@@ -46,11 +46,15 @@ class Changer:
         return tuple(found)
 
     def _correct(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, rows = _Timing(CORRECTIONS, self.waits), 0
+        timing, rows = self._timing(CORRECTIONS), 0
         for payload in timing.apart(self._payloads(task)):
             self._request(timing, partial(self._session.send, payload))
             rows += payload.rows
         return timing.times(instant_s, rows)
+
+    def _timing(self, name: str) -> "_Timing":
+        embedded = self._database.capabilities.embedded
+        return _Timing(name, self.waits, (lambda: 0.0) if embedded else time.process_time)
 
     def _payloads(self, task: ChangeTask) -> Iterator[Payload]:
         session, batch_rows = self._session, self._spec.batch_rows
@@ -60,14 +64,14 @@ class Changer:
                     yield from session.encode(block, session.correcting, batch_rows)
 
     def _delete(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, session = _Timing(DELETION, self.waits), self._session
+        timing, session = self._timing(DELETION), self._session
         delete = session.delete_before if task.by is Deleting.STATEMENT else session.drop_before
         for until_ms in task.delete_ms:
             self._request(timing, partial(self._of_all, delete, until_ms))
         return timing.times(instant_s)
 
     def _retag(self, task: ChangeTask, instant_s: Callable[[int], float]) -> ChangeTimes:
-        timing, rows = _Timing(TAGS, self.waits), 0
+        timing, rows = self._timing(TAGS), 0
         for retag in task.retags:
             table = self._reader.tables[retag.table]
             for name in retag.values:
@@ -96,10 +100,10 @@ class Changer:
 class _Timing:
     """The durations of the requests of one change."""
 
-    def __init__(self, name: str, all_waits: Durations) -> None:
-        self.name, self._all = name, all_waits
+    def __init__(self, name: str, all_waits: Durations, cpu_s: Callable[[], float]) -> None:
+        self.name, self._all, self._read_cpu_s = name, all_waits, cpu_s
         self._waits = Durations()
-        self._client_ns = 0
+        self._client_ns, self._cpu_began_s = 0, cpu_s()
         self._began_ns = self._ended_ns = time.perf_counter_ns()
 
     def apart(self, payloads: Iterator[Payload]) -> Iterator[Payload]:
@@ -130,6 +134,7 @@ class _Timing:
             waits=self._waits.encoded(),
             wait_s=self._waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
+            cpu_s=self._read_cpu_s() - self._cpu_began_s,
             started_s=instant_s(self._began_ns),
             ended_s=instant_s(self._ended_ns),
         )

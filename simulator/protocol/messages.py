@@ -239,8 +239,7 @@ class QueryTimes(Message):
     client_s: Duration
     """Further time for decoding and folding the answers."""
     cpu_s: Duration = 0.0
-    """CPU time of the worker meanwhile, where several connections share it; 0: it has one, or the
-    database is in its process."""
+    """CPU time of the worker meanwhile; 0: the database is in its process."""
     elapsed_s: Duration
     """Time from the first timed request to the last answer."""
     due_s: Duration | None = None
@@ -276,6 +275,8 @@ class ChangeTimes(Message):
     """Sum of these times."""
     client_s: Duration
     """Further time for drawing and encoding the rows."""
+    cpu_s: Duration = 0.0
+    """CPU time of the worker meanwhile; 0: the database is in its process."""
     started_s: float
     """Time of the first request."""
     ended_s: float

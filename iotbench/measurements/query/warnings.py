@@ -45,10 +45,13 @@ def share_facts(result: Result) -> Iterator[tuple[str, str]]:
 def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
     """Yield what makes the times of queries depend on the client."""
     bound: dict[str, float] = {}
+    decoding: dict[str, float] = {}
     for row in summary.rows:
         share, name = row.value("client_share") or 0.0, row.place.query
         if name and share > CLIENT_BOUND:
             bound[name] = max(share, bound.get(name, 0.0))
+            decoded = share - (row.value("driver_share") or 0.0)
+            decoding[name] = max(decoded, decoding.get(name, 0.0))
     if bound and int(result.configuration.get("connections") or 1) > 1:
         yield (
             f"the workers' own processes were busy for {max(bound.values()):.0%} of the time, so"
@@ -57,10 +60,17 @@ def asking_warnings(result: Result, summary: Summary) -> Iterator[str]:
         )
         bound = {}
     for name, share in bound.items():
-        yield (
-            f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"
-            " which the other times leave out; a program that needs the answer waits for both"
-        )
+        if (decoded := decoding[name]) > CLIENT_BOUND:
+            yield (
+                f"query {name}: the client took {decoded:.0%} of the time to decode and fold"
+                " answers, which the other times leave out; a program that needs the answer waits"
+                " for both"
+            )
+        else:
+            yield (
+                f"query {name}: the client, its driver included, computed for {share:.0%} of the"
+                " time, so the times are as much about the client as about the database"
+            )
     asked = (times for run in result.runs for each in run.outcome.workers for times in each.queries)
     yield from warn_of_unsent(sum(times.unsent for times in asked), "query")
     own = [query.name for run in result.runs for query in run.outcome.queries if query.own]

@@ -30,7 +30,7 @@ class Callers(Protocol):
         """Wait until every caller is free; raise what the first one has raised that failed."""
 
     def cpu_s(self) -> float:
-        """Return the CPU time that callers have used together; 0: one caller, or unknown."""
+        """Return the CPU time of this process; 0 if it includes the database's."""
 
     def close(self) -> None:
         """Close what they ask over."""
@@ -39,9 +39,11 @@ class Callers(Protocol):
 class OneCaller:
     """The worker itself, over its only connection."""
 
-    def __init__(self, session: Session, persistence: Persistence | None = None) -> None:
+    def __init__(
+        self, session: Session, persistence: Persistence | None = None, *, embedded: bool = False
+    ) -> None:
         """Store the persistence; without it the first failure counts."""
-        self._session, self._persistence = session, persistence
+        self._session, self._persistence, self._embedded = session, persistence, embedded
         self.lock = threading.Lock()
 
     def wait_for_one(self) -> None:
@@ -69,8 +71,8 @@ class OneCaller:
         self._session.close()
 
     def cpu_s(self) -> float:
-        """Return 0: what the client takes is measured for each call."""
-        return 0.0
+        """Return the CPU time of this process; 0 if it includes the database's."""
+        return 0.0 if self._embedded else time.process_time()
 
 
 class SeveralCallers:
@@ -134,7 +136,7 @@ class SeveralCallers:
             raise self._failure
 
     def cpu_s(self) -> float:
-        """Return the CPU time of this process."""
+        """Return the CPU time of this process; 0 if it includes the database's."""
         return 0.0 if self._embedded else time.process_time()
 
     def close(self) -> None:
@@ -148,4 +150,4 @@ def callers_of(
     """Return who asks over a session, which may be several connections."""
     if isinstance(session, Connections):
         return SeveralCallers(session, persistence, embedded=embedded)
-    return OneCaller(session, persistence)
+    return OneCaller(session, persistence, embedded=embedded)

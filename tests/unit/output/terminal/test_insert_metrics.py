@@ -88,8 +88,10 @@ def test_the_clients_share_is_all_that_neither_database_nor_schedule_took():
     metrics = insert_metrics(outcome(*workers), stored(200), embedded=True)
 
     assert (metrics.client_share, metrics.cpu_share) == (2.0 / 8, 4.0 / 8)
+    assert metrics.driver_share is None
     # What the driver computes while the worker waits for it is the client's, too.
-    assert insert_metrics(outcome(*workers), stored(200)).client_share == 4.0 / 8
+    metrics = insert_metrics(outcome(*workers), stored(200))
+    assert (metrics.client_share, metrics.driver_share) == (4.0 / 8, 2.0 / 8)
 
 
 def test_the_clients_cpu_time_of_a_row_is_known_where_it_works_alone():

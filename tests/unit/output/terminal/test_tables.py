@@ -46,6 +46,7 @@ def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
         "values_per_s": ("values/s", 2),
         **dict.fromkeys([f"{name}_ms" for name in LATENCIES if name != "p999"], ("ms", 200)),
         "client_share": ("share", 2),
+        "driver_share": ("share", 2),
         "bytes_per_row": ("bytes/row", 2),
     }
     asked, refused = summary_of(queried()).rows
